@@ -20,7 +20,7 @@ from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unavailable, Unfit
 from core.llm.statements import statements
 from core.services.models.fitness import ModelCheck
-from core.services.search.answers import NOT_SAID, Answerer, as_json
+from core.services.search.answers import NOT_BORNE, NOT_SAID, Answerer, as_json
 from core.settings import load
 from core.types import Answer, Filters
 from pages.ui import direct, routes
@@ -114,6 +114,18 @@ def test_where_every_sentence_is_withheld_the_best_sentence_is_quoted(searched: 
     assert (answer.extract, answer.text) == (True, "Error 809 means the port is closed.")
     assert len(answer.withheld) == 1
     assert "was not used" in answer.advice
+
+
+@pytest.mark.parametrize("said", ["Cisco sold 45 ports [1].", "The port is closed.", "I'm sorry, but I can't assist."])
+def test_an_extract_that_has_not_half_of_the_question_is_not_shown_as_an_answer(
+    searched: App, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = searched.search.searcher.search
+    monkeypatch.setattr(searched.search.searcher, "search", lambda *a, **b: replace(search(*a, **b), fits=True))
+    question = "error 809 on trains in winter, who pays for tea"
+    value = as_json(answering(searched, said)[0].answer(READER, question))
+    assert (value["answered"], value["extract"], value["text"]) == (False, False, NOT_BORNE)
+    assert "was not used" in value["advice"]
 
 
 def test_the_knowledge_base_does_not_say(searched: App) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from core.entrypoints.search import add_filters, filters
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
-from core.services.search.answers import NOT_SAID, Reply, as_json
+from core.services.search.answers import Reply, as_json, in_words
 from core.settings import Settings
 
 
@@ -28,7 +28,7 @@ def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def _lines(reply: Reply) -> Iterator[str]:
-    yield from textwrap.wrap(reply.text if reply.statements else NOT_SAID, 100)
+    yield from textwrap.wrap(in_words(reply), 100)
     for hit in reply.cited:
         place = " › ".join((hit.title, *hit.heading))
         yield f"  [{reply.passages.index(hit) + 1}] {place}  {hit.path}:{hit.start}-{hit.end}  v{hit.version}"

@@ -12,6 +12,7 @@ from core.analysis import analyser
 from core.curation.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
+from core.llm.grounding import content_words
 from core.llm.prompt import RULE, gives_orders, quoted
 from core.llm.statements import CitedSentence, statements
 from core.ports import Models
@@ -27,6 +28,7 @@ SYSTEM = (
 MAX_TOKENS = 400
 NO_ANSWER = "The passages do not answer the question."
 NOT_SAID = "The knowledge base does not say."
+NOT_BORNE = "No answer could be written that the passages bear out."
 _KEPT_BACK = "Not shown to the model, because they give it orders: {} of the passages."
 _EXTRACT = "This is the sentence that fits best, word for word; it may not answer the question."
 
@@ -105,7 +107,7 @@ class Answerer:
         passages = [passage for hit in result.hits for passage in (hit, *hit.further)]
         if not passages or not result.fits:
             return WrittenAnswer(result, Reply((), ()))
-        return WrittenAnswer(result, self._written(query, passages, strict=True))
+        return WrittenAnswer(result, _fitting(self._written(query, passages, strict=True), query))
 
     def ask(self, actor: Actor, question: str, hits: Sequence[Hit]) -> Reply:
         """An answer from given hits; without a model, or without a sentence that they bear out, the best extract."""
@@ -141,14 +143,26 @@ def task(question: str, shown: Sequence[Hit]) -> ModelTask[tuple[CitedSentence, 
     return ModelTask("ask", _prompt(question, shown), read, SYSTEM, MAX_TOKENS)
 
 
+def in_words(reply: Reply) -> str:
+    """What a reply says to whoever asked the knowledge base."""
+    return reply.text if reply.statements else NOT_BORNE if reply.extract else NOT_SAID
+
+
+def _fitting(reply: Reply, question: str) -> Reply:
+    """Without an extract that has fewer than half of the question's words: above the hits it would pass for an answer."""
+    asked = content_words(question)
+    shared = asked & content_words(" ".join(statement.text for statement in reply.statements))
+    return replace(reply, statements=()) if reply.extract and 2 * len(shared) < len(asked) else reply
+
+
 def as_json(answer: WrittenAnswer) -> dict[str, Any]:
     """The contract of `ask --json` and of the API: sentences with citations, what was withheld and why, what it cost."""
     result, reply = answer.result, answer.reply
     return {
         "query": result.query,
         "answered": bool(reply.statements),
-        "extract": reply.extract,
-        "text": reply.text if reply.statements else NOT_SAID,
+        "extract": reply.extract and bool(reply.statements),
+        "text": in_words(reply),
         "sentences": [{"text": said.text, "citations": list(said.cited)} for said in reply.statements],
         "passages": [_passage(number, hit) for number, hit in enumerate(reply.passages, 1)],
         "withheld": [{"text": said.text, "citations": list(said.cited), "why": said.why} for said in reply.withheld],

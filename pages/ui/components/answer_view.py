@@ -7,7 +7,7 @@ from typing import Any
 from core.access import Actor
 from core.bootstrap import App
 from core.errors import ConcordError
-from core.services.search.answers import NOT_SAID, Reply, WrittenAnswer
+from core.services.search.answers import Reply, WrittenAnswer, in_words
 from core.types import Filters, Hit
 from pages.ui.passage_links import pinned, place
 
@@ -25,7 +25,7 @@ def view(answer: WrittenAnswer) -> dict[str, Any]:
     reply, commit = answer.reply, answer.result.commit if answer.result.as_of else ""
     numbers = sorted({number for statement in reply.statements for number in statement.cited})
     return {
-        "text": NOT_SAID,
+        "text": in_words(reply),
         "sentences": [{"text": statement.text, "citations": statement.cited} for statement in reply.statements],
         "extract": reply.extract,
         "sources": {number: _source(reply.passages[number - 1], commit) for number in numbers},
@@ -36,7 +36,7 @@ def view(answer: WrittenAnswer) -> dict[str, Any]:
 
 def _note(reply: Reply) -> str:
     """Who wrote it, and from what."""
-    if reply.extract:
+    if reply.extract and reply.statements:
         return "Word for word from the passage that fits best; it may not answer the question."
     if not reply.statements:
         return "The passages below are the nearest there are." if reply.model else ""
