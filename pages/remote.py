@@ -1,5 +1,7 @@
 """Remote: the git repository elsewhere that merges are pushed to, and from which commits come in. For admins."""
 
+from typing import Literal
+
 import streamlit as st
 
 from core.access import Actor
@@ -40,8 +42,6 @@ def standing(remote: Remote) -> None:
     """Where both sides stand, in one sentence, with what helps."""
     box, icon, first = STATES[remote.state]
     box(flash.plain(f"{first} {remote.sentence}".strip()), icon=icon)
-    if remote.change and st.button(f"Open change {remote.change}", icon=":material/rate_review:", key="remote_change"):
-        st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(remote.change)})
     if remote.state == "rewritten" and st.button("Accept the new history", key="remote_accept"):
         actions.confirm(
             "Accept that the branch was rewritten?",
@@ -74,7 +74,12 @@ def draw(remote: Remote) -> None:
     busy = running()
     standing(remote)
     with st.container(horizontal=True):
-        if st.button("Push now", icon=":material/cloud_upload:", type="primary", key="remote_push", disabled=busy):
+        if remote.change and st.button(
+            f"Open change {remote.change}", icon=":material/rate_review:", type="primary", key="remote_change"
+        ):
+            st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(remote.change)})
+        first: Literal["primary", "secondary"] = "secondary" if remote.change else "primary"
+        if st.button("Push now", icon=":material/cloud_upload:", type=first, key="remote_push", disabled=busy):
             actions.do(push)
             st.rerun()
         if st.button("Fetch now", icon=":material/cloud_download:", key="remote_fetch", disabled=busy):

@@ -77,7 +77,7 @@ def test_commits_made_elsewhere_come_in_as_one_change_and_then_pushes_go_on(
     worked(one)
     remote = one.remote.remotes.show(ADMIN)
     assert (remote.state, remote.backlog, remote.incoming) == ("waiting", 1, 1)
-    assert "wait to be pushed until then" in remote.sentence
+    assert "1 commit of the main line waits to be pushed until then." in remote.sentence
     assert git(shared, "rev-parse", "main") == theirs, "nothing was pushed over it"
     assert one.knowledge.store.head() == commit, "nothing came straight onto main"
     change = one.reviews.changes.get(remote.change)
@@ -580,3 +580,53 @@ def test_the_commands_of_the_recipes_run_as_they_are_written(
     else:
         report = json.loads((own_repository / "gl-code-quality-report.json").read_text())
         assert (report[0]["severity"] == "major") == bool(code)
+
+
+# ---------------------------------------------------------------- a folder of a larger repository
+
+
+def test_a_folder_of_a_larger_repository_is_the_whole_knowledge_base(tmp_path: Path, shared: Path) -> None:
+    clone = tmp_path / "clone"
+    outside(shared, clone, {"docs/a.md": "# A\n\nOne.\n", "src/tool.py": "x = 1\n"})
+    outside(shared, clone, {"src/tool.py": "x = 2\n"})
+    app = small_app(tmp_path / "home", NoProcesses())
+    app.remote.remotes.add(ADMIN, str(shared), folder="docs")
+    assert [document.path for document in app.knowledge.documents.all()] == ["a.md"]
+    merged(app, "it/b.md", "# B\n\nTwo.\n")
+    worked(app)
+    assert git(shared, "show", "main:docs/it/b.md") == "# B\n\nTwo."
+    assert git(shared, "show", "main:src/tool.py") == "x = 2"
+    outside(shared, clone, {"docs/a.md": "# A\n\nTheirs.\n", "src/tool.py": "x = 3\n"})
+    merged(app, "c.md", "# C\n\nThree.\n")
+    worked(app)
+    remote = app.remote.remotes.show(ADMIN)
+    assert (remote.state, remote.backlog) == ("waiting", 1)
+    assert [edit.path for edit in app.reviews.changes.get(remote.change).documents] == ["a.md"]
+    accepted(app, remote.change)
+    worked(app)
+    assert app.remote.remotes.show(ADMIN).state == "up to date"
+    files = git(shared, "ls-tree", "-r", "--name-only", "main").split()
+    assert files == ["docs/a.md", "docs/c.md", "docs/it/b.md", "src/tool.py"]
+    assert git(shared, "show", "main:src/tool.py") == "x = 3"
+    git(shared, "fsck", "--full", "--strict")
+    outside(shared, clone, {"src/tool.py": "x = 4\n"})
+    worked(app)
+    assert app.remote.remotes.show(ADMIN).state == "up to date", "what is outside of the folder has nothing to review"
+    other = small_app(tmp_path / "other", NoProcesses())
+    other.remote.remotes.bring_in(ADMIN, str(shared), folder="docs")
+    assert other.knowledge.store.head() == app.knowledge.store.head(), (
+        "made again from the remote alone, commit by commit"
+    )
+
+
+def test_a_knowledge_base_goes_into_a_folder_of_an_empty_repository(tmp_path: Path, shared: Path) -> None:
+    app = with_document(tmp_path / "home")
+    app.remote.remotes.add(ADMIN, str(shared), folder="team/docs")
+    worked(app)
+    assert git(shared, "ls-tree", "-r", "--name-only", "main") == "team/docs/a.md"
+    (app.knowledge.store.path / "concord-folder-team-docs").unlink()
+    merged(app, "b.md", "# B\n\nTwo.\n")
+    worked(app)
+    assert git(shared, "ls-tree", "-r", "--name-only", "main").split() == ["team/docs/a.md", "team/docs/b.md"]
+    app.remote.remotes.remove(ADMIN)
+    assert not git(app.knowledge.store.path, "for-each-ref", "refs/remotes")

@@ -25,6 +25,7 @@ def register(add: Any) -> None:
     first = remote("add", remote_add, "name the repository; an empty knowledge base takes its history over")
     first.add_argument("url", metavar="URL", help="its address over https, ssh, git or file, without a password")
     first.add_argument("--branch", default="main", help="the branch of it (default: main)")
+    first.add_argument("--folder", default="", help="the folder of it that holds the documents (default: all of it)")
     first.add_argument(
         "--trust", action="store_true", help="take commits that another Concord made without a second review"
     )
@@ -53,7 +54,7 @@ def register(add: Any) -> None:
 def remote_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     remotes = app.remote.remotes
-    added = remotes.add(acting(app, options), options.url, options.branch, trust=options.trust)
+    added = remotes.add(acting(app, options), options.url, options.branch, options.folder, trust=options.trust)
     return _show(added, terminal)
 
 

@@ -26,6 +26,7 @@ def register(add: Any) -> None:
         "--git", default="", metavar="URL", help="a git repository with its history, for an empty knowledge base"
     )
     bring.add_argument("--branch", default="main", help="the branch of it (default: main)")
+    bring.add_argument("--folder", default="", dest="inner", help="the folder of it that holds the documents")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
     submit = add("upload", upload, "bring files in as a change and submit it for review")
@@ -143,7 +144,7 @@ def import_repository(settings: Settings, options: Namespace, terminal: Terminal
     app = build_app(settings)
     app.platform.workspace.create()
     actor = acting(app, options)
-    app.remote.remotes.bring_in(actor, options.git, options.branch)
+    app.remote.remotes.bring_in(actor, options.git, options.branch, options.inner)
     app.platform.settings.start(actor.person)
     return show_imported(terminal, app.knowledge.documents.inventory(terminal.progress))
 

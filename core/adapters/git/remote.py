@@ -22,6 +22,7 @@ from pathlib import Path
 from core.adapters.git import refs
 from core.adapters.git.plumbing import APP, ENVIRONMENT, Plumbing
 from core.adapters.git.store import GitStore
+from core.adapters.git.subfolders import Subfolder
 from core.adapters.system.files import flock
 from core.curation.remotes import PROTOCOLS, origin
 from core.errors import BadInput, NotFound, Refused, Unavailable, storage_failure, storing
@@ -124,6 +125,19 @@ class GitRemote:
             if folder:
                 _narrow(copied, commits, folder)
             yield copied.path
+
+    def narrow(self, commit: str, folder: str) -> str:
+        """The commit here for a commit of the remote, of which only a folder is ours."""
+        return Subfolder(self.store.git, folder).narrow(commit) if folder else commit
+
+    def widen(self, commit: str, folder: str, last: str) -> str:
+        """The commit that the remote gets for a commit here; `last` is the one that it has."""
+        if not folder:
+            return commit
+        inner = Subfolder(self.store.git, folder)
+        if last:
+            inner.narrow(last)  # knows the pairs already, unless their file was lost
+        return inner.widen(commit)
 
     # ------------------------------------------------------------ what was last seen
 

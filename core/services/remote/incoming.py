@@ -65,7 +65,7 @@ class IncomingCommits:
 
     def _open(self, row: Mapping[str, Any], theirs: str) -> None:
         with self.database.transaction() as state:
-            number = self.changes.bring(state, SYSTEM, TITLE.format(row["url"])[:200], theirs, _TEXT)
+            number = self.changes.bring(state, SYSTEM, TITLE.format(_name(row["url"])), theirs, _TEXT)
             state.remotes.set(change=number)
         self._submit(self.changes.get(number))
 
@@ -84,3 +84,12 @@ class IncomingCommits:
         if head and self.store.contains(self.store.head(), head):
             with suppress(Refused, Conflict):
                 self.changes.close(SYSTEM, number, "Its commits are part of the main line.")
+
+
+def _name(url: str) -> str:
+    """A repository by its own name.
+
+    >>> _name("https://git.example.org/team/handbook.git")
+    'handbook'
+    """
+    return url.rstrip("/").rpartition("/")[2].removesuffix(".git")[:100] or "the remote"

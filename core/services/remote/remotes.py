@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.adapters.git.remote import GitRemote
 
 JOB = "remote"
+WHOLE = "origin-whole"  # under this name the commits of a remote of which only a folder is ours
 PAUSES = (1.0, 4.0, 15.0)  # seconds between the tries of one job
 RACES = 30  # times that somebody else may be faster before a job gives up
 LONGEST = 60  # minutes between two tries at most
@@ -114,7 +115,7 @@ class Remotes:
                 raise NotFound(f"The repository has no branch {branch!r}, or it is empty. Name one with --branch.")
             self.incoming.move_main(theirs, place["url"])
             if self.database.remotes.get() is None:
-                self.git.track(branch, "")
+                self._track(place, "", "")
         self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
         return self.store.head()
 
@@ -135,7 +136,7 @@ class Remotes:
             with self.database.transaction() as state:
                 state.remotes.remove()
                 self.audit.record(state, actor, "remove a remote", row["url"])
-            self.git.track(row["branch"], "")
+            self._track(row, "", "")
         return known
 
     def show(self, actor: Actor) -> Remote | None:
@@ -247,9 +248,10 @@ class Remotes:
         main = self.store.head()
         if not push or not main or main == theirs or (theirs and not self.store.contains(main, theirs)):
             return True
-        if not self.git.push(row["url"], row["branch"], main):
+        wide = self.git.widen(main, row["folder"], self._last(row))
+        if not self.git.push(row["url"], row["branch"], wide):
             return False
-        self.git.track(row["branch"], main)
+        self._track(row, main, wide)
         self.database.remotes.set(pushed=self.clock.stamp())
         return self.store.head() == main
 
@@ -263,11 +265,18 @@ class Remotes:
         if last and not accept and not (head and self.store.contains(head, last)):
             self.database.remotes.set(rewritten=head or "none")
             raise Conflict(_REWRITTEN.format(branch=row["branch"], commit=last[:12]))
-        self.git.track(row["branch"], head)
-        return head
+        theirs = self.git.narrow(head, row["folder"]) if head else ""
+        self._track(row, theirs, head)
+        return theirs
 
     def _last(self, row: Mapping[str, Any]) -> str:
-        return self.git.tracked(row["branch"])
+        """The commit that the remote itself had last; with a folder it is another than the one that stands for it here."""
+        return self.git.tracked(row["branch"], WHOLE if row["folder"] else "origin")
+
+    def _track(self, row: Mapping[str, Any], theirs: str, whole: str) -> None:
+        self.git.track(row["branch"], theirs)
+        if row["folder"]:
+            self.git.track(row["branch"], whole, WHOLE)
 
     # ------------------------------------------------------------ in words
 
@@ -299,24 +308,26 @@ class Remotes:
 
 def _standing(row: Mapping[str, Any], backlog: int, incoming: int, change: Mapping[str, Any] | None) -> tuple[str, str]:
     """The state of a remote in a word and in a sentence."""
-    mine = f"{backlog} {'commit' if backlog == 1 else 'commits'} of the main line"
+    mine = f"{_commits(backlog)} of the main line {'waits' if backlog == 1 else 'wait'} to be pushed"
     if row["rewritten"]:
         return "rewritten", row["error"]
     if row["failures"]:
-        return "failing", f"{mine + ' wait to be pushed. ' if backlog else ''}{row['error']}"
+        return "failing", f"{mine + '. ' if backlog else ''}{row['error']}"
     if incoming:
-        waits = f"; {mine} wait to be pushed until then" if backlog else ""
-        return "waiting", f"{_where(change, incoming)}{waits}."
-    if backlog:
-        return "pushing", f"{mine} {'waits' if backlog == 1 else 'wait'} to be pushed."
-    return "up to date", "Both sides are equal."
+        return "waiting", f"{_where(change, incoming)}.{f' {mine} until then.' if backlog else ''}"
+    return ("pushing", f"{mine}.") if backlog else ("up to date", "Both sides are equal.")
 
 
 def _where(change: Mapping[str, Any] | None, incoming: int) -> str:
-    noun = "commit" if incoming == 1 else "commits"
+    single = incoming == 1
+    made = f"{_commits(incoming)} made elsewhere"
     if change is None or change["stage"] == "merged":
-        return f"{incoming} {noun} made elsewhere come in with the next look"
+        return f"{made} {'comes' if single else 'come'} in with the next look"
     if change["stage"] == "closed":
-        return f"{incoming} {noun} made elsewhere were turned down: change {change['id']} is closed. Reopen it, or undo them on the remote"
-    verb = "is reviewed and merged"
-    return f"{incoming} {noun} made elsewhere wait in change {change['id']} until it {verb}"
+        verb, what = ("was", "it") if single else ("were", "them")
+        return f"{made} {verb} turned down: change {change['id']} is closed. Reopen it, or undo {what} on the remote"
+    return f"{made} {'waits' if single else 'wait'} in change {change['id']} until that is reviewed and merged"
+
+
+def _commits(number: int) -> str:
+    return f"{number:,} {'commit' if number == 1 else 'commits'}"
