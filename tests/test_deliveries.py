@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,11 @@ from core.access import Actor
 from core.bootstrap import App
 from core.entrypoints import deliveries
 from core.entrypoints.cli import main
-from core.errors import BadInput, Refused
+from core.errors import BadInput, Refused, StorageFailed
 from core.services.deliveries.choices import TOPICS, topic_of
 from core.services.deliveries.letters import one_line
 from core.services.deliveries.outbox import Delivery
-from core.services.deliveries.sender import LEASE, Pace
+from core.services.deliveries.sender import LEASE, MARGIN, Pace
 from core.services.inbox.messages import KINDS, Subject
 from core.settings import load
 from core.types import Receipt
@@ -174,6 +174,13 @@ def test_no_text_becomes_a_header_of_its_own(app: App, server: MailServer) -> No
     assert "\n" not in one_line(bad)
 
 
+def test_a_name_that_looks_like_an_address_leads_a_letter_nowhere_else(app: App, server: MailServer) -> None:
+    sql(app, """UPDATE accounts SET name = 'Eve, <eve@example.org> "(x)"' WHERE id = 'reviewer'""")
+    tell(app)
+    assert app.deliveries.sender.run().sent == 1
+    assert server.readers == [["petra@meridale.example"]]
+
+
 def test_an_address_that_cannot_be_used_fails_and_names_itself(app: App, server: MailServer) -> None:
     sql(app, "UPDATE accounts SET email = 'x' || char(10) || '@example.org' WHERE id = 'reviewer'")
     tell(app)
@@ -320,6 +327,64 @@ def test_a_lease_that_ended_is_taken_over_and_its_late_result_changes_nothing(ap
     assert sender.run().sent == 1
     sender._record(lost, "dead", Receipt("again", 0, "too late"), 1.0)
     assert log(app)[0].state == "sent"
+
+
+@pytest.mark.parametrize("ends", ["the app", "the lease"])
+def test_when_the_app_or_a_lease_ends_the_rest_is_put_back_untouched(app: App, server: MailServer, ends: str) -> None:
+    clock, sender = Time(app), app.deliveries.sender
+
+    def end() -> str:
+        if ends == "the app":
+            sender.stopping.set()
+        elif clock.now == NOON:
+            clock.passes(LEASE - MARGIN + 1)
+        return ""
+
+    server.choose = end
+    for number in range(3):
+        tell(app, ref=str(number))
+    assert sender.run().sent == (1 if ends == "the app" else 3)
+    assert len(server.ids) == len(set(server.ids))
+    left = [one for one in log(app) if one.state == "waiting"]
+    assert [one.attempts for one in left] == ([0, 0] if ends == "the app" else [])
+    sender.stopping.clear()
+    server.choose = lambda: ""
+    sender.run()
+    assert {one.state for one in log(app)} == {"sent"}
+    assert len(server.ids) == 3
+
+
+@pytest.mark.parametrize("error", [StorageFailed("The disk is full."), RuntimeError("unforeseen")])
+def test_what_breaks_the_sender_itself_is_logged_and_the_work_waits_for_the_lease(
+    app: App, error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken:
+        def connected(self) -> AbstractContextManager[object]:
+            raise error
+
+    clock, sender = Time(app), app.deliveries.sender
+    whole, sender.mailer = sender.mailer, Broken()  # type: ignore[assignment]
+    tell(app)
+    assert sender.run().sent == 0
+    assert "Sending stopped" in caplog.text
+    sender.mailer = whole
+    assert sender.run().sent == 0
+    clock.passes(LEASE + 1)
+    assert sender.run().sent == 1
+
+
+def test_mail_that_waits_when_mail_is_switched_off_stays_and_says_why(app: App) -> None:
+    tell(app)
+    without = small_app(app.settings.home, NoProcesses())
+    assert without.deliveries.sender.run().again == 1
+    assert log(app)[0].note == "mail is not configured"
+
+
+def test_an_address_beyond_ascii_is_refused_by_a_server_that_takes_none(app: App) -> None:
+    sql(app, "UPDATE accounts SET email = 'jürgen@example.org' WHERE id = 'reviewer'")
+    tell(app)
+    assert app.deliveries.sender.run().failed == 1
+    assert "beyond ASCII" in log(app)[0].note
 
 
 WORKER = """

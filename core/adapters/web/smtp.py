@@ -125,7 +125,7 @@ class SmtpConnection:
 
     def _hand_in(self, letter: EmailMessage) -> Receipt:
         self._smtp = self._smtp or self.mailer.connect()
-        self._smtp.send_message(letter, self.mailer.sender, [parseaddr(str(letter["To"]))[1]])
+        self._smtp.send_message(letter, self.mailer.sender, [reader.addr_spec for reader in letter["To"].addresses])
         return Receipt("sent", 250)
 
     def close(self) -> None:
@@ -164,8 +164,6 @@ def explained(error: Exception) -> Receipt:
         return Receipt("again", 0, f"its certificate is not trusted ({error.verify_message})", reachable=False)
     if isinstance(error, smtplib.SMTPNotSupportedError) and "SMTPUTF8" in str(error):
         return Receipt("refused", 0, "the mail server takes no addresses with letters beyond ASCII")
-    if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
-        return Receipt("refused", 0, "the address cannot be used")
     return Receipt("again", 0, f"the connection failed ({_said(error)})", reachable=False)
 
 

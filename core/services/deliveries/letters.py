@@ -77,7 +77,8 @@ def letter(head: Letterhead, name: str, address: str, delivery: Delivery, token:
 
 
 def _address(name: str, address: str) -> Address:
-    return Address(name, addr_spec=address)
+    username, _, domain = address.rpartition("@")
+    return Address(name, username, domain)
 
 
 # ---------------------------------------------------------------- what stands in it

@@ -10,8 +10,8 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import TYPE_CHECKING, Any
@@ -168,18 +168,15 @@ class Sender:
 
     # ------------------------------------------------------------ trying
 
-    @contextmanager
-    def _connected(self, channel: str) -> Iterator[Send]:
-        if channel == "mail" and self.mailer:
-            with self.mailer.connected() as send:
-                yield send
-        else:
-            yield lambda mail: Receipt("again", 0, "mail is not configured", reachable=False)
+    def _connected(self, channel: str) -> AbstractContextManager[Send | None]:
+        return self.mailer.connected() if channel == "mail" and self.mailer else nullcontext()
 
-    def _attempt(self, one: Delivery, send: Send) -> Receipt:
+    def _attempt(self, one: Delivery, send: Send | None) -> Receipt:
         return self._mail(one, send) if one.channel == "mail" else self._post(one)
 
-    def _mail(self, one: Delivery, send: Send) -> Receipt:
+    def _mail(self, one: Delivery, send: Send | None) -> Receipt:
+        if send is None:
+            return Receipt("again", 0, "mail is not configured", reachable=False)
         account = self.database.accounts.get(one.target)
         if not account or not account["active"]:
             return Receipt("cancelled", note="The account is switched off.")
@@ -189,7 +186,7 @@ class Sender:
         token = self.choices.token(one.target, topic) if topic else ""
         try:
             mail = letter(self.head, account["name"], account["email"], one, token)
-        except (ValueError, IndexError):
+        except ValueError:
             return Receipt("refused", note="The address cannot be used.")
         return send(mail)
 
