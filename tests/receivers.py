@@ -106,17 +106,15 @@ def _signed_in(server: Any, session: Any, envelope: Any, mechanism: str, data: A
 
 
 @contextmanager
-def mail_server(
-    pem: Path | None = None, *, implicit: bool = False, faults: list[str] | None = None
-) -> Iterator[MailServer]:
+def mail_server(pem: Path | None = None, *, implicit: bool = False, utf8: bool = True) -> Iterator[MailServer]:
     """A server that wants STARTTLS and a sign-in where it has a certificate, implicit TLS if so asked, else plain text."""
-    held, port, options = MailServer(faults or []), free_port(), {}
+    held, port, options = MailServer(), free_port(), {}
     if pem:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pem)
         options = {"authenticator": _signed_in, "auth_required": True}
         options |= {"ssl_context": context, "auth_require_tls": False} if implicit else {"tls_context": context, "require_starttls": True}  # fmt: skip
-    controller = Controller(held, hostname="127.0.0.1", port=port, **options)
+    controller = Controller(held, hostname="127.0.0.1", port=port, enable_SMTPUTF8=utf8, **options)
     controller.start()
     account = f"{USER}:{SECRET.replace(' ', '%20')}@" if pem else ""
     held.url = f"{'smtps' if implicit else 'smtp'}://{account}127.0.0.1:{port}{'' if pem else '?tls=none'}"
