@@ -194,6 +194,15 @@ def test_the_support_study_has_its_tables_with_several_language_models(study_app
     assert all(60 * share == pytest.approx(round(60 * share), abs=0.05) for share in shares), "found or not, of 1 to 6"
 
 
+def test_the_estimate_of_the_benchmark_counts_the_paraphrases_of_as_many_questions_as_are_asked_for(
+    study_app: App,
+) -> None:
+    options = [ExperimentOptions(questions=count) for count in (0, 5)]
+    every, few = (study_app.evaluation.experiments.estimate(ADMIN, "compliance", options=option) for option in options)
+    assert [row.calls[1] for row in few] == [1]
+    assert every[0].calls[1] > 1
+
+
 @pytest.mark.usefixtures("few")
 def test_the_estimate_of_the_support_study_counts_the_calls_that_it_makes(
     study_app: App, server: ScriptedServer

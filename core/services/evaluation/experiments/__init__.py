@@ -104,8 +104,10 @@ class Experiments:
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
         experiment = EXPERIMENTS[name]
-        return self.context.calls_of(
-            experiment.configs(options), experiment.profiles, queryset, limit, experiment.questions, options.documents
+        chosen = replace(self.context, options=options)
+        default = chosen.known if experiment.questions == KNOWN else experiment.questions
+        return chosen.calls_of(
+            experiment.configs(options), experiment.profiles, queryset, limit, default, options.documents
         )
 
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0, documents: int = 0) -> Job:

@@ -127,8 +127,8 @@ class ExperimentContext:
         try:
             queryset = sampled(self.runs.querysets.get(name or default), limit)
         except NotFound:
-            rows += self.generating(*(("qa", limit or known_items.PER_CATEGORY) if default == QA else ("known-items", known_items.PER_CATEGORY)))  # fmt: skip
-            size = limit or known_items.PER_CATEGORY * len(known_items.CATEGORIES)
+            rows += self.generating(*(("qa", limit or known_items.PER_CATEGORY) if default == QA else ("known-items", self._paraphrased)))  # fmt: skip
+            size = limit or self.options.questions or known_items.PER_CATEGORY * len(known_items.CATEGORIES)
             titles = [document.title for document in self.documents.all()] or ["?"]
             queryset = QuerySet("", tuple(Question(str(n), titles[n % len(titles)]) for n in range(size)))
         profile = self.runs.team_settings.production().profile
@@ -137,6 +137,12 @@ class ExperimentContext:
         for other in built(profile):
             rows += build_calls(self.runs.estimator, self.builder.texts, other, sample, scale)
         return tuple(rows)
+
+    @property
+    def _paraphrased(self) -> int:
+        """How many headings the known items paraphrase at most."""
+        asked = self.options.questions
+        return known_items.shared_out(asked)["heading_paraphrase"] if asked else known_items.PER_CATEGORY
 
     def generating(self, kind: str, count: int) -> tuple[CallEstimate, ...]:
         """What making a query set would ask a language model."""
@@ -199,9 +205,19 @@ class ExperimentContext:
             "models": ", ".join(dict.fromkeys(model for run in runs for model in run.models)) or "none",
             "runs": ", ".join(dict.fromkeys(run.id for run in runs)),
             **self.limited,
+            **_paraphrases(self.queryset),
             "made": self.runs.clock.stamp(),
         }
         return Report(name, title, about, facts, tuple(parts), {"experiment": name, "facts": facts, **values})
+
+
+def _paraphrases(queryset: QuerySet) -> dict[str, str]:
+    """Who reworded the headings of known items: a language model, or rules where its answers were of no use."""
+    reworded = {question.id for question in queryset.questions if question.category == "heading_paraphrase"}
+    written = {row.question for row in queryset.judgments if row.question in reworded and row.source == known_items.LLM}
+    if not reworded:
+        return {}
+    return {"paraphrases": f"{len(written)} by a language model, {len(reworded) - len(written)} by rules"}
 
 
 def check_count(per_category: int) -> int:
