@@ -142,7 +142,7 @@ def test_no_feature_takes_what_is_cut_refused_or_an_echo(feature: str, wrong: st
             "asks nothing|holds its answer",
         ),
         ("ask", "They are kept for five years [1].", ""),
-        ("ask", "They are kept for five years.", "does not cite"),
+        ("ask", "They are kept for seven months.", "does not cite"),
     ],
 )
 def test_form_alone_is_not_enough(feature: str, wrong: str, why: str) -> None:

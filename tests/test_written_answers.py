@@ -61,7 +61,11 @@ PASSAGES = ("Error 809 means the port is closed.", "File Form 111 within 30 days
         ("Form 111 is filed within 30 days [2].", ""),
         ("The port is closed and Form 111 is filed [1][2].", ""),
         ("The port is closed (passage 1).", ""),
-        ("The port is closed.", "it names no passage"),
+        ("The port is closed.", ""),
+        ("The bank is open on Sundays.", "it names no passage, and none bears it out"),
+        ("The port in Peru is closed [1].", "its passages do not have: Peru"),
+        ("The port is not closed [1].", "it or its passage denies what the other says"),
+        ("Is the port closed [1]?", "it is a question"),
         ("The port is closed [7].", "it cites a passage that was not shown"),
         ("Form 111 is filed within 45 days [2].", "its passages do not have: 45"),
         ("The port is closed by Cisco [1].", "its passages do not have: Cisco"),
@@ -87,9 +91,21 @@ def test_that_nothing_is_said_is_an_answer(answer: str) -> None:
     assert statements(answer, "What is for lunch?", PASSAGES) == ()
 
 
-def test_an_answer_without_citations_is_no_answer() -> None:
+def test_a_sentence_that_names_no_passage_is_cited_to_the_first_that_bears_it_out() -> None:
+    (said,) = statements("According to the passage, Form 111 is filed within 30 days.", "Why?", PASSAGES)
+    assert said.marked == "Form 111 is filed within 30 days [2]."
+
+
+def test_an_answer_that_no_passage_bears_out_is_no_answer() -> None:
     with pytest.raises(BadInput, match="does not cite"):
-        statements("The port is closed.", "Why?", PASSAGES)
+        statements("The bank is open on Sundays.", "Why?", PASSAGES)
+
+
+def test_words_of_the_question_are_no_proof() -> None:
+    (said,) = statements(
+        "Contractors in Peru get 15 days [1].", "How many days do contractors in Peru get?", ["15 days."]
+    )
+    assert said.why == "its passages do not have: Peru"
 
 
 # ---------------------------------------------------------------- the service

@@ -57,6 +57,7 @@ function build(root, state, data) {
     type: "date",
     value: state.asked.as_of || "",
     "data-key": "as_of",
+    "aria-label": "As of a day",
     onchange: (event) => ask(root, state, { as_of: event.target.value }),
   });
   root.replaceChildren(
@@ -306,6 +307,12 @@ function drawFacets(root, state) {
   return el(
     "nav",
     { class: `facets${state.open.filters ? " open" : ""}`, "aria-label": "Filters" },
+    el(
+      "div",
+      { class: "facet" },
+      el("h2", {}, "As of"),
+      el("label", { class: "day", title: "Search the documents as they were at the end of a day" }, state.day),
+    ),
     facets.map((facet) =>
       el(
         "div",
@@ -335,7 +342,6 @@ function summaryBar(root, state, facets) {
     { class: "bar" },
     el("span", { class: "muted" }, found.summary),
     el("span", { class: "spring" }),
-    el("label", { class: "day", title: "Search the documents as they were at the end of a day" }, "As of", state.day),
     button("Filters", toggle, { kind: "outline filters-toggle", key: "filters" }),
     isFiltered ? button("Clear filters", () => ask(root, state, { filters: {} })) : null,
   );
