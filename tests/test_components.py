@@ -153,7 +153,7 @@ def test_the_tab_key_goes_from_the_search_box_to_the_first_result_and_to_the_fil
         box = page.locator("[data-key='folders=it']")
         left, right = page.locator("article").bounding_box(), box.bounding_box()
         assert right["x"] < left["x"], "the filters stand on the left as before"
-        for _ in range(12):
+        for _ in range(16):
             page.keyboard.press("Tab")
             if box.evaluate("(box) => box.matches(':focus')"):
                 break
