@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -219,6 +220,37 @@ def test_a_repository_is_brought_in_with_its_history_and_what_cannot_be_used_is_
     assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
 
 
+@pytest.mark.slow
+def test_a_merge_on_the_command_line_is_pushed_by_a_process_of_its_own(tmp_path: Path, shared: Path) -> None:
+    app = small_app(tmp_path / "home")
+    put(app, {"a.md": "# A\n\nOne.\n"})
+    app.remote.remotes.add(ADMIN, str(shared))
+    job = next(job for job in app.platform.jobs.recent() if job.kind == "remote")
+    end = time.monotonic() + 120
+    while app.platform.jobs.get(job.id).open and time.monotonic() < end:
+        time.sleep(0.2)
+    assert app.platform.jobs.get(job.id).result["state"] == "up to date"
+    assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
+
+
+def test_the_page_says_what_waits_and_leads_to_the_change(one: App, shared: Path, tmp_path: Path, visit: Any) -> None:
+    outside(shared, tmp_path / "clone", {"c.md": "# C\n\nThree.\n"})
+    for job in one.platform.jobs.recent():
+        one.platform.jobs.run(job.id, one.platform.workspace.works)
+    page = visit("remote", home=one.settings.home)
+    assert "1 commit made elsewhere waits in change 1" in page.info[0].value
+    assert {button.label for button in page.button} >= {"Open change 1", "Push now", "Fetch now"}
+    page.button(key="remote_fetch").click().run()
+    assert not page.exception
+    assert any(job.kind == "remote" and job.open for job in one.platform.jobs.recent())
+
+
+def test_the_page_without_a_remote_says_who_names_one(app: App, visit: Any) -> None:
+    page = visit("remote", home=app.settings.home)
+    assert "No remote is set up" in page.header[0].value
+    assert not [button for button in page.button if button.label in ("Push now", "Fetch now")]
+
+
 # ---------------------------------------------------------------- on the way
 
 
@@ -413,6 +445,7 @@ def test_with_trust_reviewed_merges_of_another_concord_need_no_second_review(
     )
 
 
+@pytest.mark.slow
 def test_an_index_built_step_by_step_counts_versions_as_a_whole_one_does(
     one: App, tmp_path: Path, shared: Path
 ) -> None:
