@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from core.access import NO_TOKEN, REACH
+from core.access import NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
 from core.entrypoints.api import reference
 from core.entrypoints.cli import PARTS, main
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -117,6 +117,55 @@ def test_every_use_case_has_an_operation_or_a_reason() -> None:
 def test_every_operation_has_a_row(doors: ApiServer) -> None:
     described = reference.document(doors.api)["paths"].values()
     assert {operation["operationId"] for methods in described for operation in methods.values()} == set(OPERATIONS)
+
+
+# ---------------------------------------------------------------- who may
+
+BODIES: dict[str, Any] = {
+    "confirm_document": {"document": "BSA-1"},
+    "propose_change": {"title": "T", "files": [{"path": "a.md", "text": "# A\n"}]},
+    "comment_on_change": {"message": "Why?"},
+    "judge_change": {"verdict": "approve"},
+    "report_gap": {"query": "Who signs?"},
+    "assign_gap": {"account": "author"},
+    "start_run": {"queryset": "nothing"},
+}
+
+
+def requests(described: dict[str, Any]) -> dict[str, tuple[str, str, Any]]:
+    """Every operation as a request that leads nowhere: method, address and body."""
+    found = {}
+    for path, methods in described["paths"].items():
+        for method, operation in methods.items():
+            name, needed = operation["operationId"], operation.get("parameters", ())
+            query = "&".join(f"{p['name']}=nothing" for p in needed if p["in"] == "query" and p.get("required"))
+            for parameter in (p for p in needed if p["in"] == "path"):
+                value = "99999" if parameter["schema"].get("type") == "integer" else "nothing"
+                path = path.replace(f"{{{parameter['name']}}}", value)
+            body = BODIES.get(name, {} if "requestBody" in operation else None)
+            found[name] = (method.upper(), f"{path}?{query}" if query else path, body)
+    return found
+
+
+def test_every_operation_asks_for_role_and_scope(doors: ApiServer) -> None:
+    """The role below is refused, and so is an admin whose token has the scope below."""
+    actions, asked = dict(rows()), requests(reference.document(doors.api))
+    for name, cases in OPERATIONS.items():
+        action = next((actions[case] for case in cases.split() if actions[case] not in FREE), "")
+        if not action or name == "search":  # search keeps a question only where somebody says so
+            continue
+        below = ROLES.index(NEEDS[action]) - 1
+        if below >= 0:
+            refused = doors.ask(ROLES[below], *asked[name])
+            assert (refused.status_code, refused.json()["detail"][:5]) == (403, "Only "), (name, refused.text)
+        if REACH[action] != SCOPES[0]:
+            narrow = SCOPES[SCOPES.index(REACH[action]) - 1]
+            doors.tokens[narrow] = (
+                doors.tokens.get(narrow) or doors.app.people.tokens.make(demo("admin"), narrow, narrow)[0]
+            )
+            refused = doors.ask(narrow, *asked[name])
+            assert refused.status_code == 403, (name, refused.text)
+            assert f"has the scope {narrow}" in refused.json()["detail"], name
 
 
 # ---------------------------------------------------------------- field by field

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 LOG = logging.getLogger("concord.api")
-LANES = {"quick": 8, "slow": 4}  # threads; what takes long has its own, so that searches do not wait for it
+# Threads. Searches compute and wait for nothing, so that many at once gain nothing; what takes long has its own, so that
+# nothing else waits for it.
+LANES = {"search": 2, "quick": 8, "slow": 2}
 DOOR = "api"
 NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
 NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."

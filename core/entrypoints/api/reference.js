@@ -44,4 +44,5 @@ async function send(event) {
   }
 }
 
-for (const form of document.querySelectorAll("form")) form.addEventListener("submit", send);
+document.getElementById("who").addEventListener("submit", (event) => event.preventDefault());
+for (const form of document.querySelectorAll("form[data-path]")) form.addEventListener("submit", send);

@@ -92,7 +92,7 @@ async def searched_for(request: Request) -> Response:
         return as_json(result, suggestions)
 
     known = not form.profile and not form.as_of
-    return await call.answer(work, tag=served if known else None, lane="slow" if form.as_of else "quick")
+    return await call.answer(work, tag=served if known else None, lane="slow" if form.as_of else "search")
 
 
 @router.get("/answer", response_model=CitedAnswer, responses=documented(304, 404))
