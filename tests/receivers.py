@@ -71,6 +71,7 @@ class MailServer:
     faults: list[str] = field(default_factory=list)
     choose: Callable[[], str] = lambda: ""  # where no fault is scripted
     letters: list[EmailMessage] = field(default_factory=list)
+    raw: list[bytes] = field(default_factory=list)  # the same letters as they came
     readers: list[list[str]] = field(default_factory=list)  # of the envelopes
     attempts: int = 0
     went: dict[str, int] = field(default_factory=dict)  # what became of the attempts
@@ -82,6 +83,7 @@ class MailServer:
         self.attempts += 1
         self.went[fault or "250"] = self.went.get(fault or "250", 0) + 1
         if fault in ("", "lost", "keep"):
+            self.raw.append(envelope.content)
             self.readers.append(envelope.rcpt_tos)
             self.letters.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
         if fault == "hang":

@@ -158,6 +158,9 @@ def test_one_click_ends_a_topic_and_looking_does_not(app: App, server: MailServe
     tell(app)
     app.deliveries.sender.run()
     (letter,) = server.letters
+    head = server.raw[0].partition(b"\r\n\r\n")[0].split(b"\r\n")
+    assert [line for line in head if line.startswith(b"List-Unsubscribe: <https://") and line.endswith(b">")]
+    assert not [line for line in head if b"=?utf-8?" in line], "no program decodes words in a link"
     assert letter["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     link = letter["List-Unsubscribe"].strip("<>").removeprefix("https://concord.example.org")
     assert link in letter.get_body(("plain",)).get_content()  # type: ignore[union-attr]

@@ -132,7 +132,9 @@ def test_where_every_sentence_is_withheld_the_best_sentence_is_quoted(searched: 
     assert "was not used" in answer.advice
 
 
-@pytest.mark.parametrize("said", ["Cisco sold 45 ports [1].", "The bank is open on Sundays.", "I'm sorry, but I can't assist."])
+@pytest.mark.parametrize(
+    "said", ["Cisco sold 45 ports [1].", "The bank is open on Sundays.", "I'm sorry, but I can't assist."]
+)
 def test_an_extract_that_has_not_half_of_the_question_is_not_shown_as_an_answer(
     searched: App, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.headerregistry import Address
 from email.message import EmailMessage
-from email.policy import SMTP
+from email.policy import EmailPolicy
 from email.utils import format_datetime, parseaddr
 from html import escape
 from typing import Any
@@ -29,6 +29,19 @@ _STYLE = """
 }
 """
 _FONT = "font-family:'Source Sans 3','Segoe UI',system-ui,-apple-system,sans-serif"
+
+
+class LetterPolicy(EmailPolicy):
+    """Headers that programs read stay on one line: folded, a long link would become encoded words, which they do not decode."""
+
+    def fold(self, name: str, value: Any) -> str:
+        return f"{name}: {value}{self.linesep}" if name in _WHOLE else super().fold(name, value)
+
+    def fold_binary(self, name: str, value: Any) -> bytes:
+        return self.fold(name, value).encode() if name in _WHOLE else super().fold_binary(name, value)
+
+
+_WHOLE = ("Message-ID", "References", "List-Unsubscribe", "List-Unsubscribe-Post")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +69,7 @@ def letter(head: Letterhead, name: str, address: str, delivery: Delivery, token:
     """The whole letter; the same delivery gives the same one at every attempt."""
     content, made = delivery.content, datetime.fromtimestamp(delivery.since, UTC)
     topic = DAILY if delivery.kind == DIGEST else topic_of(delivery.kind)
-    mail = EmailMessage(policy=SMTP)
+    mail = EmailMessage(policy=LetterPolicy(linesep="\r\n"))
     mail["From"] = _address(*parseaddr(head.sender))
     mail["To"] = _address(one_line(name), address)
     mail["Subject"] = one_line(content["subject"] if "subject" in content else content["sentence"])[:MAX_SUBJECT]
