@@ -196,7 +196,7 @@ def test_a_gap_is_kept_from_the_page_and_leaves_no_message_for_a_later_one(
         search_view,
         "search_view",
         lambda *given, **named: SimpleNamespace(
-            open=None, report=dict(told), feedback=None, watch=None, settled=None, consent=None, pin=None
+            open=None, answer=None, report=dict(told), feedback=None, watch=None, settled=None, consent=None, pin=None
         ),
     )
     app = visit("search", home=own_app.settings.home, q=told["query"])
