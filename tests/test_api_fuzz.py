@@ -16,14 +16,16 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.core.failures import FailureGroup
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 from starlette.applications import Starlette
 
 from core.entrypoints.api import application, reference
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from tests.api_server import ApiServer, served
-from tests.conftest import demo
+from tests.conftest import ScriptedLlm, demo
 
+# The right form may name nothing, and in an address a word is also a list of one word.
+OTHER = [positive_data_acceptance, negative_data_rejection]
 CALM = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -31,6 +33,7 @@ def furnished(home: Path) -> ApiServer:
     """A workspace with something to find behind every operation: changes in several states, a gap, a query set and a run."""
     server = served(home, metrics_token="scrape-me")
     app = server.app
+    app.models.registry.llm_used = ScriptedLlm("File Form 112 for cash over $10,000 [1].")  # type: ignore[attr-defined]
     for number in (1, 2, 3):
         text = f"---\nid: NEW-{number}\n---\n# New {number}\n\nSomething new.\n"
         app.reviews.changes.propose(demo("author"), f"New {number}", {f"fin/new-{number}.md": text.encode()})
@@ -74,9 +77,7 @@ def _tried(operation: Any, mode: GenerationMode, headers: dict[str, str], exampl
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
         own = {"Authorization": "Bearer scrape-me"} if operation.path.endswith("/metrics") else headers
-        case.call_and_validate(
-            headers=own, excluded_checks=[positive_data_acceptance]
-        )  # the right form may name nothing
+        case.call_and_validate(headers=own, excluded_checks=OTHER)
 
     try:
         ask()
