@@ -504,7 +504,7 @@ def test_an_answer_cites_passages_that_exist_or_is_not_shown(indexed_app: App) -
     hits = indexed_app.search.searcher.search("error 809").hits
     said = Answerer(SmallModels(ScriptedLlm("The port is closed [1]."))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
     assert (said.text, said.extract, said.cited) == ("The port is closed [1].", False, (hits[0],))
-    for lie in ("The port is closed.", "See [99]."):
+    for lie in ("The bank is open on Sundays.", "See [99]."):
         reply = Answerer(SmallModels(ScriptedLlm(lie))).ask(ANN, "what is error 809", hits)  # type: ignore[arg-type]
         assert reply.extract
         assert "was not used" in reply.advice
