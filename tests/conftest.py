@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -238,6 +239,15 @@ def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if not shared.exists():
             built_kb(shared.with_name("kb-building")).rename(shared)
     return Path(shutil.copytree(shared, own))
+
+
+@pytest.fixture(scope="session")
+def served_home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The starter knowledge base for other processes. Whoever copies an open SQLite database loses its locks on it, and a
+    process that leaves then removes the log under those who stay: so tests copy `kb_home`, and servers work on this one."""
+    home = tmp_path_factory.mktemp("served") / "kb"
+    subprocess.run(["cp", "-r", str(kb_home), str(home)], check=True)
+    return home
 
 
 def built_kb(home: Path) -> Path:

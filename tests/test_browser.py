@@ -31,10 +31,10 @@ def both_ways(chromium: Any, url: str, name: str, path: str) -> None:
             screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
-def test_first_start_to_first_search(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_first_start_to_first_search(chromium: Any, served_home: Path, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(kb_home, tmp_path / "server.log") as url:
+    with browser.server(served_home, tmp_path / "server.log") as url:
         with browser.screen(chromium, url) as screen:
             screen.open("/")
             expect(screen.page.get_by_text("Needs attention")).to_be_visible()
@@ -252,10 +252,10 @@ def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) ->
         screen.shot("home-empty")
 
 
-def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, served_home: Path, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(kb_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.server(served_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         screen.page.route("**/api/**", lambda route: route.fulfill(status=404))
         screen.open("/search")
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
@@ -271,10 +271,10 @@ def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, kb_home: Pat
         expect(found.first).to_contain_text("people /")
 
 
-def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
+def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_home: Path, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(kb_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.server(served_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
         screen.open("/search?q=hazmat")
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
         expect(found.first).to_be_visible()

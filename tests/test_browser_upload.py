@@ -25,16 +25,16 @@ BAD = "---\ntitle: Badge printers\nreview_due: soon\n---\n# Badge printers\n\n##
 
 
 @pytest.fixture(scope="module")
-def url(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browser.server(kb_home, tmp_path_factory.mktemp("log") / "server.log") as address:
+def url(served_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with browser.server(served_home, tmp_path_factory.mktemp("log") / "server.log") as address:
         yield address
 
 
 @pytest.fixture(autouse=True)
-def empty_desk(kb_home: Path) -> Iterator[None]:
+def empty_desk(served_home: Path) -> Iterator[None]:
     """What a test leaves on the page is kept as a draft; the next one starts without it."""
     yield
-    build(kb_settings(kb_home)).knowledge.drafts.forget(demo("admin"), "upload")
+    build(kb_settings(served_home)).knowledge.drafts.forget(demo("admin"), "upload")
 
 
 def files() -> list[dict[str, Any]]:

@@ -133,9 +133,9 @@ def check_citation(app: App, hit: dict[str, Any], commit: str) -> None:
 # ---------------------------------------------------------------- over standard input and output
 
 
-def test_a_question_is_answered_over_stdio_from_passages_with_valid_citations(kb_home: Path, kb_app: App) -> None:
+def test_a_question_is_answered_over_stdio_from_passages_with_valid_citations(served_home: Path, kb_app: App) -> None:
     command = StdioServerParameters(
-        command=sys.executable, args=["-m", "core", "mcp", "--home", str(kb_home)], cwd=ROOT
+        command=sys.executable, args=["-m", "core", "mcp", "--home", str(served_home)], cwd=ROOT
     )
 
     async def work(client: Client) -> Any:
@@ -740,11 +740,12 @@ def test_every_configuration_on_the_page_names_a_command_or_an_address() -> None
         assert token in {"CONCORD_TOKEN"} or token.startswith("Bearer ")
 
 
-def test_the_command_of_the_configurations_starts_from_any_folder(kb_home: Path, kb_app: App, tmp_path: Path) -> None:
+def test_the_command_of_the_configurations_starts_from_any_folder(served_home: Path, tmp_path: Path) -> None:
     """They differ in form only, so the command is started once; the token is that of an author."""
     ((command, dash, line),) = {(each["command"], *each["args"]) for _, each in configurations() if "command" in each}
-    text, _ = kb_app.people.tokens.make(demo("author"), f"assistant of {tmp_path.name}", "propose")
-    env = {"CONCORD_TOKEN": text, "CONCORD_HOME": str(kb_home)}
+    tokens = build(kb_settings(served_home)).people.tokens
+    text, _ = tokens.make(demo("author"), f"assistant of {tmp_path.name}", "propose")
+    env = {"CONCORD_TOKEN": text, "CONCORD_HOME": str(served_home)}
     here = line.replace("/srv/concord", str(ROOT)).replace(".venv/bin/python", sys.executable)
     started = StdioServerParameters(command=command, args=[dash, here], env=env, cwd=tmp_path)
 
