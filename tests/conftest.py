@@ -40,6 +40,7 @@ from core.retrieval.legs.embedders import combined
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person, Profile
+from tests.postgres import Homes, Server, server
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make test: the same examples every time
@@ -166,6 +167,11 @@ class FixedClock:
 
 def sql(app: App, statement: str) -> list[tuple[Any, ...]]:
     """What somebody with the file in hand could do to the database of a workspace, past all services."""
+    engine = app.platform.backups.database.engine
+    if engine.dialect.name == "postgresql":
+        with engine.begin() as rows:
+            answer = rows.exec_driver_sql(statement.replace("%", "%%"))
+            return [tuple(row) for row in answer] if answer.returns_rows else []
     with closing(sqlite3.connect(app.settings.home / "app.db")) as connection, connection:
         return connection.execute(statement).fetchall()
 
@@ -217,6 +223,25 @@ def small_app(home: Path, processes: Processes | None = None, **settings: object
     app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes)
     app.platform.workspace.create()
     return app
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server."""
+    with server() as running:
+        yield running
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _on_postgres(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With CONCORD_TEST_DATABASE=postgresql every workspace of this process has its database on a real server."""
+    if os.environ.get("CONCORD_TEST_DATABASE") != "postgresql":
+        yield
+        return
+    homes = Homes(request.getfixturevalue("postgres"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.bootstrap.open_database", homes.open)
+        yield
 
 
 @pytest.fixture

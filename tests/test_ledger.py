@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core import profiles
 from core.access import Actor
-from core.adapters.state.database import Database
+from core.adapters.state.sqlite import SqliteDatabase
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
@@ -88,7 +88,7 @@ def test_the_budget_stops_the_next_paid_call_and_says_the_amounts(server: Script
 
 def test_a_new_month_has_a_new_budget(tmp_path: Path) -> None:
     clock = FixedClock("2026-11-30")
-    ledger = Ledger(Database.file(tmp_path / "app.db"), clock, Prices({"p:m": Price(1.0)}), 1.0)
+    ledger = Ledger(SqliteDatabase(tmp_path / "app.db"), clock, Prices({"p:m": Price(1.0)}), 1.0)
     with ledger.spending("a", "p:m", 1_000_000) as spent:
         spent(1_000_000)
     with pytest.raises(OverBudget), ledger.spending("a", "p:m", 1):
@@ -104,7 +104,7 @@ def test_a_new_month_has_a_new_budget(tmp_path: Path) -> None:
 
 def test_calls_at_the_same_time_cannot_spend_the_last_dollar_twice(tmp_path: Path) -> None:
     def spend(n: int) -> bool:
-        ledger = Ledger(Database.file(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
+        ledger = Ledger(SqliteDatabase(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
         try:
             with ledger.spending("a", "p:m", 1_000_000) as spent:
                 spent(1_000_000)
@@ -138,7 +138,7 @@ def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, 
 
 
 def test_a_killed_call_leaves_its_estimate(tmp_path: Path) -> None:
-    ledger = Ledger(Database.file(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
+    ledger = Ledger(SqliteDatabase(tmp_path / "app.db"), FixedClock(), Prices({"p:m": Price(1.0)}), 5.0)
     block = ledger.spending("a", "p:m", 2_000_000)
     block.__enter__()
     (call,) = ledger.recent(ADMIN)
@@ -246,7 +246,7 @@ def test_a_price_never_falls_with_more_tokens(tokens: int, more: int, input_pric
 
 
 def test_only_admins_see_the_ledger(tmp_path: Path) -> None:
-    ledger = Ledger(Database.file(tmp_path / "app.db"), FixedClock(), Prices(), 1.0)
+    ledger = Ledger(SqliteDatabase(tmp_path / "app.db"), FixedClock(), Prices(), 1.0)
     with pytest.raises(Refused, match="Only admins may see the ledger"):
         ledger.summary(Actor("bob", "Bob", "bob@example.org", "reviewer"))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from core.adapters.state.questions import QueryRows
+from core.adapters.state.rows.questions import QueryRows
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed

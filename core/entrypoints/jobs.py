@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+import logging
+import signal
+import sys
+import threading
 from argparse import Namespace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
-from core.settings import Settings
+from core.errors import ConcordError
+from core.services.platform.workers import Waiting, Worker
+from core.settings import Settings, node_name
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+LOG = logging.getLogger(__name__)
+STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
 def register(add: Any) -> None:
     """The commands of `jobs`, and `work`, which Concord starts itself."""
     jobs = add.group_of("jobs", "long work in the background")
     jobs("list", jobs_list, "running and past jobs")
+    jobs("waiting", jobs_waiting, "how many wait for a worker, and which workers are alive")
     for name, run, about in (
         ("log", jobs_log, "what a job printed"),
         ("cancel", jobs_cancel, "ask a job to stop"),
@@ -22,18 +36,36 @@ def register(add: Any) -> None:
         jobs(name, run, about).add_argument("job", type=int, metavar="N")
     worker = add("work", work, "do the work of a job in this process (started by Concord itself)")
     worker.add_argument("job", type=int, metavar="N")
+    loop = add("worker", run_worker, "claim and do jobs until it is stopped; for a workspace with CONCORD_DATABASE")
+    loop.add_argument("--name", default="", help="what jobs and lists call it (default: the node's name)")
+    loop.add_argument("--once", action="store_true", help="end when no job waits")
 
 
 def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     jobs = app.platform.jobs.listed(acting(app, options))
     rows = [
-        (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.message or job.error, job.created) for job in jobs
+        (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.worker, job.message or job.error, job.created)
+        for job in jobs
     ]
-    terminal.show(
-        [strict.plain(job) for job in jobs], table(rows, ("n", "kind", "state", "progress", "message", "created"))
-    )
+    lines = table(rows, ("n", "kind", "state", "progress", "worker", "message", "created"))
+    waiting = app.platform.workers.waiting(acting(app, options))
+    lines += [_stuck(waiting)] if waiting.stuck else []
+    terminal.show([strict.plain(job) for job in jobs], lines)
     return 0
+
+
+def jobs_waiting(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Exit 1 where jobs wait and nobody will do them."""
+    app = open_app(settings)
+    waiting = app.platform.workers.waiting(acting(app, options))
+    said = f"{waiting.jobs} waiting. Workers that are alive: {', '.join(waiting.workers) or 'none'}."
+    terminal.show({**strict.plain(waiting), "stuck": waiting.stuck}, [_stuck(waiting) if waiting.stuck else said])
+    return 1 if waiting.stuck else 0
+
+
+def _stuck(waiting: Waiting) -> str:
+    return f"{waiting.jobs} waiting, and no worker is alive. Start one with: python -m core worker"
 
 
 def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -60,3 +92,37 @@ def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         app.platform.workspace.catch_up()  # what was merged while the work went on has not started a job of its own
     terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
     return 0 if job.state in ("done", "cancelled") else 1
+
+
+def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""
+    app = open_app(settings)
+    level = logging.WARNING if options.quiet else logging.INFO
+    logging.basicConfig(level=level, format="%(asctime)s %(message)s", stream=sys.stderr)
+    worker = Worker(options.name or node_name(settings))
+    before = {
+        number: signal.signal(number, lambda *_: worker.stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)
+    }
+    for follow in (app.platform.follower.run, partial(_follow_store, app)):
+        threading.Thread(target=follow, args=(worker.stopping,), daemon=True).start()
+    workspace = app.platform.workspace
+    try:
+        done = app.platform.workers.run(
+            acting(app, options), worker, workspace.works, workspace.catch_up, once=options.once
+        )
+    finally:
+        worker.stopping.set()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    terminal.show({"worker": worker.name, "jobs": done}, [f"Worker {worker.name} ended after {done} jobs."])
+    return 0
+
+
+def _follow_store(app: App, ending: threading.Event) -> None:
+    """Have here what other machines publish, and say what is in use here."""
+    while app.index.following.state and not ending.wait(STORE_PAUSE):
+        try:
+            app.index.following.tick()
+        except ConcordError as error:
+            LOG.error("The store was not followed: %s", error)
+    app.index.following.stop()

@@ -314,6 +314,13 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE TABLE mail_keys (account TEXT NOT NULL PRIMARY KEY, key TEXT NOT NULL);
     """,
+    """
+    ALTER TABLE jobs ADD COLUMN worker TEXT NOT NULL DEFAULT '';
+    ALTER TABLE jobs ADD COLUMN leased REAL NOT NULL DEFAULT 0;
+    ALTER TABLE jobs ADD COLUMN log TEXT NOT NULL DEFAULT '';
+    CREATE TABLE workers (name TEXT NOT NULL PRIMARY KEY, started TEXT NOT NULL, seen REAL NOT NULL);
+    CREATE TABLE claims (name TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL);
+    """,
 )
 
 

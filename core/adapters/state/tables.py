@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import (
+    BigInteger,
     CheckConstraint,
     Column,
     Float,
@@ -21,6 +22,7 @@ from sqlalchemy import UniqueConstraint as Unique
 
 METADATA = MetaData()
 _BOUND = text("subject != ''")
+_NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # SQLite's own has 64 bits too
 
 
 def _text(name: str, default: str | None = None, *more: Any, **options: Any) -> Column[str]:
@@ -29,7 +31,7 @@ def _text(name: str, default: str | None = None, *more: Any, **options: Any) -> 
 
 def _number(name: str, default: int | None = None, *more: Any, **options: Any) -> Column[int]:
     given = None if default is None else str(default)
-    return Column(name, Integer, *more, nullable=False, server_default=given, **options)
+    return Column(name, _NUMBER, *more, nullable=False, server_default=given, **options)
 
 
 def _real(name: str, default: int | None = None) -> Column[float]:
@@ -37,7 +39,7 @@ def _real(name: str, default: int | None = None) -> Column[float]:
 
 
 def _id() -> Column[int]:
-    return Column("id", Integer, primary_key=True, autoincrement=True)
+    return Column("id", _NUMBER, primary_key=True, autoincrement=True)
 
 
 # ---------------------------------------------------------------- people
@@ -509,8 +511,13 @@ jobs = Table(
     _text("ended", ""),
     _text("asked", ""),  # who asked for it, as JSON
     _number("again", 0),  # asked for once more while it ran
+    _text("worker", ""),  # who has it, where workers claim jobs
+    _real("leased", 0),  # until when it is theirs, in seconds
+    _text("log", ""),  # the end of what it printed
     Index("jobs_state", "state"),
 )
+workers = Table("workers", METADATA, _text("name", primary_key=True), _text("started"), _real("seen"))
+claims = Table("claims", METADATA, _text("name", primary_key=True), _text("holder"), _real("until"))
 remotes = Table(
     "remotes",
     METADATA,

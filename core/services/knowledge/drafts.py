@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.ports import Clock
 
 if TYPE_CHECKING:
-    from core.adapters.state.knowledge import DraftRows
+    from core.adapters.state.rows.knowledge import DraftRows
 
 
 RECENT = timedelta(hours=12)  # who typed within them may still be at it

@@ -16,7 +16,7 @@ from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database, State
-    from core.adapters.state.people import AccountRows
+    from core.adapters.state.rows.people import AccountRows
     from core.adapters.system.passwords import Argon2
 
 DEMO: tuple[Actor, ...] = (

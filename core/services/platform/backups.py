@@ -9,13 +9,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.access import Actor, require
-from core.errors import Corrupt, Unavailable
+from core.errors import BadInput, Corrupt, Unavailable
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
     from core.adapters.index.generations import Generations
     from core.adapters.state.database import Database
+    from core.adapters.store.backups import StoredBackups
     from core.adapters.system.archives import Archives
 
 _FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
@@ -54,7 +55,20 @@ class Backups:
     archives: Archives
     audit: Audit
     clock: Clock
+    open_database: Callable[[str], Database]  # behind a URL; that of the workspace's own file for ""
     ready: Callable[[Progress], tuple[str, ...]]  # makes restored files a workspace; returns what does not agree
+    stored: StoredBackups
+
+    def upload(
+        self, actor: Actor, address: str, *, with_index: bool = False, progress: Progress = no_progress
+    ) -> Backup:
+        """Save the workspace on a store, at an address that starts with s3://."""
+        require(actor, "back up the workspace")
+        self.stored.refuse(address)
+        with self.stored.scratch(address) as folder:
+            backup = self.take(actor, folder, with_index=with_index, progress=progress)
+            self.stored.upload(folder, address)
+        return replace(backup, folder=address)
 
     def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
         """Save the workspace as it is at one moment in a new folder."""
@@ -90,16 +104,28 @@ class Backups:
 
     # ------------------------------------------------------------ the way back
 
-    def restore(self, actor: Actor, source: Path, progress: Progress = no_progress) -> Backup:
-        """Fill an empty workspace from a backup, build its index and verify it."""
+    def download(self, actor: Actor, address: str, progress: Progress = no_progress) -> Backup:
+        """Fill an empty workspace from a backup on a store."""
+        require(actor, "restore the workspace")
+        with self.stored.scratch(address) as folder:
+            self.stored.download(address, folder)
+            return replace(self.restore(actor, folder, progress, address), folder=address)
+
+    def restore(self, actor: Actor, source: Path, progress: Progress = no_progress, address: str = "") -> Backup:
+        """Fill an empty workspace from a backup, build its index and verify it. `address`: where it came from, if not from here."""
         require(actor, "restore the workspace")
         source = source.resolve()
+        self._refuse_store()
         progress(0, 3, "Checking the backup")
         manifest = self.archives.checked(source)
         backup = _backup(source, manifest)
-        with self.archives.restoring(self.home, source):
+        if self.archives.half_restored(self.home) is None:
+            self.archives.refuse_occupied(self.home)
+            self.database.refuse_taken()
+        with self.archives.restoring(self.home, address or str(source)):
             progress(1, 3, "Copying files")
             self.archives.unpack(source, manifest, self.home)
+            self.database.load(self.home / "app.db")
             if problems := self.ready(progress):
                 raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
             with self.database.transaction() as state:
@@ -107,6 +133,34 @@ class Backups:
                 state.tokens.revoke_everybody(self.clock.stamp())  # and a revoked token would be good again
             self.audit.note(actor, "restore", source.name, detail=f"as of {backup.created}")
         return backup
+
+    def _refuse_store(self) -> None:
+        """Machines that run would be given the index of the backup."""
+        copies = self.generations.copies
+        if copies and copies.index.places():
+            raise BadInput(
+                f"The store {copies.index.objects.url} serves machines already, and a restore would replace their index. "
+                "Restore without CONCORD_STORE, or with a prefix that is empty."
+            )
+
+    def move(self, actor: Actor, url: str, progress: Progress = no_progress) -> str:
+        """Copy every row into the empty database behind a URL, and put the old file aside; where it is now. Nobody works meanwhile."""
+        require(actor, "restore the workspace")
+        target = self.open_database(url)
+        if target.place == self.database.place:
+            raise BadInput(f"The database is in {target.place} already.")
+        target.refuse_taken()
+        self.audit.note(actor, "move the database", target.place)
+        progress(0, 2, "Copying the database")
+        copied = self.home / "moving.db"
+        copied.unlink(missing_ok=True)  # of a move that was interrupted
+        with self.database.frozen(lambda: None) as (_, copy_database):
+            copy_database(copied)
+        progress(1, 2, "Filling the other one")
+        target.load(copied)
+        self.database.retire()
+        progress(2, 2, "Done")
+        return target.place
 
     def refuse_half_restored(self) -> None:
         """A workspace whose restore was interrupted is not used before the restore was finished."""

@@ -25,16 +25,24 @@ class WorkspaceGuard:
 
     def open(self) -> None:
         """Create what never was, bring an older workspace to this version, refuse one that lost something."""
-        workspace = self.store.create(self._checked())  # the id of whoever was first, where two open it at once
+        self.store.prepare()
+        workspace = self._checked()
+        if not self.store.exists():  # nodes that start at once with an empty database agree on the id of the first
+            self.database.create(workspace)
+            workspace = self.database.facts().workspace
+        workspace = self.store.create(workspace)  # the id of whoever was first, where two open it at once
         self.database.create(workspace)
         self.generations.belong(workspace)
 
     def _checked(self) -> str:
         """The id of the workspace, a new one where there is none yet."""
-        facts = self.database.facts()
-        if not facts.version and self.store.has_history():
+        history, facts = (
+            self.store.has_history(),
+            self.database.facts(),
+        )  # in this order: another node may be starting, too
+        if not facts.version and history:
             raise Corrupt(
-                f"The database {self.database.path} is missing or empty, but the knowledge base has a history. "
+                f"The database {self.database.place} is missing or empty, but the knowledge base has a history. "
                 f"{RESTORE}. Or start a new one without the accounts, approvals, discussions, "
                 f"query sets and audit of the old one: {NEW_DATABASE}"
             )
@@ -43,8 +51,11 @@ class WorkspaceGuard:
                 f"The knowledge base {self.store.path} is missing, but the database knows its commits up to "
                 f"{facts.commit[:12]}. {RESTORE}"
             )
+        theirs = self.store.workspace()
+        if self.store.clone:  # another repository lacks everything that the database knows
+            self._same(facts.workspace, theirs)
         self._refuse_lost(facts.commit or self.generations.newest_commit())
-        return self._same(facts.workspace, self.store.workspace())
+        return self._same(facts.workspace, theirs)
 
     def _refuse_lost(self, known: str) -> None:
         if damages := self.store.lost(known):
@@ -52,13 +63,18 @@ class WorkspaceGuard:
 
     def _same(self, ours: str, theirs: str) -> str:
         """One id from the database and the repository. A new one is written to the repository first, so a kill in between heals."""
+        if ours and theirs and ours != theirs and self.store.clone:
+            raise Corrupt(
+                f"The shared repository belongs to workspace {theirs}, the database to {ours}. Check CONCORD_REPOSITORY and "
+                "CONCORD_DATABASE."
+            )
         if ours and theirs and ours != theirs:
             raise Corrupt(
-                f"The knowledge base {self.store.path} belongs to workspace {theirs}, the database {self.database.path} to "
+                f"The knowledge base {self.store.path} belongs to workspace {theirs}, the database {self.database.place} to "
                 f"{ours}. {RESTORE}. If they do belong together: "
                 f"git --git-dir={self.store.path} config concord.workspace {ours}"
             )
-        if ours and not theirs and self.store.has_config():
+        if ours and not theirs and self.store.has_config() and not self.store.clone:
             raise Corrupt(
                 f"The knowledge base {self.store.path} does not say to which workspace it belongs, the database says {ours}. "
                 f"If they belong together: git --git-dir={self.store.path} config concord.workspace {ours}. "
@@ -72,12 +88,12 @@ class WorkspaceGuard:
         try:
             facts = self.database.facts()
         except Corrupt as error:
-            yield Damage("app.db", f"cannot be read ({error})", RESTORE)
+            yield Damage(self.database.name, f"cannot be read ({error})", RESTORE)
         if facts and facts.version:
             yield from self.database.damaged()
         elif facts and self.store.has_history():
             cure = f"{RESTORE}. Or start a new one: {NEW_DATABASE}"
-            yield Damage("app.db", "is missing or empty", cure)
+            yield Damage(self.database.name, "is missing or empty", cure)
         if self.store.exists():
             yield from self.store.damaged(*((facts.commit, facts.workspace) if facts else ()))
         elif facts and facts.commit:
@@ -85,10 +101,15 @@ class WorkspaceGuard:
         if facts and facts.workspace:
             yield from self.generations.foreign(facts.workspace)
 
+    def share(self) -> None:
+        """Fill an empty shared repository with the documents of a workspace that had its repository for itself."""
+        self._refuse_lost(self.database.facts().commit)
+        self.store.share()
+
     def new_database(self) -> None:
         """Start a database beside a repository that lost its own; the numbers of past changes are not given again."""
         if self.database.facts().version:
-            raise Refused(f"There is a database in {self.database.path}. Move it away first.")
+            raise Refused(f"There is a database in {self.database.place}. Move it away first.")
         self._refuse_lost(self.generations.newest_commit())
         last = self.store.last_change()
         self.database.create(self.store.create(self.store.workspace() or uuid.uuid4().hex))

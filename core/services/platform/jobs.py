@@ -1,4 +1,4 @@
-"""Long work: each job runs in its own process, reports progress, can be cancelled, and resumes after a kill."""
+"""Long work: a job runs in a process of its own or is claimed by a worker, reports progress, can be cancelled, and resumes after a kill."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ class Job:
     created: str
     started: str
     ended: str
+    worker: str = ""  # who has it, where workers claim jobs
 
     @property
     def open(self) -> bool:
@@ -63,13 +64,27 @@ def seconds_left(job: Job, now: datetime) -> float | None:
     return spent * (job.total - job.done) / job.done if spent > 0 else None  # the clock may have been set back
 
 
+class HandedBack(Cancelled):
+    """A worker that ends gives its job to another one."""
+
+
 class Jobs:
-    """The job queue, in the database. The audit says who asked for a job, and how it ended."""
+    """The job queue, in the database. The audit says who asked for a job, and how it ended.
+
+    With `claimed`, jobs wait for workers of any node; else each gets a process here.
+    """
 
     def __init__(
-        self, database: Database, processes: Processes, clock: Clock, accounts: Accounts, audit: Audit
+        self,
+        database: Database,
+        processes: Processes,
+        clock: Clock,
+        accounts: Accounts,
+        audit: Audit,
+        *,
+        claimed: bool = False,
     ) -> None:
-        self.database, self.rows, self.processes = database, database.jobs, processes
+        self.database, self.rows, self.processes, self.claimed = database, database.jobs, processes, claimed
         self.clock, self.accounts, self.audit = clock, accounts, audit
 
     def start(
@@ -100,7 +115,8 @@ class Jobs:
             self.audit.record(
                 state, actor or cause, "start a job", f"{kind} {number}", detail=detail + _words(arguments)
             )
-        self.processes.spawn(number)
+        if not self.claimed:
+            self.processes.spawn(number)
         return self.get(number)
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
@@ -122,7 +138,7 @@ class Jobs:
     def log(self, actor: Actor, number: int) -> str:
         """What a job printed."""
         require(actor, "see the log of a job")
-        return self.processes.log(self.get(number).id)
+        return self.rows.log(number) or self.processes.log(self.get(number).id)
 
     def work(self, actor: Actor, number: int, kinds: Mapping[str, Work]) -> Job:
         """Run a job in this process; it acts with the rights of whoever started it."""
@@ -144,24 +160,33 @@ class Jobs:
         with self.database.transaction() as state:
             if state.jobs.set_open(number, cancel=1):
                 self.audit.record(state, actor, "cancel a job", f"{job.kind} {number}")
+        if self.claimed and job.state == "queued":
+            self._end(number, "cancelled")  # nobody has begun
         return self.get(number)
 
     def sweep(self) -> tuple[int, ...]:
-        """Restart jobs that lost their process; fail those that lost it MAX_ATTEMPTS times."""
+        """Restart jobs that lost their process; fail those that lost it, or their worker, MAX_ATTEMPTS times."""
         resumed = []
         for row in self.rows.open():
-            if self.processes.alive(row["id"]):
+            if self._at_work(row):
                 continue
             if row["attempts"] >= MAX_ATTEMPTS:
                 self._end(
                     row["id"],
                     "failed",
+                    worker=row["worker"],
                     error=f"The process ended {row['attempts']} times without finishing. See its log.",
                 )
-            elif self.rows.set_open(row["id"], state="queued"):
+            elif not self.claimed and self.rows.set_open(row["id"], state="queued", worker=""):
                 self.processes.spawn(row["id"])
                 resumed.append(row["id"])
         return tuple(resumed)
+
+    def _at_work(self, row: Mapping[str, Any]) -> bool:
+        """Whether somebody does it, or will."""
+        if row["worker"]:
+            return not row["lost"]
+        return self.claimed or self.processes.alive(row["id"])
 
     def run(self, number: int, kinds: Mapping[str, Work]) -> Job:
         """Run a job in this process; a second worker for the same job finds it done."""
@@ -170,25 +195,35 @@ class Jobs:
             if not job.open:
                 return job
             self.rows.begin(number, self.clock.stamp())
-            try:
-                ended = False
-                while not ended:
-                    self.rows.set(number, again=0)
-                    result = kinds[job.kind](job.arguments, self._reporter(number))
-                    ended = self._end(number, "done", result=result)
-            except Cancelled:
-                self._end(number, "cancelled")
-            except ConcordError as error:
-                self._end(number, "failed", error=str(error))
-            except Exception as error:
-                if failure := storage_failure(error):
-                    self._end(number, "failed", error=str(failure))
-                    return self.get(number)
-                self._end(number, "failed", error=f"Unexpected: {type(error).__name__}. See the job's log.")
-                raise
-            return self.get(number)
+            return self.perform(number, kinds)
 
-    def _reporter(self, number: int) -> Progress:
+    def perform(
+        self, number: int, kinds: Mapping[str, Work], worker: str = "", stopping: Callable[[], bool] = lambda: False
+    ) -> Job:
+        """Do the work of a job that is this worker's, and write down how it ended. With `stopping` it is handed back."""
+        job = self.get(number)
+        try:
+            ended = False
+            while not ended:
+                self.rows.report(number, worker, again=0)
+                result = kinds[job.kind](job.arguments, self._reporter(number, worker, stopping))
+                ended = self._end(number, "done", worker=worker, result=result)
+        except HandedBack:
+            self.rows.hand_back(number, worker)
+        except Cancelled:
+            self._end(number, "cancelled", worker=worker)
+        except ConcordError as error:
+            self._end(number, "failed", worker=worker, error=str(error))
+        except Exception as error:
+            if failure := storage_failure(error):
+                self._end(number, "failed", worker=worker, error=str(failure))
+                return self.get(number)
+            why = f"Unexpected: {type(error).__name__}. See the job's log."
+            self._end(number, "failed", worker=worker, error=why)
+            raise
+        return self.get(number)
+
+    def _reporter(self, number: int, worker: str, stopping: Callable[[], bool]) -> Progress:
         last = 0.0
 
         def report(done: int, total: int, what: str) -> None:
@@ -196,17 +231,23 @@ class Jobs:
             if time.monotonic() - last < _PAUSE and done < total:
                 return
             last = time.monotonic()
-            self.rows.set(number, done=done, total=total, message=what)
-            if self.rows.cancelled(number):
+            cancelled = self.rows.report(number, worker, done=done, total=total, message=what)
+            if cancelled is None:
+                raise Cancelled("Another worker has taken it over.")
+            if cancelled:
                 raise Cancelled("Cancelled.")
+            if stopping():
+                raise HandedBack("The worker is stopping; another one goes on.")
 
         return report
 
-    def _end(self, number: int, state: str, *, result: Any = None, error: str = "") -> bool:
-        """Whether it ended: one that was asked for again while it ran goes on."""
+    def _end(self, number: int, state: str, *, worker: str = "", result: Any = None, error: str = "") -> bool:
+        """Whether it ended: one that was asked for again while it ran goes on. What another worker has stays as it is."""
         ended = {"state": state, "ended": self.clock.stamp(), "result": json.dumps(result), "error": error}
         with self.database.transaction() as writing:
             row = writing.jobs.get(number) or {}
+            if row["worker"] != worker or row["state"] not in _OPEN:
+                return True
             if row["again"] and state == "done":
                 return False
             writing.jobs.set(number, **ended)

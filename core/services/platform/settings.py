@@ -6,6 +6,7 @@ In git every promotion has an author and a history; on its own branch it does no
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -286,9 +287,11 @@ class TeamSettings:
 
     def start(self, author: Person) -> None:
         """What a new knowledge base searches with; one that has documents or settings keeps its own."""
+        self.store.follow()
         if not self.head() and not self.store.head():
             value = {"profile": self.profile().name, "config": configs.shape(configs.RECOMMENDED), "evidence": _START}
-            self._write(_SEARCH, value, author, "Start with the recommended configuration", "")
+            with suppress(Conflict):  # another node starts at the same moment
+                self._write(_SEARCH, value, author, "Start with the recommended configuration", "")
 
     def original(self) -> Production:
         """What was in production before the first promotion."""
@@ -337,6 +340,7 @@ class TeamSettings:
     def _write(
         self, path: str, value: Mapping[str, Any], author: Person, message: str, seen: str | None = None
     ) -> None:
+        self.store.follow()
         head = self.head() if seen is None else seen
         text = yaml.safe_dump(strict.plain(value), sort_keys=False, allow_unicode=True)
         self.store.commit(_BRANCH, {path: text.encode()}, author, message, expected=head)

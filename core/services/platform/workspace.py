@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from core.errors import StorageFailed
+from core.errors import StorageFailed, Unavailable
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Job, Jobs, Work
 
@@ -28,7 +28,7 @@ class Workspace:
         """Create the workspace, or migrate it to this version. One that cannot be written is opened as it is."""
         for step in self.setup:
             step()
-        with suppress(StorageFailed):
+        with suppress(StorageFailed, Unavailable):
             for step in self.repairs:
                 step()
 

@@ -12,7 +12,7 @@ from core.services.platform.jobs import Job, seconds_left
 from pages.ui import actions, flash, identity, progress, style
 from pages.ui.workspace import app
 
-NAMES = {"reindex": "Rebuild", "verify": "Verify", **progress.NAMES}
+NAMES = {"reindex": "Rebuild", "merge": "Merge segments", "verify": "Verify", **progress.NAMES}
 
 
 def draw() -> None:
@@ -36,6 +36,12 @@ def _list() -> None:
     jobs = app().platform.jobs.listed(identity.me())
     if not jobs:
         st.caption("No job has run yet.")
+    waiting = app().platform.workers.waiting(identity.me())
+    if waiting.stuck:
+        st.warning(
+            f"{style.count(waiting.jobs, 'job')} waiting, and no worker is running. Start one: see the docs on running Concord.",
+            icon=":material/hourglass_disabled:",
+        )
     for job in jobs[:10]:
         _running(job) if job.open else _finished(job)
 
@@ -43,10 +49,9 @@ def _list() -> None:
 def _running(job: Job) -> None:
     with st.container(border=True, key=f"job_{job.id}"):
         left = seconds_left(job, datetime.now().astimezone())
-        status = (
-            f"{job.message or 'Starting'} · {job.done:,} of {job.total:,}" if job.total else job.message or "Starting"
-        )
-        st.markdown(f"**{title(job)}** · job {job.id}")
+        begins = "Waiting for a worker" if job.state == "queued" and app().platform.jobs.claimed else "Starting"
+        status = f"{job.message or begins} · {job.done:,} of {job.total:,}" if job.total else job.message or begins
+        st.markdown(f"**{title(job)}** · job {job.id}" + (f" · {flash.plain(job.worker)}" if job.worker else ""))
         st.progress(
             job.done / job.total if job.total else 0.0,
             flash.plain(status + (f" · about {left:.0f} s left" if left else "")),

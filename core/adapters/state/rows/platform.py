@@ -1,15 +1,16 @@
-"""Jobs, the git remote, the calls of paid models, what models were found fit for, and what goes out: deliveries, webhooks, mail."""
+"""Jobs and who works on them, the git remote, calls of paid models, what models are fit for, and what goes out: mail, webhooks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, func, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, update
 
-from core.adapters.state.statements import Row, Statements
+from core.adapters.state.statements import Row, Statements, seconds_now
 from core.adapters.state.tables import (
     calls,
+    claims,
     deliveries,
     delivery_attempts,
     jobs,
@@ -19,29 +20,32 @@ from core.adapters.state.tables import (
     model_checks,
     remotes,
     webhooks,
+    workers,
 )
 
 UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))
+_LOST = and_(jobs.c.worker != "", jobs.c.leased < seconds_now())
+_JOBS = select(*(column for column in jobs.c if column.name != "log"))
 
 
 class JobRows:
-    """The table `jobs`."""
+    """The table `jobs`; what one printed is read on its own."""
 
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
     def get(self, number: int) -> Row | None:
         """By id."""
-        return self._run.first(select(jobs).where(jobs.c.id == number))
+        return self._run.first(_JOBS.where(jobs.c.id == number))
 
     def newest(self, limit: int) -> list[Row]:
         """Newest first."""
-        return self._run.rows(select(jobs).order_by(jobs.c.id.desc()).limit(limit))
+        return self._run.rows(_JOBS.order_by(jobs.c.id.desc()).limit(limit))
 
     def open(self) -> list[Row]:
-        """Those that are queued or running."""
-        return self._run.rows(select(jobs).where(_OPEN).order_by(jobs.c.id))
+        """Those that are queued or running; `lost` where the worker that has it was not heard of in time."""
+        return self._run.rows(_JOBS.add_columns(_LOST.label("lost")).where(_OPEN).order_by(jobs.c.id))
 
     def same(self, kind: str, arguments: str) -> int | None:
         """An open job that does the same work."""
@@ -65,9 +69,70 @@ class JobRows:
         """One more attempt."""
         self.set(number, state="running", started=at, attempts=jobs.c.attempts + 1)
 
-    def cancelled(self, number: int) -> bool:
-        """Whether somebody asked it to stop."""
-        return bool(self._run.value(select(jobs.c.cancel).where(jobs.c.id == number)))
+    def log(self, number: int) -> str:
+        """The end of what it printed, as far as workers wrote it down."""
+        return self._run.value(select(jobs.c.log).where(jobs.c.id == number)) or ""
+
+    # ------------------------------------------------------------ workers
+
+    def claim(self, worker: str, at: str, lease: float, attempts: int) -> int | None:
+        """The oldest job that waits, or whose worker was lost, given to a worker; None if there is none."""
+        waits = or_(jobs.c.state == "queued", and_(jobs.c.state == "running", _LOST))
+        oldest = select(jobs.c.id).where(waits, jobs.c.attempts < attempts).order_by(jobs.c.id).limit(1)
+        chosen = oldest.with_for_update(skip_locked=True).scalar_subquery()
+        mine = {"state": "running", "worker": worker, "leased": seconds_now() + lease, "started": at}
+        taken = update(jobs).where(jobs.c.id == chosen).values(**mine, attempts=jobs.c.attempts + 1)
+        rows = self._run.take(taken.returning(jobs.c.id))
+        return rows[0]["id"] if rows else None
+
+    def report(self, number: int, worker: str, **values: Any) -> bool | None:
+        """What became of a job so far; whether it was asked to stop, None where another worker has it."""
+        mine = (jobs.c.id == number, jobs.c.worker == worker, jobs.c.state == "running")
+        rows = self._run.take(update(jobs).where(*mine).values(**values).returning(jobs.c.cancel))
+        return bool(rows[0]["cancel"]) if rows else None
+
+    def hand_back(self, number: int, worker: str) -> None:
+        """Let another worker have it; this was no attempt."""
+        mine = update(jobs).where(jobs.c.id == number, jobs.c.worker == worker, jobs.c.state == "running")
+        self._run.change(mine.values(state="queued", worker="", leased=0, attempts=jobs.c.attempts - 1))
+
+    def beat(self, number: int, worker: str, lease: float, log: str) -> bool | None:
+        """The same, with a longer lease and what it printed."""
+        return self.report(number, worker, leased=seconds_now() + lease, log=log)
+
+
+class WorkerRows:
+    """The tables `workers`, which says who is alive, and `claims`: what one node at a time may do."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def join(self, name: str, started: str) -> None:
+        """A worker begins; those that were not seen for a day are forgotten."""
+        self._run.change(delete(workers).where(workers.c.seen < seconds_now() - 86_400.0))
+        self._run.upsert(workers, [{"name": name, "started": started, "seen": 0.0}], ["name"], ["started"])
+        self.see(name)
+
+    def see(self, name: str) -> None:
+        """A worker is alive."""
+        alive = update(workers).where(workers.c.name == name).values(seen=seconds_now())
+        self._run.take(alive.returning(workers.c.name))
+
+    def leave(self, name: str) -> None:
+        """A worker ended."""
+        self._run.change(delete(workers).where(workers.c.name == name))
+
+    def alive(self, within: float) -> list[Row]:
+        """Those that were seen in the last seconds."""
+        return self._run.rows(select(workers).where(workers.c.seen > seconds_now() - within).order_by(workers.c.name))
+
+    def claim(self, name: str, holder: str, lease: float) -> bool:
+        """Whether a holder has something for itself for a time, since nobody else has it."""
+        free = or_(claims.c.until < seconds_now(), claims.c.holder == holder)
+        self._run.change(delete(claims).where(claims.c.until < seconds_now() - 86_400.0, claims.c.holder != ""))
+        self._run.upsert(claims, [{"name": name, "holder": "", "until": 0.0}], ["name"], [])
+        mine = update(claims).where(claims.c.name == name, free).values(holder=holder, until=seconds_now() + lease)
+        return self._run.change(mine) > 0
 
 
 class RemoteRows:
