@@ -24,6 +24,8 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     app = workspace(home / f"w{chunks}", chunks)
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
+    if len(app.index.generations.open(profile).segments) > 1:  # what edits were measured on
+        app.index.builder.build(profile, full=True)
     index = app.index.generations.open(profile)
     kernels.warm()  # as the app does when it starts
     folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder

@@ -35,6 +35,7 @@ LAYERS = {
     "core.graph": 6,
     "core.retrieval": 7,
     "core.evaluation": 8,
+    "core.bulk": 9,
     "core.profiles": 9,
     "core.catalogue": 9,
     "core.services": 10,
@@ -128,7 +129,7 @@ def test_sql_lives_in_the_state_adapter_alone() -> None:
     ],
 )
 def test_importing_core_loads_nothing_heavy(module: str) -> None:
-    heavy = {"numpy", "duckdb", "lancedb", "pyarrow", "torch", "streamlit", "onnxruntime", "numba", "pandas"}
+    heavy = {"numpy", "duckdb", "lancedb", "pyarrow", "torch", "streamlit", "onnxruntime", "numba", "pandas", "ray"}
     heavy |= {"git", "sqlalchemy"}
     code = f"import sys, {module}; print(sorted({heavy!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -20,7 +21,9 @@ import pytest
 from core.adapters.cache.texts import TextCache
 from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.git.store import GitStore
+from core.adapters.index import segments
 from core.adapters.models import weights
+from core.adapters.system import sums
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt
@@ -371,17 +374,40 @@ def test_a_damaged_generation_is_not_served_and_a_build_replaces_it(home: Path) 
     assert app.index.verifier.problems() == ()
 
 
-def test_search_goes_on_with_an_older_generation_when_the_newest_is_damaged(home: Path) -> None:
+def test_search_goes_on_with_an_older_generation_when_the_newest_is_damaged(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segments, "FOLDED", 0)
     app = small_app(home, NoProcesses())
     put(app, {"d.md": "# Dates\n\nDried ones.\n"})
     app.index.builder.build(app.platform.settings.profile())
     (newest,) = home.glob("index/local-*/gen-000002-*")
-    flip(newest / "served" / "vectors.npy")
+    flip(newest / "segments" / "000001" / "served" / "vectors.npy")
     again = small_app(home, NoProcesses())
     assert again.search.searcher.search("apples").hits[0].path == "a.md"
     serving = again.index.generations.current(again.platform.settings.profile())
     assert serving.number == 1
     assert "newest whole one" in serving.notes[-1]
+
+
+def test_damage_in_a_segment_that_generations_share_is_found_by_the_next_build(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the time of writing is the one that was noted, as when a disk forgets a bit."""
+    monkeypatch.setattr(segments, "FOLDED", 0)
+    app = small_app(home, NoProcesses())
+    put(app, {"d.md": "# Dates\n\nDried ones.\n"})
+    app.index.builder.build(app.platform.settings.profile())
+    shared = generation(home) / "fts.duckdb"
+    stat = shared.stat()
+    flip(shared)
+    os.utime(shared, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    sums._known.clear()  # as in a process that starts
+    again = small_app(home, NoProcesses())
+    assert "fts.duckdb is damaged" in " ".join(again.index.verifier.problems())
+    built = again.index.builder.build(again.platform.settings.profile())
+    assert (built.fresh, built.changed) == (True, 3), "nothing whole is left to start from"
+    assert again.search.searcher.search("dried").hits[0].path == "d.md"
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b'{"folder":"gen-000009-000000000000","pinned":false}'])

@@ -149,7 +149,7 @@ def test_a_build_that_a_disk_refuses_leaves_no_folder_and_is_built_later(
     put(app, {"a.md": "# A\n\nalpha words\n"})
     profile = app.platform.settings.profile()
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:

@@ -115,7 +115,9 @@ def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[in
     dropped = [chunk for chunk, (n, _) in chunks_of(before).items() if n in changed]
     fresh = [chunk for chunk, (n, _) in chunks.items() if n in changed]
     links = [Link("it", f"{n}.md", 1, f"{n}.md") for n in (1, 2)]
-    graph.write(folder, parent, dropped, fresh, [extract(chunks[chunk][1], links) for chunk in fresh])
+    said = [graph.rows(fresh, [extract(chunks[chunk][1], links) for chunk in fresh])]
+    said += [graph.tables(parent, dropped)] if parent else []
+    graph.write(folder, {name: pa.concat_tables([part[name] for part in said]) for name in said[0]})
     return folder
 
 

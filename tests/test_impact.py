@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,26 @@ def test_what_is_kept_says_the_same_as_what_was_measured(impact_app: App) -> Non
     assert impact_app.reviews.impacts.show(AUTHOR, number) == impact
     assert impact_app.reviews.impacts.measure(AUTHOR, number) is not impact  # read, not measured again
     assert impact_app.reviews.impacts.measure(AUTHOR, number) == impact
+
+
+def test_the_state_of_a_change_that_another_machine_measured_is_built_here(impact_app: App) -> None:
+    number = submitted(impact_app, edit("it/vpn.md", "Error 809: open the port."))
+    measure, profile = impact_app.reviews.impacts.measure, impact_app.platform.settings.profile()
+    measure(AUTHOR, number)
+    kept = impact_app.settings.home / "impact" / str(number)
+    shutil.rmtree(kept)
+
+    def texts() -> str:
+        index = impact_app.reviews.impacts.open(AUTHOR, number, profile)
+        return "".join(index.excerpt(n) for n in range(index.size))
+
+    assert "Error 809: open the port." in texts()
+    before = (kept / "MEASURED").read_text(encoding="utf-8")
+    impact_app.reviews.changes.edit(AUTHOR, number, edit("it/vpn.md", "Error 809: open port 443."))
+    measure(AUTHOR, number)
+    (kept / "MEASURED").write_text(before, encoding="utf-8")  # as if this machine had seen the first text only
+    assert "open port 443" in texts()
+    assert (kept / "MEASURED").read_text(encoding="utf-8") != before
 
 
 def test_the_state_of_a_change_can_be_searched_until_it_ends_and_then_its_disk_is_free(impact_app: App) -> None:

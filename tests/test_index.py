@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.index import duckdb, graph, lance
-from core.adapters.serving import compiled, image, kernels
+from core.adapters.index import duckdb, graph
+from core.adapters.serving import compiled, kernels
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound, Unavailable
 from core.ports import Progress
@@ -340,17 +340,6 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
             )
 
 
-def test_merged_vectors_keep_their_places(tmp_path: Path) -> None:
-    import pyarrow as pa
-
-    ids = [f"{n:016x}" for n in range(0, 20, 2)]
-    image.write_table(tmp_path / "chunks.arrow", pa.table({"id": ids}))
-    image.write_vectors(tmp_path, np.arange(10, dtype=np.float32)[:, None])
-    new = [f"{5:016x}", f"{1:016x}", f"{99:016x}"]
-    rows = image.merge_vectors(tmp_path, {ids[0], ids[9]}, new, np.array([[50.0], [10.0], [990.0]], dtype=np.float32))
-    assert rows.ravel().tolist() == [10.0, 1.0, 2.0, 50.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 990.0]
-
-
 def test_profiles_are_named_by_what_they_do() -> None:
     profile = from_mapping({"name": "one"})
     assert identity(profile) == identity(from_mapping({"name": "two"}))
@@ -418,26 +407,6 @@ def test_a_damaged_graph_is_assembled_anew(app: App) -> None:
     place.write_bytes(b"")
     assert graph.load(place.parents[2] / place.parent.name, index.graph().document_of).keys == whole
     assert place.stat().st_size
-
-
-def test_many_small_builds_leave_few_files_and_every_vector(tmp_path: Path) -> None:
-    rows = {f"{n:016x}": np.full(4, n + 1, dtype=np.float32) for n in range(40)}
-    ids, parent, sizes = list(rows), None, []
-    for step in range(34):
-        folder = tmp_path / f"{step}"
-        folder.mkdir()
-        new, gone = ([ids[step]], [ids[step]]) if parent else (ids, [])
-        if parent:
-            rows[ids[step]] = rows[ids[step]] + 100
-        lance.write(folder, parent, gone, new, np.stack([rows[chunk] for chunk in new]))
-        sizes.append(len(list((folder / "vec.lance" / "data").iterdir())))
-        parent = folder
-    assert max(sizes) <= 25
-    assert sizes[-1] < 15
-    stored, vectors = lance.read(parent)
-    assert stored == ids
-    assert np.array_equal(vectors, np.stack([rows[chunk] for chunk in ids]))
-    assert lance.read(tmp_path / "20")[0] == ids
 
 
 def test_an_empty_knowledge_base_says_what_to_do(app: App) -> None:

@@ -6,19 +6,21 @@ terms and vectors: slower, and a check on the image.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.ports import Leg, Ranking
+from core.types import Stage
 
 if TYPE_CHECKING:
     import numpy as np
 
 IMAGE, DUCKDB, RANK_BM25, LANCEDB = "image", "duckdb", "rank-bm25", "lancedb"
 ENGINES: Mapping[str, tuple[str, ...]] = {"bm25": (IMAGE, DUCKDB, RANK_BM25), "dense": (IMAGE, LANCEDB)}
+APPROXIMATE = "Found by LanceDB: approximate."  # the note of a leg that may miss a passage
 TIE = 1e-6  # share of the score: the image keeps what a term adds in single precision
 
 
@@ -29,6 +31,15 @@ class RankDifference:
     rank: int
     expected: int | None
     actual: int | None
+
+
+def approximate(stages: Sequence[Stage]) -> bool:
+    """Whether a leg of a search may have missed a passage.
+
+    >>> approximate([Stage("bm25", 1.0, 10, APPROXIMATE)]), approximate([Stage("bm25", 1.0, 10)])
+    (True, False)
+    """
+    return any(stage.note == APPROXIMATE for stage in stages)
 
 
 def engine_of(leg: str, name: str) -> str:

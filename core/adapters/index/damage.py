@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from core import strict
 from core.adapters.system import sums
-from core.adapters.system.files import read_json
+from core.adapters.system.files import read_json, write_atomic
 from core.types import Damage
 
+_MOST = 6  # manifests that a process keeps; each names every document
+_manifests: dict[tuple[str, str], Any] = {}
 NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
 
 
@@ -45,6 +47,21 @@ def pointer(folder: Path) -> Mapping[str, Any]:
     return {}
 
 
+def point(folder: Path, name: str, *, pinned: bool) -> None:
+    """Let CURRENT name another generation."""
+    said = {"folder": name, "pinned": pinned}
+    write_atomic(folder / "CURRENT", strict.canonical({**said, "sum": pointer_sum(said)}))
+
+
+def number(name: str) -> int:
+    """The number in the name of a generation's folder.
+
+    >>> number("gen-000007-1a2b3c4d5e6f")
+    7
+    """
+    return int(name.split("-")[1])
+
+
 def pointer_sum(said: Mapping[str, Any]) -> str:
     text = strict.canonical({name: said[name] for name in ("folder", "pinned")})
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -56,14 +73,26 @@ def _reindex(folder: Path) -> str:
 
 def manifest(path: Path) -> Any:
     """A generation's manifest, None where it is missing or damaged."""
-    if (path / sums.NAME).exists() and any(sums.differences(path, "MANIFEST.json")):
+    stamp = (_stamp(path / "MANIFEST.json"), _stamp(path / sums.NAME))
+    key = (str(path), str(stamp))
+    said = _manifests.get(key)
+    if said is None:
+        said = _read_manifest(path)
+        while len(_manifests) >= _MOST:
+            _manifests.pop(next(iter(_manifests)), None)
+        _manifests[key] = said
+    return said
+
+
+def _read_manifest(path: Path) -> Any:
+    if (path / sums.NAME).exists() and any(sums.differences(path, "/MANIFEST.json")):
         return None
     return read_json(path / "MANIFEST.json")
 
 
 def wrong_files(path: Path, below: str = "") -> Iterator[str]:
     """Files that are not what was published; of a generation without checksums, those of another size."""
-    facts = read_json(path / "MANIFEST.json")
+    facts = manifest(path) if below else read_json(path / "MANIFEST.json")
     if not isinstance(facts, dict) or not isinstance(facts.get("files"), dict):
         yield "MANIFEST.json"
     elif facts.get("format") != 1 or (path / sums.NAME).exists():
@@ -72,6 +101,38 @@ def wrong_files(path: Path, below: str = "") -> Iterator[str]:
         for name, size in facts["files"].items():
             if not (path / name).is_file() or (path / name).stat().st_size != size:
                 yield name
+
+
+def changed_files(path: Path) -> Iterator[str]:
+    """Files that are not what was published, where only those are read whose time of writing is not the one that was noted.
+
+    Reading everything would make every build as slow as the index is large; `verify` does, and whoever opens it.
+    """
+    facts = manifest(path)
+    noted = facts.get("written", {}) if facts else {}
+    if not noted:
+        yield from wrong_files(path)
+        return
+    known = sums.read(path)
+    if known is None:
+        yield sums.NAME
+        return
+    for name, wanted in known.items():
+        if _stamp(path / name) != noted.get(name) and not sums.is_whole(path / name, wanted):
+            yield name
+
+
+def written(folder: Path, names: Iterable[str]) -> dict[str, list[int]]:
+    """When files were written, and how large they are."""
+    return {name: stamp for name in names if (stamp := _stamp(folder / name))}
+
+
+def _stamp(path: Path) -> list[int] | None:
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return [stat.st_size, stat.st_mtime_ns]
 
 
 def _damaged_graph(place: Path) -> Iterator[Damage]:

@@ -1,18 +1,17 @@
-"""Documents, chunks and BM25 data of one generation in one DuckDB file, built with DuckDB's FTS extension.
+"""Documents, chunks and BM25 data of one segment in one DuckDB file, built with DuckDB's FTS extension.
 
-A first build lets the extension index the analysed terms. A later build copies the parent's file and changes,
-in the extension's own tables, only what belongs to changed documents: statistics stay exact, and `match_bm25`
-on the result equals a full rebuild. `match_bm25` is linear in the corpus, so searches use postings that are
-exported once per generation and served from memory, unless somebody chooses this engine.
+The file is written once and never changed. `match_bm25` knows the statistics of its own file, so it answers where a
+generation is one segment; over several the same formula is asked of each with the statistics of all. Both are linear
+in the corpus, so searches use postings that are exported once per segment and served from memory, unless somebody
+chooses this engine.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,37 +43,24 @@ _INDEX = """
 PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+', strip_accents=0, lower=0, overwrite=1)
 """
 
-_FORGET = """
-CREATE OR REPLACE TEMP TABLE gone AS SELECT docid FROM fts_main_lexical.docs WHERE name IN (SELECT id FROM going);
-UPDATE fts_main_lexical.dict SET df = df - x.n FROM
-    (SELECT termid, count(DISTINCT docid) AS n FROM fts_main_lexical.terms WHERE docid IN (SELECT docid FROM gone) GROUP BY termid) x
-    WHERE dict.termid = x.termid;
-DELETE FROM fts_main_lexical.terms WHERE docid IN (SELECT docid FROM gone);
-DELETE FROM fts_main_lexical.docs WHERE docid IN (SELECT docid FROM gone);
-DELETE FROM lexical WHERE id IN (SELECT id FROM going);
-DELETE FROM chunks WHERE id IN (SELECT id FROM going);
+_COUNTED = """
+SELECT count(*), coalesce(sum(len), 0)::BIGINT FROM fts_main_lexical.docs WHERE name NOT IN (SELECT unnest($gone::VARCHAR[]))
 """
 
-_LEARN = """
-CREATE OR REPLACE TEMP TABLE coming AS
-    SELECT (SELECT coalesce(max(docid), -1) FROM fts_main_lexical.docs) + row_number() OVER () AS docid, id, terms FROM new_lexical;
-CREATE OR REPLACE TEMP TABLE occurrence AS
-    SELECT docid, term FROM (SELECT docid, unnest(string_split(terms, ' ')) AS term FROM coming) WHERE term <> '';
-INSERT INTO fts_main_lexical.dict
-    SELECT (SELECT coalesce(max(termid), -1) FROM fts_main_lexical.dict) + row_number() OVER (), term, 0
-    FROM (SELECT DISTINCT term FROM occurrence WHERE term NOT IN (SELECT term FROM fts_main_lexical.dict));
-INSERT INTO fts_main_lexical.docs
-    SELECT docid, id, (SELECT count(*) FROM occurrence WHERE occurrence.docid = coming.docid) FROM coming;
-INSERT INTO fts_main_lexical.terms SELECT docid, 0, termid FROM occurrence JOIN fts_main_lexical.dict USING (term);
-UPDATE fts_main_lexical.dict SET df = df + x.n FROM (SELECT term, count(DISTINCT docid) AS n FROM occurrence GROUP BY term) x
-    WHERE dict.term = x.term;
-INSERT INTO lexical SELECT * FROM new_lexical;
+_FREQUENCIES = """
+SELECT term, count(DISTINCT docid) FROM fts_main_lexical.terms JOIN fts_main_lexical.dict USING (termid)
+    JOIN fts_main_lexical.docs USING (docid)
+    WHERE term IN (SELECT unnest($terms::VARCHAR[])) AND name NOT IN (SELECT unnest($gone::VARCHAR[])) GROUP BY term
 """
 
-_SETTLE = """
-DELETE FROM fts_main_lexical.dict WHERE df <= 0;
-UPDATE fts_main_lexical.stats SET num_docs = (SELECT count(*) FROM fts_main_lexical.docs),
-    avgdl = (SELECT coalesce(sum(len) / count(len), 0) FROM fts_main_lexical.docs);
+_SCORES = """
+WITH asked AS (SELECT unnest($terms::VARCHAR[]) AS term, unnest($frequencies::BIGINT[]) AS df),
+    counted AS (SELECT docid, asked.df AS df, count(*) AS tf FROM fts_main_lexical.terms JOIN fts_main_lexical.dict USING (termid)
+        JOIN asked USING (term) GROUP BY docid, term, asked.df),
+    scored AS (SELECT docid, sum(log(($chunks - df + 0.5) / (df + 0.5) + 1) *
+        ((tf * ($k1 + 1)) / (tf + $k1 * (1 - $b + $b * (len / $average))))) AS score
+        FROM counted JOIN fts_main_lexical.docs USING (docid) GROUP BY docid)
+SELECT coalesce(score, 0)::DOUBLE AS score FROM fts_main_lexical.docs LEFT JOIN scored USING (docid) ORDER BY name
 """
 
 
@@ -141,52 +127,22 @@ def _writer(path: Path) -> duckdb.DuckDBPyConnection:
 
 @contextmanager
 def written(
-    path: Path,
-    parent: Path | None,
-    gone: Sequence[str],
-    documents: Sequence[Document],
-    chunks: Sequence[Chunk],
-    terms: Sequence[str],
+    path: Path, documents: pa.Table, chunks: pa.Table, terms: Sequence[str]
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Write a generation's file: the parent's without the documents `gone`, plus `documents` with their chunks.
+    """Write a segment's file. `terms` are the analysed words of each chunk, joined by spaces.
 
-    `terms` are the analysed words of each chunk, joined by spaces. Yields the connection when all is on the disk.
+    Yields the connection when all is on the disk.
     """
-    if parent:
-        shutil.copyfile(parent, path)
     with open_file(path, write=True) as connection:
-        if not parent:
-            connection.execute(_SCHEMA)
-        else:
-            _forget(connection, gone)
-        _insert(connection, documents, chunks)
-        new_lexical = pa.table({"id": [chunk.id for chunk in chunks], "terms": pa.array(terms, pa.string())})
-        connection.register("new_lexical", new_lexical)
-        if parent:
-            connection.execute(_LEARN)
-            connection.execute(_SETTLE)
-        else:
-            connection.execute("INSERT INTO lexical SELECT * FROM new_lexical")
-            connection.execute(_INDEX)
-        connection.unregister("new_lexical")
+        connection.execute(_SCHEMA)
+        lexical = pa.table({"id": chunks["id"], "terms": pa.array(terms, pa.string())})
+        for table, rows in (("documents", documents), ("chunks", chunks), ("lexical", lexical)):
+            connection.register("new_rows", rows)
+            connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM new_rows")
+            connection.unregister("new_rows")
+        connection.execute(_INDEX)
         connection.execute("CHECKPOINT")
         yield connection
-
-
-def _forget(connection: duckdb.DuckDBPyConnection, gone: Sequence[str]) -> None:
-    connection.execute("CREATE OR REPLACE TEMP TABLE leaving AS SELECT unnest(?::VARCHAR[]) AS doc", [list(gone)])
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE going AS SELECT id FROM chunks WHERE doc IN (SELECT doc FROM leaving)"
-    )
-    connection.execute("DELETE FROM documents WHERE doc IN (SELECT doc FROM leaving)")
-    connection.execute(_FORGET)
-
-
-def _insert(connection: duckdb.DuckDBPyConnection, documents: Sequence[Document], chunks: Sequence[Chunk]) -> None:
-    for table, rows in (("documents", document_table(documents)), ("chunks", chunk_table(documents, chunks))):
-        connection.register("new_rows", rows)
-        connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM new_rows")
-        connection.unregister("new_rows")
 
 
 def document_table(documents: Sequence[Document]) -> pa.Table:
@@ -291,3 +247,28 @@ def match_bm25(connection: duckdb.DuckDBPyConnection, terms: Sequence[str], k1: 
         [" ".join(terms), k1, b],
     ).fetchnumpy()
     return np.asarray(columns["score"])
+
+
+def counted(connection: duckdb.DuckDBPyConnection, gone: Sequence[str]) -> tuple[int, int]:
+    """How many chunks a segment holds without those that are gone, and how many words they have together."""
+    chunks, words = connection.execute(_COUNTED, {"gone": list(gone)}).fetchall()[0]
+    return chunks, words
+
+
+def frequencies(connection: duckdb.DuckDBPyConnection, terms: Sequence[str], gone: Sequence[str]) -> dict[str, int]:
+    """How many chunks hold each term."""
+    return dict(connection.execute(_FREQUENCIES, {"terms": list(terms), "gone": list(gone)}).fetchall())
+
+
+def scores(
+    connection: duckdb.DuckDBPyConnection,
+    frequencies: Mapping[str, int],
+    chunks: int,
+    words: int,
+    k1: float,
+    b: float,
+) -> np.ndarray:
+    """What `match_bm25` gives with the statistics of all segments, for every chunk of this one in the order of ids."""
+    given = {"terms": list(frequencies), "frequencies": list(frequencies.values()), "chunks": chunks}
+    columns = connection.execute(_SCORES, {**given, "average": words / chunks if words else 1.0, "k1": k1, "b": b})
+    return np.asarray(columns.fetchnumpy()["score"])

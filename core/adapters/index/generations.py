@@ -3,16 +3,18 @@
     index/<profile>-<digest>/
         LOCK                      one builder at a time
         CURRENT                   which generation serves; replaced atomically
-        gen-000007-1a2b3c4d5e6f/  fts.duckdb, vec/, graph/, served/, MANIFEST.json, PIN, SHA256SUMS
+        gen-000007-1a2b3c4d5e6f/  segments (segment_list.py), MANIFEST.json, PIN, SHA256SUMS
 
 A folder gets its name only when everything in it is on the disk, manifest and checksums last. Readers hold a shared lock
 on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps. A generation is
-checked when it is opened and before a build starts from it: a damaged one is passed over for the newest whole one.
+checked when it is opened, and a build that starts from it looks at the sizes and times of its files: a damaged one is
+passed over for the newest whole one. What a build takes over are hard links, with the checksums they had.
 """
 
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import threading
@@ -27,9 +29,15 @@ from typing import IO, Any
 import numpy as np
 
 from core import strict
-from core.adapters.index import damage, duckdb, graph, inspection, lance
+from core.adapters.index import damage, inspection, lance, segment_list, segments
+from core.adapters.index.segment_list import Segment, without
+from core.adapters.index.segments import SegmentRows
+from core.adapters.lance import table as lance_table
+from core.adapters.lance import writing
+from core.adapters.lance.opened import TableIndex
 from core.adapters.serving import fields, image, stopwords, tfidf
 from core.adapters.serving.mapped import MappedIndex
+from core.adapters.store.copies import Copies
 from core.adapters.system import sums
 from core.adapters.system.files import (
     flock,
@@ -41,12 +49,26 @@ from core.adapters.system.files import (
     write_atomic,
 )
 from core.errors import Corrupt, NotFound, StorageFailed, Unavailable, storing
-from core.profiles import identity
+from core.profiles import LANCE, identity
 from core.types import Chunk, Damage, Document, Extract, Generation, Profile
 
-FORMAT = 2  # 1 had no checksums
+FORMAT = 3  # 1 had no checksums, 2 was one segment
 OWNER = "WORKSPACE"
 _BUILDING = "building-"
+_MERGING = "merging-"
+_OF_FILES = (
+    "format",
+    "number",
+    "profile",
+    "digest",
+    "chunks",
+    "files",
+    "written",
+)  # written anew with every generation
+_RECALL = "ANN index: recall@10"
+
+
+Opened = MappedIndex | TableIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +83,19 @@ class Generations:
     """All generations of all profiles of one workspace."""
 
     def __init__(
-        self, root: Path, keep: int, exact_limit: int, analyser: Callable[[Profile], Callable[[str], list[str]]]
+        self,
+        root: Path,
+        keep: int,
+        exact_limit: int,
+        analyser: Callable[[Profile], Callable[[str], list[str]]],
+        copies: Copies | None = None,
+        tables: str = "",
     ) -> None:
-        self.root, self.keep, self.exact_limit, self._analyser = root, keep, exact_limit, analyser
-        self._open: dict[str, tuple[Any, MappedIndex]] = {}
+        """`copies`: where machines share generations on a store, what lies here are copies of those.
+        `tables`: where the tables of Lance profiles are, such as s3://bucket/tables; beside their generations if empty."""
+        self.root, self.keep, self.exact_limit, self._analyser, self.copies = root, keep, exact_limit, analyser, copies
+        self._tables = tables
+        self._open: dict[str, tuple[Any, Opened]] = {}
         self._opening = threading.Lock()
         self._damaged: set[Path] = set()  # generations in which this process found a damaged file
 
@@ -109,6 +140,9 @@ class Generations:
         """Complete generations, newest first."""
         serving = self._current_name(profile)
         complete = [_generation(path, manifest, path.name == serving) for path, manifest in self._complete(profile)]
+        if self.copies:
+            here = {generation.folder for generation in complete}
+            complete += [row for row in self.copies.published(self.folder(profile)) if row.folder not in here]
         return tuple(sorted(complete, key=lambda generation: -generation.number))
 
     def current(self, profile: Profile) -> Generation | None:
@@ -135,7 +169,11 @@ class Generations:
 
     def check(self, profile: Profile) -> tuple[str, ...]:
         """What contradicts itself in the generation that serves."""
-        return tuple(inspection.disagreements(*self._serving(profile)))
+        path, manifest = self._serving(profile)
+        if profile.engine == LANCE:
+            place = _table_place(path, manifest["table"])
+            return tuple(writing.disagreements(path / "served", place, manifest["table"], manifest["chunks"]))
+        return tuple(inspection.disagreements(path, manifest))
 
     def _current_name(self, profile: Profile) -> str:
         return str(damage.pointer(self.folder(profile)).get("folder", ""))
@@ -178,7 +216,7 @@ class Generations:
 
     # ------------------------------------------------------------ reading
 
-    def open(self, profile: Profile) -> MappedIndex:
+    def open(self, profile: Profile) -> Opened:
         """The serving generation, ready to search; opened once and kept until another one is published.
 
         While one thread opens a new generation, the others go on with the one they have.
@@ -200,16 +238,22 @@ class Generations:
         finally:
             self._opening.release()
 
-    def _open_pinned(self, profile: Profile) -> MappedIndex:
+    def _open_pinned(self, profile: Profile) -> Opened:
         return self._mapped(profile, *self._pinned(profile))
 
-    def _mapped(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> MappedIndex:
-        index = MappedIndex(path, _generation(path, manifest, True), profile, self._analyser(profile), self.exact_limit)
+    def _mapped(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> Opened:
+        generation, analyse = _generation(path, manifest, True), self._analyser(profile)
+        index: Opened
+        if profile.engine == LANCE:
+            facts = manifest["table"]
+            index = TableIndex(path / "served", _table_place(path, facts), facts, generation, profile, analyse)
+        else:
+            index = MappedIndex(path, generation, profile, analyse, self.exact_limit)
         index.pin = pin
         return index
 
     @contextmanager
-    def at(self, profile: Profile, commit: str) -> Iterator[tuple[MappedIndex, Parent] | None]:
+    def at(self, profile: Profile, commit: str) -> Iterator[tuple[Opened, Parent] | None]:
         """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
         found = self.kept(profile, commit)
         try:
@@ -218,7 +262,7 @@ class Generations:
             if found and found[0].pin:
                 found[0].pin.close()
 
-    def kept(self, profile: Profile, commit: str) -> tuple[MappedIndex, Parent] | None:
+    def kept(self, profile: Profile, commit: str) -> tuple[Opened, Parent] | None:
         """The generation of a commit, pinned as long as its index lives; None if it is not kept any more."""
         for parent in self.usable(profile):
             if parent.manifest["commit"] != commit:
@@ -235,7 +279,7 @@ class Generations:
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
         for _ in range(20):
             path, manifest = self._serving(profile)
-            if any(damage.wrong_files(path, "served/")):
+            if any(damage.wrong_files(path, "/served/")):
                 self._damaged.add(path)
                 continue
             try:
@@ -255,6 +299,40 @@ class Generations:
             place = target / self.folder(profile).name
             shutil.copytree(path, place / path.name)
             shutil.copyfile(self.folder(profile) / "CURRENT", place / "CURRENT")
+            if profile.engine == LANCE and not self._tables:
+                lance_table.copy(str(self.folder(profile)), place)
+
+    def follow(self, profiles: Sequence[Profile]) -> None:
+        """Serve what is published on the store, and remove what is not kept any more. Searches go on meanwhile."""
+        if not self.copies:
+            return
+        moved = self.copies.moved(map(self.folder, profiles))
+        for profile in profiles:
+            folder = self.folder(profile)
+            if folder in moved or folder / self._current_name(profile) in self._damaged:
+                with storing(folder):
+                    self._follow(profile, self.copies)
+
+    def _follow(self, profile: Profile, copies: Copies) -> None:
+        folder = self.folder(profile)
+        folder.mkdir(parents=True, exist_ok=True)
+        broken = {path for path in self._damaged if path.parent == folder}
+        copies.discard(broken)
+        self._damaged -= broken
+        copies.follow(folder)
+        if (lock := try_flock(folder / "LOCK")) is not None:  # else a builder is at work, and removes them itself
+            self._retire(profile)
+            os.close(lock)
+
+    def used(self) -> Mapping[str, list[str]]:
+        """The generations that this process reads or would open next, by the folder of their profile."""
+        named: dict[str, set[str]] = {}
+        for path in self.root.glob("*/CURRENT"):
+            if name := damage.pointer(path.parent).get("folder"):
+                named[path.parent.name] = {str(name)}
+        for place, (_, index) in list(self._open.items()):
+            named.setdefault(place, set()).add(index.generation.folder)
+        return {place: sorted(folders) for place, folders in sorted(named.items())}
 
     # ------------------------------------------------------------ building
 
@@ -264,15 +342,23 @@ class Generations:
         folder = self.folder(profile)
         with storing(folder), self._locked(folder):
             self._remove_leftovers(folder)
+            if self.copies:
+                self.copies.begin(folder)
             yield next(self.usable(profile), None)
 
     def usable(self, profile: Profile) -> Iterator[Parent]:
         """Generations that a build can start from, newest first."""
         for path, manifest in self._complete(profile):
-            if any(damage.wrong_files(path)):
+            if any(damage.changed_files(path)):
                 self._damaged.add(path)
-            elif manifest.get("format") in (1, FORMAT):
+            elif manifest.get("format") in (1, 2, FORMAT):
                 yield Parent(path, manifest)
+
+    def is_whole(self, parent: Parent) -> bool:
+        """Whether every byte of a generation is what was published."""
+        if any(damage.wrong_files(parent.folder)):
+            self._damaged.add(parent.folder)
+        return parent.folder not in self._damaged
 
     @contextmanager
     def _locked(self, folder: Path) -> Iterator[None]:
@@ -294,6 +380,10 @@ class Generations:
             return
         with self._locked(folder), self._opening:
             self._open.pop(folder.name, None)
+            if self.copies:
+                self.copies.remove(folder)
+            if profile.engine == LANCE:
+                lance_table.remove(self._table_place(profile))
             shutil.rmtree(folder, ignore_errors=True)
 
     def sweep(self) -> None:
@@ -304,9 +394,10 @@ class Generations:
             if descriptor is not None:
                 self._remove_leftovers(folder)
                 os.close(descriptor)
-            for generation in folder.glob("gen-*"):
+            sweep(folder, _MERGING)
+            for place in (*folder.glob("gen-*"), *folder.glob("gen-*/segments/*")):
                 for unfinished in (tfidf.UNFINISHED, fields.UNFINISHED, stopwords.UNFINISHED):
-                    sweep(generation, unfinished)
+                    sweep(place, unfinished)
 
     def prepare(self) -> None:
         """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""
@@ -327,90 +418,213 @@ class Generations:
         extracts: Sequence[Extract] | None = None,
     ) -> Generation:
         """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
+        if profile.engine == LANCE:
+            batch = writing.TableRows(gone, documents, chunks, terms, vectors, facts["position"])
+            return self._write_table(profile, parent, batch, facts, timed)
+        rows = segments.rows_of(documents, chunks, terms, vectors, extracts)
+        with scratch_folder(self.folder(profile), _BUILDING) as build:
+            kept: list[Segment] = []
+            parts = [rows]
+            if parent:
+                with timed("read"):
+                    before = [without(parent.folder, one, gone) for one in segment_list.listed(parent.folder)]
+                    small = segments.folded(before, len(chunks))
+                    kept = [one for one in before if one not in small and one.live]
+                    parts = [*(segments.read(parent.folder, one) for one in small if one.live), rows]
+            notes = [*facts.get("notes", ()), *_measured(parent)]
+            if any(len(part.documents) for part in parts) or not kept:
+                notes += self._write_segment(profile, build, kept, segments.joined(parts), timed)
+            with timed("publish"):
+                taken = self._take_over(parent, build, kept) if parent else {}
+                return self._publish(profile, build, {**facts, "notes": notes}, taken)
+
+    def _write_segment(
+        self, profile: Profile, build: Path, kept: list[Segment], rows: SegmentRows, timed: Callable[[str], Any]
+    ) -> list[str]:
+        """Write one more segment beside those that are kept; what there is to remark."""
+        place = segment_list.free_place(kept)
+        segments.write(build / place, rows, profile.lexical, alone=not kept, timed=timed)
+        kept.append(segment_list.whole(build, place))
+        kept.sort(key=lambda one: one.place)
+        with timed("vectors"):
+            return self._ann(build / place)
+
+    def _take_over(self, parent: Parent, build: Path, kept: Sequence[Segment]) -> dict[str, str]:
+        """Link the files of the parent's segments that are kept. Gives their checksums."""
+        known = sums.read(parent.folder) or {}
+        names = [
+            name
+            for one in kept
+            if not one.folder(build).joinpath("fts.duckdb").exists()
+            for name in one.files(parent.folder)
+        ]
+        segments.link(parent.folder, build, names)
+        segment_list.write_list(build, kept)
+        for one in kept:
+            segments.complete(one.folder(build))
+        return {name: known[name] for name in names if name in known}
+
+    def _write_table(
+        self,
+        profile: Profile,
+        parent: Parent | None,
+        batch: writing.TableRows,
+        facts: Mapping[str, Any],
+        timed: Callable[[str], Any],
+    ) -> Generation:
+        """Write to the table of a profile, and publish the version that this gives."""
+        before = _before(parent) if parent else None
+        place = self._table_place(profile)
+        if before and "://" in before.place and not self._tables:  # LanceDB clones no table with credentials of its own
+            raise Unavailable(
+                f"The table of profile {profile.name!r} is on the store, where no state is built aside: earlier days that are not "
+                "kept and the impact of a change can be seen with a profile whose engine is image."
+            )
+        needed = {path.name: manifest["table"]["version"] for path, manifest in self._complete(profile)}
+        kept = {generation.folder for generation in self.all(profile)}
         with scratch_folder(self.folder(profile), _BUILDING) as build:
             (build / "served").mkdir()
-            (build / "vec").mkdir()
-            before = parent.folder if parent else None
-            ids = [chunk.id for chunk in chunks]
-            dropped = _chunks_of(before, gone) if before else []
-            with timed("lexical"):
-                source = before / "fts.duckdb" if before else None
-                with duckdb.written(build / "fts.duckdb", source, gone, documents, chunks, terms) as connection:
-                    image.compile_lexical(connection, build / "served", profile.lexical)
-            with timed("vectors"):
-                lance.write(build / "vec", before / "vec" if before else None, dropped, ids, vectors)
-                rows = (
-                    image.merge_vectors(before / "served", set(dropped), ids, vectors)
-                    if before
-                    else vectors[np.argsort(np.array(ids), kind="stable")]
-                )
-                image.write_vectors(build / "served", rows)
-                notes = [*facts.get("notes", ()), *self._ann(build, rows)]
-            if extracts is not None:
-                with timed("graph"):
-                    graph.write(build, before, dropped, ids, extracts)
+            written = writing.write(
+                build / "served", place, before, batch, self._analyser(profile), needed, kept, timed
+            )
+            notes = [*facts.get("notes", ()), *writing.notes(written)]
+            table = {**written, "place": place if "://" in place else ""}
             with timed("publish"):
-                return self._publish(profile, build, {**facts, "chunks": len(rows), "notes": notes})
+                known = {**facts, "chunks": written["chunks"], "table": table, "notes": notes}
+                generation = self._publish(profile, build, known, {})
+                lance_table.protect(lance_table.newest(place), {generation.folder: written["version"]})
+        return generation
 
-    def _ann(self, build: Path, rows: np.ndarray) -> list[str]:
+    def _table_place(self, profile: Profile) -> str:
+        """Where the table of a profile is written."""
+        return f"{self._tables}/{_folder_name(profile)}" if self._tables else str(self.folder(profile))
+
+    def _ann(self, folder: Path) -> list[str]:
         """Beyond the exact limit: build the ANN index and measure its recall against exact search."""
+        rows = image.map_array(folder / "served" / "vectors.npy")
         if len(rows) <= self.exact_limit:
             return []
-        lance.build_ann(build / "vec", len(rows))
-        ids = image.read_table(build / "served" / "chunks.arrow")["id"].to_pylist()
+        lance.build_ann(folder / "vec", len(rows))
+        ids = image.read_table(folder / "served" / "chunks.arrow")["id"].to_pylist()
         sample = range(0, len(rows), max(1, len(rows) // 100))
         hits = 0
         for n in sample:
             best = {ids[m] for m in np.argsort(-(rows @ rows[n]), kind="stable")[:10].tolist()}
-            hits += len(best.intersection(lance.search_ann(build / "vec", rows[n], 10)[0]))
-        return [f"ANN index: recall@10 {hits / (10 * len(sample)):.3f} on {len(sample)} queries"]
+            hits += len(best.intersection(lance.search_ann(folder / "vec", rows[n], 10)[0]))
+        return [f"{_RECALL} {hits / (10 * len(sample)):.3f} on {len(sample)} queries"]
 
-    def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any]) -> Generation:
+    def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any], taken: Mapping[str, str]) -> Generation:
+        """Give a folder with everything in it its name. `taken` are files that are links, with their checksums."""
         folder = self.folder(profile)
         numbers = [int(match[1]) for name in os.listdir(folder) if (match := damage.NAME.fullmatch(name))]
         number = max(numbers, default=0) + 1
         (build / "PIN").touch()
-        fsync_tree(build)
-        files = {
-            str(path.relative_to(build)): path.stat().st_size for path in sorted(build.rglob("*")) if path.is_file()
-        }
+        fsync_tree(build, except_files=taken)
+        names = sorted(str(path.relative_to(build)) for path in build.rglob("*") if path.is_file())
+        written = damage.written(build, names)
         manifest = {
             "format": FORMAT,
             "number": number,
             "profile": strict.plain(profile),
             "digest": identity(profile),
             **facts,
-            "files": files,
+            "chunks": facts["chunks"] if "chunks" in facts else sum(one.live for one in segment_list.listed(build)),
+            "files": {name: size for name, (size, _) in written.items()},
+            "written": written,
         }
-        write_atomic(build / "MANIFEST.json", strict.canonical(manifest))
-        sums.write(build)
+        spelled = json.dumps(manifest, default=strict.plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        write_atomic(build / "MANIFEST.json", spelled)
+        sums.write(build, taken)
         final = folder / f"gen-{number:06d}-{str(facts['commit'])[:12]}"
-        build.rename(final)
-        fsync_folder(folder)
-        self._point(profile, final.name, pinned=False)
+        generation = _generation(final, manifest, True)
+        if self.copies:
+            self.copies.publish(folder, generation, build)
+        else:
+            build.rename(final)
+            fsync_folder(folder)
+            self._point(profile, final.name, pinned=False)
         self._retire(profile)
-        return _generation(final, manifest, True)
+        return generation
+
+    # ------------------------------------------------------------ merging
+
+    def merge_due(self, profile: Profile) -> bool:
+        """Whether there are so many segments, or so much of one is gone, that they should become one."""
+        if profile.engine == LANCE:
+            return False  # its files are joined by every build
+        parent = next(self.usable(profile), None)
+        return (
+            parent is not None and bool(segments.due(segment_list.listed(parent.folder))) and not self.pinned(profile)
+        )
+
+    def merge(self, profile: Profile) -> Generation | None:
+        """Write the segments that are due as one, while others build and search, then publish it; None if nothing was done."""
+        if not self.merge_due(profile):
+            return None
+        parent = next(self.usable(profile))
+        every = segment_list.listed(parent.folder)
+        chosen = segments.due(every)
+        sweep(self.folder(profile), _MERGING)
+        with open(parent.folder / "PIN") as pin, scratch_folder(self.folder(profile), _MERGING) as aside:
+            fcntl.flock(pin, fcntl.LOCK_SH)
+            rows = segments.joined([segments.read(parent.folder, one) for one in chosen])
+            segments.write(aside / "segment", rows, profile.lexical, alone=len(chosen) == len(every))
+            notes = self._ann(aside / "segment")
+            with self.building(profile) as newest:
+                if newest and not self.pinned(profile):
+                    return self._put_in_place(profile, newest, parent, chosen, aside / "segment", notes)
+        return None
+
+    def _put_in_place(
+        self,
+        profile: Profile,
+        newest: Parent,
+        parent: Parent,
+        chosen: Sequence[Segment],
+        merged: Path,
+        notes: list[str],
+    ) -> Generation | None:
+        """Publish the newest generation with a merged segment instead of those it was made from; None if none is there any more.
+
+        What an edit took from one of them meanwhile, it wrote elsewhere or left out: that is gone from the merged one too.
+        """
+        now = segment_list.listed(newest.folder)
+        shared = {old: one for old in chosen for one in now if _same(parent.folder, old, newest.folder, one)}
+        if not shared:
+            return None
+        gone = [doc for old in chosen for doc in segment_list.gone_since(parent.folder, old, shared.get(old))]
+        kept = [one for one in now if one not in shared.values()]
+        with scratch_folder(self.folder(profile), _BUILDING) as build:
+            place = segment_list.free_place(kept)
+            segments.move(merged, build / place)
+            kept = sorted([*kept, without(build, segment_list.whole(build, place), gone)], key=lambda one: one.place)
+            taken = self._take_over(newest, build, kept)
+            facts = {key: value for key, value in newest.manifest.items() if key not in _OF_FILES}
+            return self._publish(profile, build, {**facts, "notes": [*facts.get("notes", ()), *notes]}, taken)
 
     def adopt(self, profile: Profile, parent: Parent) -> Generation:
         """Publish a generation that was finished but not yet pointed to when its builder died."""
-        if self._current_name(profile) != parent.folder.name or self.pinned(profile):
+        folder, generation = self.folder(profile), _generation(parent.folder, parent.manifest, True)
+        if self.copies and not self.copies.listed(folder, generation.folder):
+            self.copies.publish(folder, generation, parent.folder)
+        elif self._current_name(profile) != parent.folder.name or self.pinned(profile):
             self._point(profile, parent.folder.name, pinned=False)
-        return _generation(parent.folder, parent.manifest, True)
+        return generation
 
     def _point(self, profile: Profile, name: str, *, pinned: bool) -> None:
-        pointer = {"folder": name, "pinned": pinned}
-        write_atomic(
-            self.folder(profile) / "CURRENT", strict.canonical({**pointer, "sum": damage.pointer_sum(pointer)})
-        )
+        if self.copies:
+            self.copies.serve(self.folder(profile), name, pinned=pinned)
+        else:
+            damage.point(self.folder(profile), name, pinned=pinned)
 
     def rollback(self, profile: Profile, number: int) -> Generation:
         """Serve an older generation until the next build is asked for."""
         folder = self.folder(profile)
         with storing(folder), self._locked(folder):
-            for path, manifest in self._complete(profile):
-                if manifest["number"] == number:
-                    self._point(profile, path.name, pinned=True)
-                    return _generation(path, manifest, True)
+            for generation in self.all(profile):
+                if generation.number == number:
+                    self._point(profile, generation.folder, pinned=True)
+                    return replace(generation, current=True)
         known = ", ".join(str(generation.number) for generation in self.all(profile)) or "none"
         raise NotFound(f"The profile {profile.name!r} has no generation {number}. Generations: {known}.")
 
@@ -432,18 +646,26 @@ class Generations:
             shutil.rmtree(folder / f"leaving-{name}", ignore_errors=True)
 
 
-def _chunks_of(parent: Path, docs: Sequence[str]) -> list[str]:
-    """Ids of the chunks that belong to some documents of a generation, in order."""
-    gone = set(docs)
-    numbers = [
-        n
-        for n, doc in enumerate(image.read_table(parent / "served" / "documents.arrow")["doc"].to_pylist())
-        if doc in gone
-    ]
-    chunks = image.read_table(parent / "served" / "chunks.arrow")
-    places = np.flatnonzero(np.isin(image.numbers(chunks, "doc"), numbers))
-    ids: list[str] = chunks["id"].take(places).to_pylist()
-    return ids
+def _same(first: Path, one: Segment, second: Path, other: Segment) -> bool:
+    """Whether two generations share a segment."""
+    file = Path("served", "chunks.arrow")
+    return one.place == other.place and os.path.samefile(one.folder(first) / file, other.folder(second) / file)
+
+
+def _measured(parent: Parent | None) -> list[str]:
+    """What was remarked about the ANN index of segments that are taken over."""
+    return [note for note in parent.manifest.get("notes", ()) if note.startswith(_RECALL)] if parent else []
+
+
+def _before(parent: Parent) -> writing.TableParent:
+    """A parent whose rows are in a table."""
+    facts = parent.manifest["table"]
+    return writing.TableParent(parent.folder / "served", _table_place(parent.folder, facts), facts)
+
+
+def _table_place(generation: Path, facts: Mapping[str, Any]) -> str:
+    """Where the table of a generation is: at an address, or beside the generation."""
+    return str(facts["place"]) or str(generation.parent)
 
 
 def _folder_name(profile: Profile) -> str:
@@ -467,7 +689,7 @@ def _generation(path: Path, manifest: Mapping[str, Any], current: bool) -> Gener
         chunks=manifest["chunks"],
         built=manifest["built"],
         seconds=manifest["seconds"],
-        bytes=sum(manifest["files"].values()),
+        bytes=sum(manifest["files"].values()) + manifest.get("table", {}).get("bytes", 0),
         folder=path.name,
         current=current,
         notes=tuple(manifest.get("notes", ())),

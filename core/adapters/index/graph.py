@@ -3,15 +3,15 @@
     gen-N/graph/mentions.arrow, aliases.arrow, relations.arrow   one row per fact, with the id of its chunk
     assembled/gen-N/                                             the graph of it, mapped when a search asks for it
 
-A build copies the rows of unchanged chunks from its parent and adds those of new chunks, so one edited document
-costs one document's work. The graph follows from the rows alone; it is assembled once, when it is first asked for
-or right after publishing, beside the generation, which never changes.
+Every segment has the rows of its own chunks, so one edited document costs one document's work. The graph follows from
+the rows of all segments; it is assembled once, when it is first asked for or right after publishing, beside the
+generation, which never changes.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from core.adapters.index.segment_list import Segment, gone_chunks, listed
 from core.adapters.serving import image
+from core.adapters.serving.stitched import Stitched
 from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree
 from core.errors import Corrupt
@@ -37,14 +39,11 @@ _LISTS = ("keys", "labels", "kinds", "relation_names")
 _ARRAYS = tuple(f.name for f in fields(Graph) if f.name not in (*_LISTS, "names", "document_of"))
 
 
-def write(
-    build: Path, parent: Path | None, dropped: Sequence[str], ids: Sequence[str], extracts: Sequence[Extract]
-) -> None:
-    """Write what the chunks say."""
-    (build / "graph").mkdir()
-    for name in _TABLES:
-        table = _merged(name, parent, dropped, _rows(name, ids, extracts))
-        image.write_table(build / "graph" / f"{name}.arrow", table)
+def write(folder: Path, tables: Mapping[str, pa.Table]) -> None:
+    """Write what the chunks of a segment say."""
+    (folder / "graph").mkdir()
+    for name, table in tables.items():
+        image.write_table(folder / "graph" / f"{name}.arrow", _sorted(name, table))
 
 
 def served(folder: Path) -> Path:
@@ -56,7 +55,7 @@ def served(folder: Path) -> Path:
         with flock(folder.parent / "GRAPH.LOCK"):
             if not place.is_dir():
                 _sweep(generations)
-                save(generations / "new", assembled(folder / "served", _tables(folder)))
+                save(generations / "new", assembled(folder))
                 fsync_tree(generations / "new")
                 sums.write(generations / "new")
                 (generations / "new").rename(place)
@@ -70,8 +69,20 @@ def _sweep(generations: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _tables(folder: Path) -> dict[str, pa.Table]:
-    return {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
+def tables(folder: Path, gone: Sequence[str] = ()) -> dict[str, pa.Table]:
+    """What the chunks of a segment say, without those that are gone."""
+    import pyarrow.compute as pc
+
+    found = {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
+    if not gone:
+        return found
+    out = pa.array(gone, pa.string())
+    return {name: table.filter(pc.invert(pc.is_in(table["chunk"], value_set=out))) for name, table in found.items()}
+
+
+def rows(ids: Sequence[str], extracts: Sequence[Extract]) -> dict[str, pa.Table]:
+    """What chunks say, as tables."""
+    return {name: _rows(name, ids, extracts) for name in _TABLES}
 
 
 def _rows(name: str, ids: Sequence[str], extracts: Sequence[Extract]) -> pa.Table:
@@ -91,33 +102,25 @@ def _clean(column: Iterable[Any]) -> list[Any]:
     return [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in column]
 
 
-def _merged(name: str, parent: Path | None, dropped: Sequence[str], fresh: pa.Table) -> pa.Table:
-    """The parent's rows without the chunks that are gone, and the new rows, by chunk."""
+def _sorted(name: str, table: pa.Table) -> pa.Table:
+    return table.cast(_TABLES[name]).sort_by([(column, "ascending") for column in _TABLES[name].names])
+
+
+def assembled(generation: Path) -> Graph:
+    """The graph that follows from what the chunks of all segments say, and from the documents."""
     import pyarrow.compute as pc
 
-    kept = [fresh]
-    if parent:
-        before = image.read_table(parent / "graph" / f"{name}.arrow").cast(_TABLES[name])
-        gone = pc.is_in(before["chunk"], value_set=pa.array(dropped, pa.string()))
-        kept.append(before.filter(pc.invert(gone)))
-    order = [(column, "ascending") for column in _TABLES[name].names]
-    return pa.concat_tables(kept).sort_by(order)
-
-
-def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
-    """The graph that follows from the tables and from the documents of an image."""
-    import pyarrow.compute as pc
-
-    chunks = image.read_table(image_folder / "chunks.arrow")
-    documents = image.read_table(image_folder / "documents.arrow")
-    mentions = tables["mentions"]
-    places = pc.index_in(mentions["chunk"], value_set=chunks["id"].cast(pa.string()).combine_chunks())
+    parts = listed(generation)
+    said = [tables(one.folder(generation), gone_chunks(generation, one)) for one in parts]
+    together = {name: _sorted(name, pa.concat_tables([part[name] for part in said])) for name in _TABLES}
+    mentions, ids, facts, document_of = together["mentions"], *_contents(generation, parts)
+    places = pc.index_in(mentions["chunk"], value_set=pa.array(ids, pa.string()))
     if places.null_count:
         raise Corrupt(
             "The graph names chunks that the index does not hold. Rebuild with: python -m core reindex --full"
         )
     keys, labels, kinds = (_codes(mentions[name]) for name in ("key", "text", "kind"))
-    rows = [tables[name].drop(["chunk"]).to_pydict().values() for name in ("aliases", "relations")]
+    rows = [together[name].drop(["chunk"]).to_pydict().values() for name in ("aliases", "relations")]
     columns = ExtractColumns(
         keys=keys[0],
         labels=labels[0],
@@ -130,9 +133,21 @@ def assembled(image_folder: Path, tables: dict[str, pa.Table]) -> Graph:
         aliases=sorted(set(zip(*rows[0], strict=True))),
         relations=list(zip(*rows[1], strict=True)),
     )
-    facts = documents.select(["doc", "path", "title"]).to_pydict()
-    named = [Named(*row) for row in zip(*facts.values(), strict=True)]
-    return assemble(columns, named, np.asarray(image.numbers(chunks, "doc"), np.int64))
+    return assemble(columns, facts, document_of)
+
+
+def _contents(generation: Path, parts: Sequence[Segment]) -> tuple[list[str], list[Named], np.ndarray]:
+    """The ids of chunks, the documents, and the document of each chunk."""
+    if image.is_alone(generation):
+        served = generation / "served"
+        chunks, documents = (image.read_table(served / f"{name}.arrow") for name in ("chunks", "documents"))
+        ids, document_of = chunks["id"].to_pylist(), image.numbers(chunks, "doc")
+        columns = list(documents.select(["doc", "path", "title"]).to_pydict().values())
+    else:
+        stitched = Stitched.of(generation, parts)
+        ids, document_of = stitched.texts("id").all(), stitched.doc_of
+        columns = [stitched.texts(name, of_documents=True).all() for name in ("doc", "path", "title")]
+    return ids, [Named(*row) for row in zip(*columns, strict=True)], np.asarray(document_of, np.int64)
 
 
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
@@ -150,7 +165,7 @@ def _numbers(column: Any) -> np.ndarray:
 def disagreements(folder: Path) -> Iterator[str]:
     """Whether the served graph is the one that follows from what the chunks say."""
     try:
-        graph = assembled(folder / "served", _tables(folder))
+        graph = assembled(folder)
     except Corrupt as error:
         yield str(error)
         return

@@ -1,19 +1,13 @@
-"""Vectors of one generation in a LanceDB table: the durable store, and the ANN path beyond memory.
+"""Vectors of one segment in a LanceDB table: the durable store, and the ANN path beyond memory.
 
-A later build starts from the parent's files: data files are hard-linked (Lance only ever adds files), small
-bookkeeping files are copied, then changed rows are deleted and new ones added. LanceDB is imported here only,
-and only by builds, by searches beyond the exact limit and where somebody chooses it as the engine: the import alone
-takes two seconds.
+The table is written once and never changed. LanceDB is imported here only, and only by builds, by searches beyond the
+exact limit and where somebody chooses it as the engine: the import alone takes two seconds.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import warnings
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +17,6 @@ import pyarrow as pa
 from core.errors import BadInput
 
 TABLE = "vec"
-_MAX_FRAGMENTS = 24
 _HEX = re.compile(r"[0-9a-f]{16}")
 
 
@@ -33,27 +26,9 @@ def _connect(folder: Path) -> Any:
     return lancedb.connect(str(folder))
 
 
-def write(folder: Path, parent: Path | None, gone: Sequence[str], ids: Sequence[str], vectors: np.ndarray) -> None:
-    """Write a generation's vectors: the parent's without `gone`, plus one vector per id."""
-    rows = _rows(ids, vectors)
-    if parent is None:
-        _connect(folder).create_table(TABLE, rows)
-        return
-    _inherit(parent / f"{TABLE}.lance", folder / f"{TABLE}.lance")
-    inherited = table(folder)
-    for n in range(0, len(gone), 500):
-        inherited.delete(f"id IN ({', '.join(_quoted(gone[n : n + 500]))})")
-    if ids:
-        inherited.add(rows)
-    if len(list((folder / f"{TABLE}.lance" / "data").iterdir())) > _MAX_FRAGMENTS:
-        _compact(inherited)
-
-
-def _compact(table: Any) -> None:
-    """One file again, and none of the old ones: what a parent shares is linked there, so it loses nothing."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that others might read this table: nobody knows it yet
-        table.optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+def write(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:
+    """Write a segment's vectors: one per id."""
+    _connect(folder).create_table(TABLE, _rows(ids, vectors))
 
 
 def _rows(ids: Sequence[str], vectors: np.ndarray) -> pa.Table:
@@ -63,15 +38,6 @@ def _rows(ids: Sequence[str], vectors: np.ndarray) -> pa.Table:
     )
     flat = pa.array(np.ascontiguousarray(vectors, dtype=np.float32).ravel())
     return pa.table([pa.array(ids, pa.string()), pa.FixedSizeListArray.from_arrays(flat, width)], schema=schema)
-
-
-def _inherit(source: Path, target: Path) -> None:
-    for root, _, files in os.walk(source):
-        here = target / Path(root).relative_to(source)
-        here.mkdir(parents=True, exist_ok=True)
-        immutable = Path(root).name in ("data", "_deletions") or "_indices" in Path(root).parts
-        for name in files:
-            (os.link if immutable else shutil.copyfile)(Path(root) / name, here / name)
 
 
 def _quoted(ids: Sequence[str]) -> list[str]:
@@ -105,7 +71,7 @@ def search_ann(folder: Path, query: np.ndarray, depth: int, probes: int = 40) ->
 
 
 def table(folder: Path) -> Any:
-    """A generation's table; threads may share it."""
+    """A segment's table; threads may share it."""
     return _connect(folder).open_table(TABLE)
 
 

@@ -111,9 +111,18 @@ class FineTuner:
 class LocalTrainer:
     """Trains embedders on this machine; each is a folder of safetensors under the workspace's models."""
 
-    def __init__(self, root: Path, models: Path, cache: Path, offline: bool = True, wanted: str = "") -> None:
-        """`cache`: where torch weights of bundled models lie once they were made."""
+    def __init__(
+        self,
+        root: Path,
+        models: Path,
+        cache: Path,
+        offline: bool = True,
+        wanted: str = "",
+        saved: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`cache`: where torch weights of bundled models lie once they were made. `saved` is called when a model is complete."""
         self.root, self.models, self.cache, self.offline, self.wanted = root, models, cache, offline, wanted
+        self._saved = saved
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(path.parent.name for path in self.root.glob("*/modules.json")))
@@ -166,6 +175,7 @@ class LocalTrainer:
     def describe(self, name: str, card: str) -> Path:
         """Put a card beside the weights."""
         write_atomic(self.root / name / "card.json", card)
+        self._saved()
         return self.root / name
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from core.adapters.system.files import write_atomic
@@ -16,8 +17,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 class RankerFiles:
     """The `RankerModels` port."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, root: Path, saved: Callable[[], object] = lambda: None) -> None:
+        """`saved` is called after a model was saved: other machines want it too."""
+        self.root, self._saved = root, saved
         self._cache: dict[str, tuple[tuple[int, int], RankerModel]] = {}
 
     def names(self) -> tuple[str, ...]:
@@ -28,6 +30,7 @@ class RankerFiles:
         path = self._path(model.name)
         self.root.mkdir(parents=True, exist_ok=True)
         write_atomic(path, to_json(model))
+        self._saved()
         return path
 
     def model(self, name: str) -> RankerModel:

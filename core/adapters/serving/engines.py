@@ -5,6 +5,7 @@ They open at first use and stay open as long as the generation. Several threads 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from core.adapters.index import duckdb, lance
+from core.adapters.index.segment_list import Segment, gone_chunks
 from core.adapters.serving import image
+from core.adapters.serving.stitched import Stitched, StitchedTexts, objects
 from core.adapters.serving.tfidf import FullLeg
 from core.errors import Unavailable
 from core.ports import Leg, Ranking
@@ -29,9 +32,16 @@ class Engines:
     """The engines of one generation. `ids` are those of its chunks, in order; `number` is the inverse."""
 
     def __init__(
-        self, folder: Path, options: LexicalOptions, ids: image.MappedTexts, number: Callable[[str], int | None]
+        self,
+        folder: Path,
+        listed: Sequence[Segment],
+        stitched: Stitched | None,
+        options: LexicalOptions,
+        ids: image.MappedTexts | StitchedTexts,
+        number: Callable[[str], int | None],
     ) -> None:
-        self.folder, self.options, self.ids, self.number = folder, options, ids, number
+        self.folder, self.listed, self.stitched, self.options = folder, listed, stitched, options
+        self.ids, self.number = ids, number
 
     def bm25(self, name: str, terms: Sequence[str], more: Callable[[], np.ndarray | float] = lambda: 0.0) -> Leg:
         """BM25 by DuckDB or rank-bm25, for distinct terms, plus `more`. Both score every chunk."""
@@ -54,21 +64,49 @@ class Engines:
 
     def _match_bm25(self, terms: Sequence[str]) -> np.ndarray:
         """DuckDB takes the logarithm to base 10. Its threads add in any order: nine digits hide that, so ties stay ties."""
-        with self._duckdb.cursor() as cursor:
-            scores = duckdb.match_bm25(cursor, terms, self.options.k1, self.options.b)
-        return np.round(scores * log(10.0), 9)
+        k1, b = self.options.k1, self.options.b
+        if self.stitched is None:
+            with self._duckdb[0].cursor() as cursor:
+                scores = duckdb.match_bm25(cursor, terms, k1, b)
+            return np.round(scores * log(10.0), 9)
+        found: Counter[str] = Counter()
+        for connection, gone in zip(self._duckdb, self._gone, strict=True):
+            with connection.cursor() as cursor:
+                found.update(duckdb.frequencies(cursor, terms, gone))
+        columns = []
+        for connection in self._duckdb:
+            with connection.cursor() as cursor:
+                columns.append(duckdb.scores(cursor, found, *self._counted, k1, b))
+        return np.round(self.stitched.chunks.spread(columns) * log(10.0), 9)
 
     @cached_property
-    def _duckdb(self) -> Any:
-        return duckdb.reader(self.folder / "fts.duckdb")
+    def _counted(self) -> tuple[int, int]:
+        """How many chunks there are, and how many words."""
+        pairs = [duckdb.counted(*pair) for pair in zip(self._duckdb, self._gone, strict=True)]
+        return sum(chunks for chunks, _ in pairs), sum(words for _, words in pairs)
+
+    @cached_property
+    def _gone(self) -> list[list[str]]:
+        return [gone_chunks(self.folder, segment) for segment in self.listed]
+
+    @cached_property
+    def _duckdb(self) -> list[Any]:
+        return [duckdb.reader(segment.folder(self.folder) / "fts.duckdb") for segment in self.listed]
+
+    def analysed(self) -> list[str]:
+        """The terms of every chunk, joined by spaces."""
+        texts = []
+        for connection in self._duckdb:
+            with connection.cursor() as cursor:
+                texts.append(duckdb.analysed(cursor))
+        return self.stitched.chunks.spread([objects(own) for own in texts]).tolist() if self.stitched else texts[0]
 
     @cached_property
     def _rank_bm25(self) -> Any:
         """Okapi BM25 with the image's inverse frequencies: its own are negative for a term in half of all chunks."""
         from rank_bm25 import BM25Okapi
 
-        with self._duckdb.cursor() as cursor:
-            texts = [terms.split() for terms in duckdb.analysed(cursor)]
+        texts = [terms.split() for terms in self.analysed()]
         if not any(texts):
             return None
         okapi = BM25Okapi(texts, k1=self.options.k1, b=self.options.b)
@@ -81,9 +119,18 @@ class Engines:
         return okapi
 
     @cached_property
-    def vectors(self) -> Any:
-        """The Lance table."""
-        return lance.table(self.folder / "vec")
+    def vectors(self) -> list[Any]:
+        """The Lance table of each segment."""
+        return [lance.table(segment.folder(self.folder) / "vec") for segment in self.listed]
+
+    def numbered(self, n: int, found: Sequence[tuple[str, float]]) -> dict[int, float]:
+        """Chunks that a segment's table gave, by number; without those that are gone."""
+        if self.stitched is None:
+            return {number: value for chunk, value in found if (number := self.number(chunk)) is not None}
+        ids, numbers = self.stitched.parts[n].ids, self.stitched.chunks.numbers[n]
+        places = np.searchsorted(ids, np.array([chunk for chunk, _ in found], dtype=ids.dtype))
+        pairs = zip(numbers[places].tolist(), (value for _, value in found), strict=True)
+        return {number: value for number, value in pairs if number >= 0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,28 +144,44 @@ class LanceLeg:
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         """The nearest chunks: asks for more until the filter leaves enough, and no tie is cut off."""
         size = len(self.engines.ids)
-        wanted = min(4 * depth, size)
-        while wanted:
-            nearest = self._cosines(lance.nearest(self.engines.vectors, self.vector, wanted))
-            scores = nearest if wanted < size else dict.fromkeys(range(size), 0.0) | nearest
+        largest = max(segment.chunks for segment in self.engines.listed)
+        wanted = min(4 * depth, largest)
+        while wanted and size:
+            nearest, unseen = self._nearest(wanted)
+            scores = nearest if wanted < largest else dict.fromkeys(range(size), 0.0) | nearest
             ranking = _best(scores, depth, allowed)
-            unseen = max(min(nearest.values(), default=0.0), 0.0)  # no chunk beyond scores more
-            if wanted == size or (len(ranking) == depth and min(ranking.values()) > unseen):
+            if wanted == largest or (len(ranking) == depth and min(ranking.values()) > max(unseen, 0.0)):
                 return ranking
-            wanted = min(4 * wanted, size)
+            wanted = min(4 * wanted, largest)
         return {}
+
+    def _nearest(self, wanted: int) -> tuple[dict[int, float], float]:
+        """The nearest chunks of every segment; no chunk beyond them scores more than the second value."""
+        nearest: dict[int, float] = {}
+        unseen = 0.0
+        for n, table in enumerate(self.engines.vectors):
+            found = lance.nearest(table, self.vector, min(wanted, self.engines.listed[n].chunks))
+            cosines = self._cosines(found)
+            nearest |= self.engines.numbered(n, cosines)
+            if len(found) < self.engines.listed[n].chunks:
+                unseen = max(unseen, min((score for _, score in cosines), default=0.0))
+        return nearest, unseen
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The cosine of given chunks."""
-        ids = [self.engines.ids[chunk] for chunk in chunks]
-        cosines = self._cosines(lance.distances(self.engines.vectors, self.vector, ids)) if ids else {}
+        cosines: dict[int, float] = {}
+        for n, table in enumerate(self.engines.vectors):
+            part = self.engines.stitched.chunks.part if self.engines.stitched else None
+            ids = [self.engines.ids[chunk] for chunk in chunks if part is None or part[chunk] == n]
+            if ids:
+                found = self._cosines(lance.distances(table, self.vector, ids))
+                cosines |= self.engines.numbered(n, found)
         return [cosines.get(chunk, 0.0) for chunk in chunks]
 
-    def _cosines(self, distances: Sequence[tuple[str, float]]) -> dict[int, float]:
-        """Chunk numbers with scores. LanceDB divides by the query's length, the image does not."""
+    def _cosines(self, distances: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+        """Chunks with scores. LanceDB divides by the query's length, the image does not."""
         length = float(np.linalg.norm(self.vector))
-        numbered = ((self.engines.number(chunk), distance) for chunk, distance in distances)
-        return {chunk: (1.0 - distance) * length for chunk, distance in numbered if chunk is not None}
+        return [(chunk, (1.0 - distance) * length) for chunk, distance in distances]
 
 
 def _best(scores: dict[int, float], depth: int, allowed: np.ndarray | None) -> Ranking:

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from core.adapters.index.duckdb import HEADING
 from core.adapters.serving import image, kernels
+from core.adapters.serving.stitched import Stitched
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.types import FIELDS
 
@@ -67,6 +68,83 @@ class Field:
         return float(self.worth[known].sum()) + rarest * (len(terms) - len(known))
 
 
+class StitchedField:
+    """One field of several segments: a word's worth counts the entries of all."""
+
+    def __init__(self, parts: Sequence[Field], stitched: Stitched, of_chunks: bool) -> None:
+        self._parts = parts
+        numbering = stitched.chunks if of_chunks else stitched.documents
+        self._owner_of = np.arange(len(numbering)) if of_chunks else stitched.doc_of
+        self._owners = len(numbering)
+        self._owner = [numbers[part.owner] for part, numbers in zip(parts, numbering.numbers, strict=True)]  # -1: gone
+        self._entries = sum(int((owner >= 0).sum()) for owner in self._owner)
+        self._worth = self._worths([self._frequencies(n) for n in range(len(parts))])
+        self._whole = [
+            np.bincount(part.where, np.repeat(worth, np.diff(part.start)), minlength=len(part.owner))
+            for part, worth in zip(parts, self._worth, strict=True)
+        ]
+
+    def _frequencies(self, n: int) -> np.ndarray:
+        """How many live entries of a part hold each of its terms."""
+        part, gone = self._parts[n], self._owner[n] < 0
+        held = np.diff(part.start)
+        if gone.any():
+            held = held - np.bincount(np.repeat(np.arange(len(held)), held)[gone[part.where]], minlength=len(held))
+        return held
+
+    def _worths(self, frequencies: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The worth of each term of each part: what its live entries in all parts make of it."""
+        largest = max(range(len(self._parts)), key=lambda n: len(frequencies[n]))
+        totals = [own.copy() for own in frequencies]
+        for n, part in enumerate(self._parts):
+            for term in part.vocabulary if n != largest else ():
+                others = [
+                    (m, other.vocabulary[term]) for m, other in enumerate(self._parts) if term in other.vocabulary
+                ]
+                for m, place in others:
+                    totals[m][place] = sum(int(frequencies[k][own]) for k, own in others)
+        return [image.inverse_frequencies(total, self._entries) for total in totals]
+
+    def every(self, terms: Sequence[str]) -> np.ndarray:
+        """The score of every chunk: that of the entry that fits best."""
+        scores: np.ndarray = self._best(terms)[self._owner_of]
+        return scores
+
+    def score(self, terms: Sequence[str], chunks: np.ndarray) -> np.ndarray:
+        """The scores of some chunks."""
+        scores: np.ndarray = self._best(terms)[self._owner_of[chunks]]
+        return scores
+
+    def _best(self, terms: Sequence[str]) -> np.ndarray:
+        best = np.zeros(self._owners)
+        asked = self._asked(terms)
+        for part, owner, worth, whole in zip(self._parts, self._owner, self._worth, self._whole, strict=True):
+            known = [part.vocabulary[term] for term in terms if term in part.vocabulary]
+            if known:
+                lists = [part.where[part.start[term] : part.start[term + 1]] for term in known]
+                held = np.repeat(worth[known], [len(entries) for entries in lists])
+                said = np.bincount(np.concatenate(lists), held, minlength=len(owner))
+                entries = np.flatnonzero((said > 0) & (owner >= 0))
+                np.maximum.at(best, owner[entries], fit(said[entries], whole[entries], asked))
+        return POINTS * best
+
+    def _asked(self, terms: Sequence[str]) -> float:
+        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, self._entries))[0])
+        known = [worth for term in terms if (worth := self._worth_of(term, rarest)) < rarest]
+        return float(np.array(known).sum()) + rarest * (len(terms) - len(known))
+
+    def _worth_of(self, term: str, unknown: float) -> float:
+        for part, worth in zip(self._parts, self._worth, strict=True):
+            if term in part.vocabulary:
+                return float(worth[part.vocabulary[term]])
+        return unknown
+
+
+def stitched(parts: Sequence[Mapping[str, Field]], together: Stitched) -> dict[str, StitchedField]:
+    """The fields of several segments."""
+    return {name: StitchedField([part[name] for part in parts], together, name == "headings") for name in FIELDS}
+
+
 def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
     """How much of an entry is said, times the root of how much of the question that is; by the worth of words.
 
@@ -79,16 +157,24 @@ def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
 
 def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
     """The fields of a generation, mapped from disk; built and saved under this name if they are not there yet."""
-    served, place = folder / "served", folder / name
-    documents, chunks = image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
-    if not place.is_dir():
-        made = dict(_build(documents, chunks, analyse))
-        _keep(place, made)
-    else:
-        made = {name: _read(place, name) for name in FIELDS}
+    place = folder / name
+    documents, chunks = _tables(folder)
+    made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)
     doc_of = image.numbers(chunks, "doc")
     own = {"headings": (np.arange(len(chunks)), len(chunks))}
     return {name: _field(*entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
+
+
+def build(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Entries]:
+    """Read the fields of a segment and keep them beside it."""
+    made = dict(_build(*_tables(folder), analyse))
+    _keep(folder / name, made)
+    return made
+
+
+def _tables(folder: Path) -> tuple[pa.Table, pa.Table]:
+    served = folder / "served"
+    return image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
 
 
 Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -107,7 +193,7 @@ def _field(
     return Field({term: n for n, term in enumerate(terms)}, start, where, worth, owner, whole, owner_of, owners)
 
 
-def _texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence[str]]:
+def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence[str]]:
     """The entries of each document or passage."""
     if name == "headings":
         yield from (heading.split(HEADING) for heading in chunks["heading"].to_pylist())
@@ -133,7 +219,7 @@ def _words_of(path: str) -> str:
 def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[str]]) -> Iterator[tuple[str, Entries]]:
     for name in FIELDS:
         entries = [
-            (owner, set(analyse(text))) for owner, own in enumerate(_texts(name, documents, chunks)) for text in own
+            (owner, set(analyse(text))) for owner, own in enumerate(texts(name, documents, chunks)) for text in own
         ]
         terms = sorted({term for _, own in entries for term in own})
         numbers = {term: n for n, term in enumerate(terms)}

@@ -1,18 +1,20 @@
-"""The compiled image of a generation: flat arrays that every process maps into memory.
+"""The compiled image of a segment: flat arrays that every process maps into memory.
 
     documents.arrow, chunks.arrow     what a hit shows, in the order of ids
-    terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it and what it adds
-    where.npy, impacts.npy            to each chunk's score
+    terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it, and how often each does
+    where.npy, counts.npy
+    lengths.npy                       words of each chunk
+    impacts.npy                       what each posting adds to its chunk's score, where the segment is all there is
     vectors.npy                       unit vectors, one row per chunk
 
-It is made from the DuckDB file and the Lance table at build time, never changed afterwards,
+It is made from the DuckDB file and the vectors at build time, never changed afterwards,
 and shared between processes through the page cache.
 """
 
 from __future__ import annotations
 
 import mmap
-from collections.abc import Sequence
+from bisect import bisect_left
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,13 @@ import pyarrow as pa
 
 from core.adapters.index import duckdb
 from core.adapters.serving import kernels
-from core.types import LexicalOptions
+from core.types import DocumentFacts, LexicalOptions
+
+LIST = "SEGMENTS.json"  # of a generation with more than its first segment
 
 
-def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> None:
-    """Documents, chunks and BM25 postings from a generation's DuckDB file."""
+def compile_lexical(connection: Any, folder: Path, options: LexicalOptions, alone: bool = True) -> None:
+    """Documents, chunks and BM25 postings from a segment's DuckDB file; `alone`: no other segment stands beside it."""
     documents, chunks = duckdb.tables(connection)
     write_table(folder / "documents.arrow", documents)
     write_table(folder / "chunks.arrow", chunks)
@@ -33,11 +37,35 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> N
     start, where, counts, lengths = kernels.postings(
         occurrences.chunk, occurrences.term, occurrences.chunks, len(occurrences.terms)
     )
-    idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
-    gains = kernels.impacts(start, where, counts, norms(lengths, options), idf)
     write_table(folder / "terms.arrow", pa.table({"term": pa.array(occurrences.terms, pa.string())}))
-    for name, array in (("start", start), ("where", where), ("impacts", gains)):
+    arrays = {"start": start, "where": where, "counts": narrow(counts), "lengths": lengths.astype(np.uint32)}
+    if alone:
+        idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
+        arrays["impacts"] = kernels.impacts(start, where, counts, norms(lengths, options), idf)
+    for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
+
+
+def compile_counts(connection: Any, folder: Path) -> None:
+    """What earlier versions did not write: how often each posting's term occurs, and how long chunks are."""
+    found = duckdb.occurrences(connection)
+    _, _, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
+    np.save(folder / "counts.npy", narrow(counts))
+    np.save(folder / "lengths.npy", lengths.astype(np.uint32))
+
+
+def narrow(counts: np.ndarray) -> np.ndarray:
+    """Whole numbers in as few bytes as the largest needs.
+
+    >>> narrow(np.array([1.0, 300.0])).dtype
+    dtype('uint16')
+    """
+    return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
+def is_alone(generation: Path) -> bool:
+    """Whether the first segment of a generation is all of it."""
+    return not (generation / LIST).exists()
 
 
 def inverse_frequencies(frequencies: np.ndarray, chunks: int) -> np.ndarray:
@@ -63,20 +91,6 @@ def write_vectors(folder: Path, vectors: np.ndarray) -> None:
     np.save(folder / "vectors.npy", np.ascontiguousarray(vectors, dtype=np.float32))
 
 
-def merge_vectors(parent: Path, gone: set[str], ids: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """The parent's rows without `gone`, with new rows inserted in the order of ids."""
-    kept_ids = np.array(read_table(parent / "chunks.arrow")["id"].to_pylist(), dtype="U16")
-    rows = map_array(parent / "vectors.npy")
-    keep = (
-        np.array([chunk not in gone for chunk in kept_ids.tolist()], dtype=bool)
-        if gone
-        else np.ones(len(kept_ids), dtype=bool)
-    )
-    order = np.argsort(np.array(ids, dtype="U16"), kind="stable")
-    places = np.searchsorted(kept_ids[keep], np.array(ids, dtype="U16")[order])
-    return np.insert(rows[keep], places, vectors[order], axis=0)
-
-
 def write_table(path: Path, table: pa.Table) -> None:
     """A memory-mappable Arrow file."""
     table = table.cast(pa.schema([field.with_type(_wide(field.type)) for field in table.schema])).combine_chunks()
@@ -100,6 +114,24 @@ def numbers(table: pa.Table, name: str) -> np.ndarray:
     if not len(column):
         return np.empty(0, np.int32)
     return np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset : column.offset + len(column)]
+
+
+def fixed(table: pa.Table, name: str, width: int) -> np.ndarray:
+    """A text column whose texts all have as many ASCII characters, without a copy."""
+    column = _column(table, name)
+    if not len(column):
+        return np.empty(0, f"S{width}")
+    data, first = column.buffers()[2], column.offset * width
+    return np.frombuffer(data, f"S{width}", count=len(column), offset=first)
+
+
+def facts(documents: pa.Table) -> list[DocumentFacts]:
+    """What is known of each document besides its text."""
+    columns = documents.drop(["text", "meta"]).to_pydict()
+    columns["tags"] = [tuple(tags) for tags in columns["tags"]]
+    names = list(DocumentFacts.__dataclass_fields__)
+    rows = zip(*(columns[name] for name in names), strict=True)
+    return [DocumentFacts(**dict(zip(names, row, strict=True))) for row in rows]
 
 
 class MappedTexts:
@@ -131,10 +163,18 @@ class MappedTexts:
         texts: list[str] = self._column.to_pylist()
         return texts
 
+    def find(self, text: str) -> int | None:
+        """Where a text stands in a column that is in order; None if it is not there."""
+        at = bisect_left(self, text)
+        return at if at < len(self) and self[at] == text else None
+
 
 def _column(table: pa.Table, name: str) -> pa.Array:
-    column = table[name].combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+    column = table[name]
+    if column.num_chunks == 1:  # to combine one would copy it
+        return column.chunk(0)
+    combined = column.combine_chunks()
+    return combined.chunk(0) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def map_array(path: Path) -> np.ndarray:

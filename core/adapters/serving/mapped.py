@@ -6,19 +6,22 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
 import numpy as np
 
 from core.adapters.index import graph, lance
 from core.adapters.index.duckdb import HEADING
+from core.adapters.index.segment_list import listed
 from core.adapters.serving import fields, image, kernels, stopwords
 from core.adapters.serving import tfidf as ngrams
 from core.adapters.serving.engines import Engines
-from core.adapters.serving.fields import Field
+from core.adapters.serving.fields import Field, StitchedField
 from core.adapters.serving.kernels import Postings, near_top
+from core.adapters.serving.spread import spread_of
+from core.adapters.serving.stitched import Stitched, StitchedNumbers, StitchedTexts, StitchedVectors
 from core.adapters.serving.stopwords import StopWords
 from core.analysis import analyser, options_for
 from core.curation.boilerplate import blanked
@@ -30,13 +33,27 @@ from core.retrieval.filters import admits
 from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
 ONLY_STOPS = "The question has stop words alone, so they count here."
-_SAMPLE = 512  # passages; their order is that of ids, which come from content
-_LEAST = 1e-3  # the least deviation of cosines that is believed
+Texts: TypeAlias = image.MappedTexts | StitchedTexts
+Numbers: TypeAlias = np.ndarray | StitchedNumbers
+_NUMBERS = ("start", "end", "first_byte", "last_byte", "parent_start", "parent_end")
 _CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
 
 class MappedIndex:
     """One generation, ready to search."""
+
+    _texts: Texts
+    _meta: Texts
+    _ids: Texts
+    _headings: Texts
+    _contexts: Texts
+    _starts: Numbers
+    _ends: Numbers
+    _first_byte: Numbers
+    _last_byte: Numbers
+    _above: Numbers
+    _below: Numbers
+    _vectors: np.ndarray | StitchedVectors
 
     def __init__(
         self,
@@ -49,27 +66,39 @@ class MappedIndex:
         self.generation, self.profile, self.analyse = generation, profile, analyse
         self._folder, self._exact_limit = folder, exact_limit
         self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
-        served = folder / "served"
-        self._documents, chunks = (
-            image.read_table(served / "documents.arrow"),
-            image.read_table(served / "chunks.arrow"),
-        )
-        self._texts, self._meta = (image.MappedTexts(self._documents, name) for name in ("text", "meta"))
-        self._ids, self._headings, self._contexts = (
-            image.MappedTexts(chunks, name) for name in ("id", "heading", "context")
-        )
-        self._doc_of, self._starts, self._ends = (image.numbers(chunks, name) for name in ("doc", "start", "end"))
-        self._first_byte, self._last_byte = (image.numbers(chunks, name) for name in ("first_byte", "last_byte"))
-        self._parents = np.stack([image.numbers(chunks, "parent_start"), image.numbers(chunks, "parent_end")], axis=1)
-        self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
-        self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
-        self._vectors = image.map_array(served / "vectors.npy")
+        self.segments = listed(folder)
+        self._stitched = None if image.is_alone(folder) else Stitched.of(folder, self.segments, profile.lexical)
+        self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
         self.passage = lru_cache(maxsize=50_000)(self._passage)
-        image.warm(self._vectors)
         _single_threaded_blas()
+
+    def _map_alone(self, served: Path) -> None:
+        """One segment, and nothing of it is gone: its arrays as they are."""
+        self._documents, chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
+        self._chunks = chunks
+        self._texts, self._meta = (image.MappedTexts(self._documents, name) for name in ("text", "meta"))
+        self._ids, self._headings, self._contexts = (
+            image.MappedTexts(chunks, name) for name in ("id", "heading", "context")
+        )
+        self._doc_of, self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
+            image.numbers(chunks, name) for name in ("doc", *_NUMBERS)
+        )
+        self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
+        self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
+        self._vectors = image.map_array(served / "vectors.npy")
+        image.warm(self._vectors)
+
+    def _map(self, stitched: Stitched) -> None:
+        """Several segments as one."""
+        self._texts, self._meta = (stitched.texts(name, of_documents=True) for name in ("text", "meta"))
+        self._ids, self._headings, self._contexts = (stitched.texts(name) for name in ("id", "heading", "context"))
+        self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
+            stitched.numbers(name) for name in _NUMBERS
+        )
+        self._doc_of, self._vectors = stitched.doc_of, stitched.vectors
 
     # ------------------------------------------------------------ contents
 
@@ -81,32 +110,26 @@ class MappedIndex:
     @cached_property
     def documents(self) -> tuple[DocumentFacts, ...]:
         """In the order of ids."""
-        columns = self._documents.drop(["text", "meta"]).to_pydict()
-        columns["tags"] = [tuple(tags) for tags in columns["tags"]]
-        names = list(DocumentFacts.__dataclass_fields__)
-        return tuple(
-            DocumentFacts(**dict(zip(names, row, strict=True)))
-            for row in zip(*(columns[name] for name in names), strict=True)
-        )
+        return self._stitched.facts() if self._stitched else tuple(image.facts(self._documents))
 
     @cached_property
     def vocabulary(self) -> Mapping[str, int]:
         """Term to its number."""
-        return {term: n for n, term in enumerate(self._terms.all())}
+        return self._stitched.vocabulary if self._stitched else {term: n for n, term in enumerate(self._terms.all())}
 
     @cached_property
     def _by_id(self) -> Mapping[str, int]:
         return {chunk: n for n, chunk in enumerate(self._ids.all())}
 
     def _passage(self, chunk: int) -> Passage:
-        above = self._parents.item(chunk, 0)
+        above = self._above.item(chunk)
         return Passage(
             id=self._ids[chunk],
             document=self._doc_of.item(chunk),
             start=self._starts.item(chunk),
             end=self._ends.item(chunk),
             heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk]) else (),
-            parent=(above, self._parents.item(chunk, 1)) if above >= 0 else None,
+            parent=(above, self._below.item(chunk)) if above >= 0 else None,
         )
 
     def context(self, chunk: int) -> str:
@@ -115,35 +138,36 @@ class MappedIndex:
 
     def number(self, chunk: str) -> int | None:
         """The number of a chunk id, if this generation has it."""
-        return self._by_id.get(chunk)
+        return self._stitched.number(chunk) if self._stitched else self._by_id.get(chunk)
 
     def _rarity(self, term: str) -> float:
         """The inverse document frequency; 0 for an unknown term."""
-        number = self.vocabulary.get(term)
-        if number is None:
-            return 0.0
-        start = self._postings.start
-        return float(image.inverse_frequencies(start[number + 1] - start[number], self.size))
+        holders = self._holders(term)
+        return float(image.inverse_frequencies(np.array(len(holders)), self.size)) if len(holders) else 0.0
 
     def holding(self, term: str, chunks: Sequence[int]) -> list[bool]:
         """Which of some chunks hold a term."""
-        number = self.vocabulary.get(term)
-        if number is None:
+        holders = self._holders(term)
+        if not len(holders):
             return [False] * len(chunks)
-        postings = self._postings
-        holders = postings.where[postings.start[number] : postings.start[number + 1]]
         wanted = np.array(chunks, dtype=holders.dtype)  # another type would copy all holders
         at = np.minimum(np.searchsorted(holders, wanted), len(holders) - 1)
         held: list[bool] = (holders[at] == wanted).tolist()
         return held
 
+    def _holders(self, term: str) -> np.ndarray:
+        """The chunks that hold a term, in order."""
+        if self._stitched:
+            return self._stitched.holders(term)[0]
+        number = self.vocabulary.get(term)
+        if number is None:
+            return np.empty(0, np.uint32)
+        return self._postings.where[self._postings.start[number] : self._postings.start[number + 1]]
+
     @cached_property
     def spread(self) -> tuple[float, float]:
         """The mean and the deviation of cosines between passages of different documents, in a sample."""
-        some = np.linspace(0, self.size - 1, min(_SAMPLE, self.size)).astype(np.int64)
-        cosines = self._vectors[some] @ self._vectors[some].T
-        apart = cosines[self._doc_of[some][:, None] != self._doc_of[some][None, :]]
-        return (float(apart.mean()), max(_LEAST, float(apart.std()))) if len(apart) else (0.0, 1.0)
+        return spread_of(self._vectors.__getitem__, self._doc_of, self.size)
 
     def excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
@@ -170,7 +194,8 @@ class MappedIndex:
     def _by_document(self) -> tuple[np.ndarray, np.ndarray]:
         """All chunks in the order of documents and text, and where each document begins."""
         bounds = np.searchsorted(np.sort(self._doc_of), np.arange(len(self.documents) + 1))
-        return np.lexsort((self._starts, self._doc_of)), bounds
+        starts = np.asarray(self._stitched.column("start") if self._stitched else self._starts)
+        return np.lexsort((starts, self._doc_of)), bounds
 
     # ------------------------------------------------------------ filters
 
@@ -179,7 +204,11 @@ class MappedIndex:
         return self._masks(filters, today)
 
     def _mask(self, filters: Filters, today: date) -> np.ndarray | None:
-        documents = np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
+        documents = (
+            self._stitched.mask(filters, today)
+            if self._stitched
+            else np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
+        )
         return None if documents.all() else documents[self._doc_of]
 
     # ------------------------------------------------------------ legs
@@ -197,6 +226,9 @@ class MappedIndex:
         if self._only_stops(query):
             words = analyser(options_for(query, self.profile.lexical))(query)
             return Bm25Leg(self._stops.postings, self.size, self._stops.numbers(words), ONLY_STOPS)
+        if self._stitched:
+            postings, known = self._stitched.postings(self._terms_of(query))
+            return Bm25Leg(postings, self.size, known)
         numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
         return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
 
@@ -205,16 +237,24 @@ class MappedIndex:
         terms, one = self._terms_of(query), np.array([chunk])
         return {name: float(field.score(terms, one)[0]) for name, field in self._fields_for(query).items()}
 
-    def _fields_for(self, query: str) -> Mapping[str, Field]:
+    def _fields_for(self, query: str) -> Mapping[str, Field | StitchedField]:
         return self._fields_of_all_words if self._only_stops(query) else self._fields
 
     @cached_property
-    def _fields(self) -> Mapping[str, Field]:
-        return fields.load(self._folder, self.analyse)
+    def _fields(self) -> Mapping[str, Field | StitchedField]:
+        return self._fields_by(self.analyse, "fields")
 
     @cached_property
-    def _fields_of_all_words(self) -> Mapping[str, Field]:
-        return fields.load(self._folder, analyser(self._every_word), "fields-of-all-words")
+    def _fields_of_all_words(self) -> Mapping[str, Field | StitchedField]:
+        return self._fields_by(analyser(self._every_word), "fields-of-all-words")
+
+    def _fields_by(self, analyse: Callable[[str], list[str]], name: str) -> Mapping[str, Field | StitchedField]:
+        if self._stitched is None:
+            return fields.load(self._folder, analyse, name)
+        parts = []
+        for part, segment in zip(self._stitched.parts, self.segments, strict=True):
+            parts.append(part.once(name, partial(fields.load, segment.folder(self._folder), analyse, name)))
+        return fields.stitched(parts, self._stitched)
 
     @cached_property
     def _stops(self) -> StopWords:
@@ -251,7 +291,7 @@ class MappedIndex:
 
     @cached_property
     def _tfidf(self) -> ngrams.TfidfMatrix:
-        return ngrams.load(self._folder, self.vocabulary, self.size)
+        return ngrams.load(self._folder, self.vocabulary, self.size, lambda: self._engines.analysed())
 
     def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
         """The vector leg, by the image or another engine."""
@@ -259,11 +299,26 @@ class MappedIndex:
 
     @cached_property
     def _engines(self) -> Engines:
-        return Engines(self._folder, self.profile.lexical, self._ids, self.number)
+        return Engines(self._folder, self.segments, self._stitched, self.profile.lexical, self._ids, self.number)
 
     def vector(self, chunk: int) -> np.ndarray:
         row: np.ndarray = self._vectors[chunk]
         return row
+
+    def near(self, vector: np.ndarray, depth: int) -> np.ndarray:
+        """About the nearest chunks of every segment: by the ANN index of a very large one, of others exactly."""
+        found: list[np.ndarray] = []
+        for n, segment in enumerate(self.segments):
+            numbers = self._stitched.chunks.numbers[n] if self._stitched else np.arange(self.size)
+            if segment.chunks > self._exact_limit:
+                ids, _ = lance.search_ann(segment.folder(self._folder) / "vec", vector, depth)
+                known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
+                local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
+            else:
+                rows = self._stitched.parts[n].vectors if self._stitched else self._vectors
+                local = near_top(rows @ vector, depth, _CLOSE)
+            found.append(numbers[local][numbers[local] >= 0])
+        return np.concatenate(found).astype(np.int64)
 
     def graph(self) -> Graph:
         return self._graph
@@ -313,7 +368,7 @@ class FieldedLeg:
 
     passages: Bm25Leg
     terms: Sequence[str]
-    fields: Sequence[tuple[Field, float]]
+    fields: Sequence[tuple[Field | StitchedField, float]]
     floor = 0.0
 
     @property
@@ -367,11 +422,8 @@ class DenseLeg:
             return self._ordered(chunks[near_top(self.index._vectors[chunks] @ self.vector, depth, _CLOSE)], depth)
         wanted = depth
         while True:
-            ids, _ = lance.search_ann(self.index._folder / "vec", self.vector, wanted)
-            chunks = np.array(
-                [n for chunk in ids if (n := self.index.number(chunk)) is not None and (allowed is None or allowed[n])],
-                dtype=np.int64,
-            )
+            chunks = self.index.near(self.vector, wanted)
+            chunks = chunks if allowed is None else chunks[allowed[chunks]]
             if len(chunks) >= depth or wanted >= 32 * depth:
                 return self._ordered(chunks, depth)
             wanted *= 4

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from core.adapters.index import duckdb
 from core.adapters.serving import image, kernels
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.ports import Ranking
@@ -94,13 +93,13 @@ def _occurrences(texts: Sequence[str], vocabulary: Mapping[str, int]) -> tuple[n
     return np.concatenate(chunks), np.concatenate(features)
 
 
-def load(folder: Path, vocabulary: Mapping[str, int], size: int) -> TfidfMatrix:
-    """The matrix of a generation, mapped from disk; built and saved if it is not there yet."""
+def load(
+    folder: Path, vocabulary: Mapping[str, int], size: int, texts: Callable[[], Sequence[str]] = tuple
+) -> TfidfMatrix:
+    """The matrix of a generation, mapped from disk; built from the chunks' terms and saved if it is not there yet."""
     place = folder / "tfidf"
     if not place.is_dir():
-        with duckdb.open_file(folder / "fts.duckdb") as connection:
-            texts = duckdb.analysed(connection)
-        matrix = build(texts, vocabulary)
+        matrix = build(texts(), vocabulary)
         if not _keep(place, matrix):
             return matrix
     arrays = {name: image.map_array(place / f"{name}.npy") for name in _ARRAYS}

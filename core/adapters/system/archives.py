@@ -96,20 +96,25 @@ class Archives:
         except OSError:
             return None
 
-    @contextmanager
-    def restoring(self, home: Path, source: Path) -> Iterator[None]:
-        """Claim an empty workspace, or one that an interrupted restore left; the mark goes when the block ends well."""
-        if home.is_dir() and any(home.iterdir()) and self.half_restored(home) is None:
+    def refuse_occupied(self, home: Path) -> None:
+        """A restore fills an empty workspace."""
+        if home.is_dir() and any(home.iterdir()):
             raise BadInput(
                 f"The workspace {str(home)!r} is not empty, and a restore replaces nothing. "
                 "Name another one with --home, or move this one away."
             )
+
+    @contextmanager
+    def restoring(self, home: Path, source: str) -> Iterator[None]:
+        """Claim an empty workspace, or one that an interrupted restore left; the mark goes when the block ends well."""
+        if self.half_restored(home) is None:
+            self.refuse_occupied(home)
         home.mkdir(parents=True, exist_ok=True)
         descriptor = try_flock(home / _RESTORING)
         if descriptor is None:
             raise Conflict(f"Another process is restoring {str(home)!r}. Wait until it has finished.")
         with storing(home), os.fdopen(descriptor, "w", encoding="utf-8") as mark:
-            mark.write(str(source))
+            mark.write(source)
             mark.flush()
             os.fsync(descriptor)
             _empty(home)

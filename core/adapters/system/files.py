@@ -9,7 +9,7 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from shlex import quote
@@ -92,11 +92,13 @@ def fsync_file(path: Path) -> None:
 fsync_folder = fsync_file  # a folder is synced by the same call
 
 
-def fsync_tree(folder: Path) -> None:
-    """Sync every file and folder below `folder`, leaves first."""
+def fsync_tree(folder: Path, except_files: Collection[str] = ()) -> None:
+    """Sync every file and folder below `folder`, leaves first; not those files that are on the disk already."""
     for root, _, files in os.walk(folder, topdown=False):
         for name in files:
-            fsync_file(Path(root) / name)
+            path = Path(root) / name
+            if str(path.relative_to(folder)) not in except_files:
+                fsync_file(path)
         fsync_folder(Path(root))
 
 

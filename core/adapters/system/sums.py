@@ -7,31 +7,39 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from core.adapters.system.files import fsync_folder, write_atomic
 
 NAME = "SHA256SUMS"
 _OWN = "# these lines: "
+_MOST = 4096  # sums that a process keeps
+_known: dict[tuple[int, ...], str] = {}
 
 
 def sha256(path: Path) -> str:
-    """The checksum of a file; computed once per process unless the file changes. 1.5 GB take a second."""
+    """The checksum of a file; computed once per process unless the file changes, under whichever of its names.
+
+    1.5 GB take a second.
+    """
     stat = path.stat()
-    return _sha256(path, (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+    stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    known = _known.get(stamp)
+    if known is None:
+        with path.open("rb") as file:
+            known = hashlib.file_digest(file, "sha256").hexdigest()
+        while len(_known) >= _MOST:
+            _known.pop(next(iter(_known)), None)
+        _known[stamp] = known
+    return known
 
 
-@lru_cache(maxsize=4096)
-def _sha256(path: Path, stamp: tuple[int, ...]) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def write(folder: Path) -> None:
-    """Sum every file below a folder."""
+def write(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Sum every file below a folder. `known` are the sums of files that were taken over from elsewhere as they are."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != NAME)
-    lines = "".join(f"{sha256(path)}  {path.relative_to(folder)}\n" for path in files)
+    names = [(str(path.relative_to(folder)), path) for path in files]
+    lines = "".join(f"{known.get(name) or sha256(path)}  {name}\n" for name, path in names)
     write_atomic(folder / NAME, f"{lines}{_OWN}{hashlib.sha256(lines.encode()).hexdigest()}\n")
     fsync_folder(folder)
 
@@ -48,13 +56,13 @@ def read(folder: Path) -> Mapping[str, str] | None:
 
 
 def differences(folder: Path, below: str = "") -> Iterator[str]:
-    """Files that are not what was written, of those whose path starts with `below`; the list itself, if it is damaged."""
+    """Files that are not what was written, of those in folders called `below`; the list itself, if it is damaged."""
     sums = read(folder)
     if sums is None:
         yield NAME
         return
     for name, wanted in sums.items():
-        if name.startswith(below) and not is_whole(folder / name, wanted):
+        if below in f"/{name}" and not is_whole(folder / name, wanted):
             yield name
 
 

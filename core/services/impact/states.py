@@ -23,9 +23,15 @@ class ChangeStates:
     """One place for generations per open change, beside the index that people search."""
 
     def __init__(
-        self, root: Path, store: GitStore, builder: IndexBuilder, place: Callable[[Path], Generations]
+        self,
+        root: Path,
+        store: GitStore,
+        builder: IndexBuilder,
+        place: Callable[[Path], Generations],
+        measured: Callable[[int], tuple[str, str] | None] = lambda number: None,
     ) -> None:
-        self.root, self.store, self.builder, self._place = root, store, builder, place
+        """`measured` gives head and main of an open change as they were measured, on whichever machine."""
+        self.root, self.store, self.builder, self._place, self._measured = root, store, builder, place, measured
 
     @contextmanager
     def both(
@@ -41,17 +47,36 @@ class ChangeStates:
             place = self._of(number)
             commit = self.store.try_merge(main, head, SYSTEM.person)
             self.builder.build_aside(profile, commit, parent, place, progress)
+            self._said(number).write_text(f"{head} {main}", encoding="utf-8")
             yield index, place.open(profile)
 
     def open(self, number: int, profile: Profile) -> Index:
-        """The state of an open change as it was last measured."""
-        place = self._of(number)
+        """The state of an open change as it was last measured; built here if another machine measured it."""
+        place, measured = self._of(number), self._measured(number)
+        if measured and (place.current(profile) is None or self._stale(number, measured)):
+            self._build(number, profile, *measured)
         if place.current(profile) is None:
             raise NotFound(
                 f"The state of change {number} is not kept: it is merged, closed or not measured yet. "
                 f"Measure an open change with: python -m core change impact {number}"
             )
         return place.open(profile)
+
+    def _stale(self, number: int, measured: tuple[str, str]) -> bool:
+        said = self._said(number)
+        return said.exists() and said.read_text(encoding="utf-8").split() != list(measured)
+
+    def _build(self, number: int, profile: Profile, head: str, main: str) -> None:
+        """From the newest generation here that holds nothing else than the state does."""
+        commit = self.store.try_merge(main, head, SYSTEM.person)
+        parents = self.builder.generations.usable(profile)
+        older = (parent for parent in parents if self.store.contains(commit, parent.manifest["commit"]))
+        self.builder.build_aside(profile, commit, next(older, None), self._of(number))
+        self._said(number).write_text(f"{head} {main}", encoding="utf-8")
+
+    def _said(self, number: int) -> Path:
+        """Of which text on which main line the state is."""
+        return self.root / str(number) / "MEASURED"
 
     def forget(self, number: int) -> None:
         """Give the disk back; whoever reads the state keeps the files that are open."""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.analysis import analyser
-from core.chunking import chunker, embedded_text
+from core.bulk import InlineBulk, in_order
+from core.chunking import chunker, embedded_text, known
 from core.chunking.tools import Tools
 from core.curation.frontmatter import decode, read_document
-from core.errors import BadInput, ConcordError
+from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.bill import Bill
 from core.llm.together import THREADS, together
 from core.llm.writer import Writer
-from core.ports import Clock, Models, Progress, Texts, no_progress
-from core.profiles import model_uses
+from core.ports import Bulk, Clock, Models, Progress, Texts, no_progress
+from core.profiles import LANCE, model_uses
 from core.services.index.background import in_background
 from core.services.index.embedding import embed_texts
 from core.services.index.entities import EntityExtractor, Extracts
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from core.adapters.index.generations import Generations, Parent
 
 
+_RACES = 4  # times that another machine may publish first
 _CALLS = ("calls", "worth")  # of language models, that a manifest sums over the builds of a generation
 
 
@@ -111,16 +113,37 @@ class IndexBuilder:
         current = self.generations.current(profile)
         return bool(self.store.head()) and (current is None or current.commit != self.store.head())
 
-    def build(self, profile: Profile, *, full: bool = False, progress: Progress = no_progress) -> Built:
-        """Index the newest commit, unless it is indexed already; finish what a killed build left."""
+    def build(
+        self, profile: Profile, *, full: bool = False, progress: Progress = no_progress, bulk: Bulk | None = None
+    ) -> Built:
+        """Index the newest commit, unless it is indexed already; start again from what another machine published first.
+        `bulk` says where to chunk and embed: in this process if it is not given."""
+        for _ in range(_RACES):
+            with suppress(Conflict):
+                return self._build_newest(profile, full, progress, bulk)
+        return self._build_newest(profile, full, progress, bulk)
+
+    def _build_newest(self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None) -> Built:
+        """One try; finishes what a killed build left."""
         with self.generations.building(profile) as parent:
             commit = self.store.head()
             if not commit:
                 raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
-            if parent and parent.manifest["commit"] == commit and not full:
-                return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
+            if parent and not full and (parent.manifest["commit"] == commit or self._overtaken(parent, commit)):
+                if self.generations.is_whole(parent):
+                    return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
+                parent = next(filter(self.generations.is_whole, self.generations.usable(profile)), None)
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
-            return self._build(profile, commit, base, self.generations, progress)
+            return self._build(profile, commit, base, self.generations, progress, bulk)
+
+    def _overtaken(self, parent: Parent, commit: str) -> bool:
+        """Whether another machine indexed a later commit of main than is known here."""
+        indexed = parent.manifest["commit"]
+        if not self.generations.copies or self.store.contains(commit, indexed):
+            return False
+        if not self.store.contains(indexed, indexed):
+            raise Unavailable(f"The index is at {indexed[:12]}, which is not known here yet. Try again in a moment.")
+        return self.store.contains(indexed, commit)
 
     def build_aside(
         self,
@@ -135,22 +158,27 @@ class IndexBuilder:
             return self._build(profile, commit, parent, target, progress)
 
     def _build(
-        self, profile: Profile, commit: str, base: Parent | None, target: Generations, progress: Progress
+        self,
+        profile: Profile,
+        commit: str,
+        base: Parent | None,
+        target: Generations,
+        progress: Progress,
+        bulk: Bulk | None = None,
     ) -> Built:
         watch, started = Stopwatch(), time.perf_counter()
         with watch.timed("read"):
             plan = self._plan(commit, base.manifest if base else None)
         embedder, fallbacks = self.models.of(profile), _taken_over(base, plan)
-        tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what))
+        tools = self.tools(profile, lambda path, what: fallbacks.setdefault(path, []).append(what), bulk)
         with watch.timed("chunk"):
-            chunks = self._chunk(profile, tools, plan.documents, progress)
-            terms = self._terms(profile, chunks)
+            chunks, terms = self._chunk(profile, tools, plan.documents, progress, bulk or InlineBulk(self.models))
         asked = Bill()  # for entities
-        extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks, bill=asked)
+        extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks, bill=asked, bulk=bulk)
         with in_background(partial(self._prepare, profile, extract)) as prepared:
             with watch.timed("embed"):
                 texts = [embedded_text(chunk) for chunk in chunks]
-                vectors, embedded = embed_texts(embedder, self.cache, texts, progress)
+                vectors, embedded = embed_texts(embedder, self.cache, texts, progress, bulk)
             with watch.timed("entities"):  # only the wait that embedding did not cover
                 extracts, by_rules = prepared() or extract(progress)
         for path, why in by_rules.items():
@@ -171,6 +199,7 @@ class IndexBuilder:
             "fallbacks": fallbacks,
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},
+            **({"position": self.store.position(commit)} if profile.engine == LANCE else {}),
         }
         generation = target.write(
             profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
@@ -203,7 +232,7 @@ class IndexBuilder:
             path: row[0] for path, row in (before["skipped"] if before else {}).items()
         }
         versions = self.documents.versions(commit, since=before["commit"] if before else "", known=known)
-        entries = {entry.path: entry.blob for entry in self.store.entries(commit)}
+        entries = self.store.blobs(commit)
         reread = [
             path for path, blob in entries.items() if path not in old or old[path][:2] != [blob, versions.get(path, 1)]
         ]
@@ -236,25 +265,34 @@ class IndexBuilder:
                 skipped[path] = str(error)
         return documents, skipped
 
-    def tools(self, profile: Profile, report: Callable[[str, str], object]) -> Tools:
+    def tools(self, profile: Profile, report: Callable[[str, str], object], bulk: Bulk | None = None) -> Tools:
         """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)
         writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts, self.at_once)
-        return Tools(embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts)[0], writer, report)
+        embed = lambda texts: embed_texts(embedder, self.cache, texts, bulk=bulk)[0]
+        return Tools(embedder.tokens, embed, writer, report)
 
-    def _chunk(self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress) -> list[Chunk]:
-        split = chunker(profile.chunker, tools, profile.context)
+    def _chunk(
+        self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress, bulk: Bulk
+    ) -> tuple[list[Chunk], list[str]]:
+        """Chunks and their terms. A chunker that asks models works here, where it waits for them, often for several at once."""
+        if model_uses(profile) or known(profile.chunker.name).asks:
+            return self._chunk_asking(
+                profile, tools, documents, progress, self.at_once if model_uses(profile) else bulk.at_once
+            )
+        parts = in_order(bulk.map("chunk", profile, documents, progress))
+        return [chunk for chunks, _ in parts for chunk in chunks], [line for _, terms in parts for line in terms]
+
+    def _chunk_asking(
+        self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress, at_once: int
+    ) -> tuple[list[Chunk], list[str]]:
+        split, analyse = chunker(profile.chunker, tools, profile.context), analyser(profile.lexical)
         chunks: list[Chunk] = []
-        asking = together(split, documents, self.at_once) if model_uses(profile) else nullcontext(map(split, documents))
-        with asking as results:
+        with together(split, documents, at_once) as results:
             for n, some in enumerate(results, 1):
                 chunks += some
                 progress(n, len(documents), "Chunking")
-        return chunks
-
-    def _terms(self, profile: Profile, chunks: Sequence[Chunk]) -> list[str]:
-        analyse = analyser(profile.lexical)
-        return [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
+        return chunks, [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
 
 
 def _taken_over(base: Any, plan: BuildPlan) -> dict[str, list[str]]:

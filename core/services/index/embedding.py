@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.ports import Embedder, Progress, no_progress
+from core.bulk import in_steps
+from core.ports import Bulk, Embedder, Progress, no_progress
 from core.retrieval.legs.embedders import concatenation
 
 if TYPE_CHECKING:
@@ -13,25 +14,26 @@ if TYPE_CHECKING:
 
     from core.adapters.cache.vectors import EmbeddingCache
 
-_SLICE = 128  # texts embedded between two saves: what a kill can cost
-
 
 def embed_texts(
-    embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str], progress: Progress = no_progress
+    embedder: Embedder,
+    cache: EmbeddingCache,
+    texts: Sequence[str],
+    progress: Progress = no_progress,
+    bulk: Bulk | None = None,
 ) -> tuple[np.ndarray, int]:
-    """One vector per text, and how many were new. Each slice is cached when done, so a kill loses little."""
+    """One vector per text, and how many were new. Each part is cached when done, so a kill loses little."""
     import numpy as np
 
     if embedder.parts:  # each part under its own name, so that profiles share what was embedded
-        parts = [embed_texts(part, cache, texts, progress) for part in embedder.parts]
+        parts = [embed_texts(part, cache, texts, progress, bulk) for part in embedder.parts]
         return concatenation([vectors for vectors, _ in parts]), max(new for _, new in parts)
     unique = list(dict.fromkeys(texts))
     known = dict(cache.get(embedder.name, unique))
     new = sorted((text for text in unique if text not in known), key=len, reverse=True)
-    for n in range(0, len(new), _SLICE):
-        some = new[n : n + _SLICE]
-        rows = embedder.documents(some, lambda done, _, what, n=n: progress(n + done, len(new), what))  # type: ignore[misc]
-        fresh = dict(zip(some, rows, strict=True))
+    batches = bulk.map("embed", embedder.name, new, progress) if bulk else in_steps("embed", embedder, new, progress)
+    for n, rows in batches:
+        fresh = dict(zip(new[n : n + len(rows)], rows, strict=True))
         cache.put(embedder.name, fresh)
         known |= fresh
     vectors = (

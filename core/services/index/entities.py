@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from core.bulk import InlineBulk, in_order
 from core.curation.links import Link, links
 from core.errors import Unavailable
 from core.graph.entities import extract
@@ -12,7 +13,7 @@ from core.graph.extraction import ask_entities, labelled
 from core.llm.bill import Bill
 from core.llm.together import THREADS, together
 from core.llm.writer import PATIENCE
-from core.ports import Models, Progress, no_progress
+from core.ports import Bulk, Models, Progress, no_progress
 from core.types import Chunk, Document, Extract
 
 Recogniser = Callable[[Sequence[str]], Iterator[list[tuple[str, str, int]]]]
@@ -41,6 +42,7 @@ class EntityExtractor:
         chunks: Sequence[Chunk],
         progress: Progress = no_progress,
         bill: Bill | None = None,
+        bulk: Bulk | None = None,
     ) -> Extracts:
         """One extract per chunk; None when the profile has no graph. What models take is added to the bill."""
         if way == "none":
@@ -48,10 +50,8 @@ class EntityExtractor:
         linked = {document.id: links(document) if "](" in document.text else () for document in documents}
         if way == "llm":
             return self._by_model(documents, chunks, linked, progress, bill or Bill())
-        by_rules = []
-        for n, chunk in enumerate(chunks):
-            progress(n, len(chunks), "Finding entities")
-            by_rules.append(extract(chunk.text, linked[chunk.doc]))
+        texts = [(chunk.text, linked[chunk.doc]) for chunk in chunks]
+        by_rules: list[Extract] = in_order((bulk or InlineBulk(self.models)).map("extract", None, texts, progress))
         if way == "rules":
             return by_rules, {}
         spans = self.recogniser([chunk.text for chunk in chunks])

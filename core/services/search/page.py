@@ -15,6 +15,7 @@ from core.curation.excerpts import excerpt_text
 from core.curation.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.names import top_folder
 from core.ports import Clock, Index
+from core.profiles import IMAGE
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
@@ -85,7 +86,7 @@ class SearchPage:
         """Search once and prepare the snippets of the first passages: all of a small knowledge base."""
         self.find("warm up")
         index = self.searcher.index()
-        for chunk in range(min(index.size, WARMED)):
+        for chunk in range(min(index.size, WARMED) if index.profile.engine == IMAGE else 0):
             snippet(_text(index.excerpt(chunk), chunk, index), "", index.profile.lexical, index.rarity)
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:

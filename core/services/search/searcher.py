@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Index, Llm, Models, Reranker
+from core.profiles import LANCE
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
@@ -165,6 +166,8 @@ class Searcher:
 
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
         """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
+        if index.profile.engine == LANCE:  # its words are not in memory
+            return ()
         unknown, words = unknown_words(result.query, index)
         if not unknown or (len(unknown) * 3 < words and result.fits):
             return ()
