@@ -189,6 +189,9 @@ def test_a_pinned_link_opens_the_text_of_then_and_says_how_it_stands_now(
     page = visit("documents", app.settings.home, "reader", doc=doc, as_of=app.search.as_of.moment(DAYS[0]).commit[:12])
     assert says in words(page)
     assert drawn(page, "reader")["version"] == 1
+    if doc == "BSA-9":
+        page = visit("documents", app.settings.home, "reader", doc=doc, as_of="2099-01-01")
+        assert "That day is still to come" in words(page)
     if doc == "BSA-2":
         page.toggle(key="since").set_value(True).run()
         assert "[True, '20']" in str(drawn(page, "diff"))

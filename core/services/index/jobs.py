@@ -1,16 +1,16 @@
-"""Index work that runs as jobs: build what changed, and check that repository, database and index agree."""
+"""Index work that runs as jobs: build what changed, merge segments, and check that repository, database and index agree."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import SYSTEM, Actor, require
-from core.errors import StorageFailed
-from core.ports import Progress, no_progress
+from core.errors import Conflict, StorageFailed
+from core.ports import Bulk, Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
 from core.services.index.verify import Verification, Verifier
 from core.services.platform.jobs import Job, Jobs, Work
@@ -35,6 +35,7 @@ class IndexJobs:
     watched: Callable[[], tuple[str, ...]]
     answers: AnswerChecks
     built: Callable[[], object] = lambda: None  # after a build that people search in
+    cluster: Callable[[str], AbstractContextManager[Bulk | None]] = lambda address: nullcontext()
 
     def catch_up(self, cause: Actor = SYSTEM) -> Job | None:
         """Start a build if the index is behind. A rollback stays until somebody rebuilds; a full disk puts it off."""
@@ -44,15 +45,25 @@ class IndexJobs:
                 return self.jobs.start("reindex", {"profile": profile.name, "full": False}, cause=cause)
         return None
 
-    def build(self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress) -> Built:
-        """Build the newest commit in this process."""
+    def build(
+        self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress, on: str = ""
+    ) -> Built:
+        """Build the newest commit: in this process, or with its bulk work on the cluster at an address."""
         require(actor, "rebuild the index")
         chosen = self.team_settings.profile(profile)
-        built = self.builder.build(chosen, full=full, progress=progress)
+        with self.cluster(on) if on else nullcontext() as bulk:
+            built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk)
         self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
         if self._served(built, chosen):
             self.answers.check(SYSTEM, progress)
+        self._merge_when_due(chosen, actor)
         return built
+
+    def _merge_when_due(self, profile: Profile, cause: Actor) -> None:
+        """Start to merge segments beside the work, where edits left many."""
+        if self.generations.merge_due(profile):
+            with suppress(StorageFailed):  # the next build asks again
+                self.jobs.start("merge", {"profile": profile.name}, cause=cause)
 
     def _served(self, built: Built, profile: Profile) -> bool:
         """Whether people search in what was built now; then whoever watches a question is told."""
@@ -70,7 +81,7 @@ class IndexJobs:
 
     def works(self) -> Mapping[str, Work]:
         """What a worker runs, by kind of job."""
-        return {"reindex": self._reindex, "verify": self._verify}
+        return {"reindex": self._reindex, "merge": self._merge, "verify": self._verify}
 
     def _verify(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         verified = self.verify(self.jobs.actor(arguments, "see the index"), progress)
@@ -88,4 +99,15 @@ class IndexJobs:
             self.answers.start(actor)
             if self.watched():
                 self.jobs.start("drift", {}, cause=actor)
+        self._merge_when_due(profile, actor)
         return as_json(built)
+
+    def _merge(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        self.jobs.actor(arguments, "rebuild the index")
+        profile = self.team_settings.profile(arguments["profile"])
+        progress(0, 1, "Merging segments of the index")
+        merged = None
+        with suppress(Conflict):  # another machine published meanwhile; the build after this one looks again
+            merged = self.generations.merge(profile)
+        progress(1, 1, "Merged")
+        return strict.plain({"generation": merged.number if merged else None})

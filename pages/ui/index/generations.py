@@ -12,6 +12,28 @@ from pages.ui.workspace import app
 
 
 def draw() -> None:
+    draw_generations()
+    store = app().index.following.state
+    if store and store.usable:  # else the sentence at the top says it, and nobody waits for an answer
+        draw_nodes()
+
+
+def draw_nodes() -> None:
+    """What each machine serves, where several share a store."""
+    nodes = app().index.following.nodes(identity.me())
+    st.subheader("Machines")
+    rows = [
+        {
+            "Machine": node.name,
+            "Serves": node.summary,
+            "Last heard of": f"{node.age:.0f} s ago" if node.alive else "not for a while",
+        }
+        for node in nodes
+    ]
+    st.dataframe(rows, hide_index=True, key="nodes")
+
+
+def draw_generations() -> None:
     current = app()
     names = [profile.name for profile, _ in current.index.admin.profiles(identity.me())]
     name = st.selectbox(

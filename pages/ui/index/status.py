@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
+from core.services.index.following import StoreState
 from pages.ui import actions, style
 from pages.ui.workspace import app
 
@@ -32,6 +33,7 @@ def draw() -> None:
             f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')}, {style.count(serving.chunks, 'passage')}.",
             icon=":material/check_circle:",
         )
+    draw_store(current.index.following.state)
     with st.container(horizontal=True):
         if st.button("Rebuild", icon=":material/sync:", type="primary", key="rebuild"):
             actions.confirm(
@@ -57,6 +59,16 @@ def draw() -> None:
         if st.button("Verify", icon=":material/fact_check:", key="verify"):
             actions.do(verify)
             st.rerun()
+
+
+def draw_store(store: StoreState | None) -> None:
+    """Only what is wrong: that machines share the index needs no words."""
+    if store and not store.usable:
+        st.warning(
+            f"The store has not answered since {style.moment(store.since)}. Searches go on with what is here; what others"
+            " publish and what is merged comes when it answers again.",
+            icon=":material/cloud_off:",
+        )
 
 
 def rebuild(actor: Actor) -> str:
