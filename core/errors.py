@@ -39,6 +39,10 @@ class Conflict(ConcordError):
         self.paths = paths
 
 
+class Moved(Conflict):
+    """A branch moved before it could be written. Nothing was changed, and whoever looks again may try again."""
+
+
 class Unavailable(ConcordError):
     """A model, an index or a package is missing; the message says how to get it."""
 

@@ -189,6 +189,7 @@ class Profile:
     embedders: tuple[str, ...] = ()  # more models, combined with `embedder`
     combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks are fused
     graph: str = "rules"
+    engine: str = "image"  # or lance: searched in a table on the store, for indexes beyond memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,6 +158,7 @@ def test_a_merge_stands_where_the_remote_is_gone(one: App, shared: Path) -> None
         worked(one)
     remote = one.remote.remotes.show(ADMIN)
     assert (remote.state, remote.backlog, remote.failures) == ("failing", 1, 4)
+    assert "fatal:" not in remote.error, "git's own words without what begins each of its lines"
     shared.with_suffix(".away").rename(shared)
     worked(one)
     assert git(shared, "rev-parse", "main") == commit

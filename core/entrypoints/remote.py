@@ -90,7 +90,9 @@ def pull_request(settings: Settings, options: Namespace, terminal: Terminal) -> 
     """Exit 1 when the documents could not be merged. Without --home, in a workspace that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="concord-pull-request-") as folder:
         home = settings.home if options.home else Path(folder) / "home"
-        app = build_app(replace(settings, home=home, cache=settings.cache or PROJECT / ".cache" / "pull-requests"))
+        database = settings.database if options.home else ""
+        cache = settings.cache or PROJECT / ".cache" / "pull-requests"
+        app = build_app(replace(settings, home=home, cache=cache, database=database, store=""))
         app.platform.workspace.create()
         actor = acting(app, options)
         look = app.remote.pull_requests.look

@@ -7,10 +7,12 @@ behind an open one.
 
 from __future__ import annotations
 
+import re
 import shutil
 import tempfile
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,8 +22,11 @@ from core.adapters.git import output, refs
 from core.adapters.git.locks import locked, replace, sweep
 from core.adapters.system.files import flock, fsync_folder
 from core.curation.names import safe_revision
-from core.errors import Conflict, Corrupt, storage_failure, storing
+from core.errors import Corrupt, Moved, storage_failure, storing
 from core.types import Person
+
+Publish = Callable[[Mapping[str, tuple[str, str]]], object]
+"""Called with what refs shall have and what they must have, by name; "" is no such ref. It raises where one has another."""
 
 APP = Person("Concord", "concord@localhost")
 
@@ -35,6 +40,7 @@ ENVIRONMENT = {
 }
 _ZERO_ID = "0" * 40
 LOCK = "concord.lock"  # one writer of ours at a time
+_OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
 _INDEX = "index-"  # private indexes, each in a folder
 
 
@@ -43,6 +49,9 @@ class Plumbing:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.publish: Publish | None = None  # moves a ref where others see it, before it moves here
+        self.catch_up: Callable[[], object] | None = None  # brings what others made
+        self._own = threading.local()
 
     def ask(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
@@ -61,9 +70,27 @@ class Plumbing:
         bare: bool = True,
         merge_errors: bool = False,
     ) -> tuple[int, bytes]:
-        """The exit code and output of a command that may fail."""
+        """The exit code and output of a command that may fail; one that lacks a commit of another node is tried again with it."""
+        code, out, errors = self._execute(arguments, stdin, env or {}, bare)
+        if code and self.catch_up and self._lacks(arguments):
+            self.catch_up()
+            code, out, errors = self._execute(arguments, stdin, env or {}, bare)
+        if code and (failure := storage_failure(errors, self.path)):
+            raise failure
+        return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
+
+    def _lacks(self, arguments: Sequence[str]) -> bool:
+        """Whether a command names an object that is not here."""
+        names = _OBJECT.findall(" ".join(arguments[1:]))
+        asked = "".join(f"{name}\n" for name in names).encode()
+        checked = self._execute(("cat-file", "--batch-check"), asked, {}, True)[1] if names else b""
+        return b" missing\n" in checked
+
+    def _execute(
+        self, arguments: Sequence[str], stdin: bytes, env: Mapping[str, str], bare: bool
+    ) -> tuple[int, bytes, str]:
         git = Git(str(self.path))
-        git.update_environment(**ENVIRONMENT, **(env or {}))
+        git.update_environment(**ENVIRONMENT, **env)
         where = [f"--git-dir={self.path}"] if bare else []
         with storing(tempfile.gettempdir()), tempfile.TemporaryFile() as pipe:
             pipe.write(stdin)
@@ -77,9 +104,7 @@ class Plumbing:
                 strip_newline_in_stdout=False,
                 close_fds=False,
             )
-        if code and (failure := storage_failure(errors, self.path)):
-            raise failure
-        return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
+        return code, out, errors
 
     def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
         """The merged tree, and per conflicting path its blobs by stage."""
@@ -130,13 +155,18 @@ class Plumbing:
     def tree_of(self, commit: str) -> str:
         return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
 
-    def swap(self, branch: str, new: str, old: str, top: str = "refs/heads") -> None:
-        """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock."""
+    def swap(self, branch: str, new: str, old: str | None, top: str = "refs/heads", *, publish: bool = True) -> None:
+        """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock.
+
+        Where others share the repository, it moves there first; without `publish` it did already.
+        """
         name = f"{top}/{branch}"
         with locked(self.path, name) as lock:
             if refs.value(self.path, name) != old:
-                raise Conflict(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
-            self._log(name, old, new)
+                raise Moved(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+            if self.publish and publish:
+                self.publish({name: (new, old or "")})
+            self._log(name, old or "", new)
             replace(lock, f"{new}\n")
         self.sync(branch, top)
 
@@ -147,10 +177,12 @@ class Plumbing:
         with open(path, "a", encoding="utf-8") as log:
             log.write(f"{old or _ZERO_ID} {new} {APP.name} <{APP.email}> {int(time.time())} +0000\n")
 
-    def drop(self, branch: str, top: str = "refs/heads") -> None:
+    def drop(self, branch: str, top: str = "refs/heads", *, publish: bool = True) -> None:
         """Remove a branch; one that is not there is no failure. The caller holds the writers' lock."""
         name = f"{top}/{branch}"
         with locked(self.path, name):
+            if self.publish and publish:
+                self.publish({name: ("", refs.value(self.path, name) or "")})
             (self.path / "logs" / name).unlink(missing_ok=True)  # first: a log without its branch means a loss
             if name in refs.packed(self.path):
                 with locked(self.path, "packed-refs") as lock:
@@ -178,13 +210,20 @@ class Plumbing:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Hold the writers' lock, after removing what a killed writer left: nobody else of ours writes now."""
+        if getattr(self._own, "writing", False):
+            yield  # this thread holds it already
+            return
         with storing(self.path), flock(self.path / LOCK, inherit=True):
             sweep(self.path)
             for stale in self.path.glob(f"{_INDEX}*"):
                 shutil.rmtree(stale, ignore_errors=True)
             for report in self.path.glob("fast_import_crash_*"):
                 report.unlink()
-            yield
+            self._own.writing = True
+            try:
+                yield
+            finally:
+                self._own.writing = False
 
 
 def _printable(message: str) -> str:

@@ -55,6 +55,12 @@ def names(path: Path) -> list[str]:
     return sorted(loose | set(packed(path)))
 
 
+def every(path: Path) -> dict[str, str | None]:
+    """Every ref with its commit, None where its file is broken."""
+    here = {name: loose(path, name) for name in _below(path, path / "refs")}
+    return {**packed(path), **{name: commit for name, commit in here.items() if commit != ""}}
+
+
 def _below(base: Path, folder: Path) -> Iterator[str]:
     for file in folder.rglob("*"):
         if file.is_file() and file.suffix != ".lock":

@@ -9,17 +9,20 @@ import re
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
+from shlex import quote
 
 from core.adapters.git import damage, output, refs
 from core.adapters.git.plumbing import LOCK, Plumbing
+from core.adapters.git.shared import Clone, SharedRepository
 from core.adapters.system.files import scratch_folder, sweep
 from core.curation import pictures
 from core.curation.names import name_collisions, safe_path, safe_revision
-from core.errors import BadInput, Conflict, Corrupt, NotFound, StorageFailed
-from core.types import Commit, Damage, Edit, Person, TreeEntry
+from core.errors import BadInput, Conflict, Corrupt, NotFound, Refused, StorageFailed, Unavailable
+from core.types import RESTORE, Commit, Damage, Edit, Person, TreeEntry
 
 MAIN = "main"
 
@@ -38,11 +41,12 @@ _SUFFIXES = (".md", ".yaml", *pictures.SUFFIXES)  # documents, and the settings 
 
 
 class GitStore:
-    """Documents under version control, in one bare repository."""
+    """Documents under version control, in one bare repository; with `shared`, in a clone of one that several nodes share."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, shared: SharedRepository | None = None) -> None:
         self.path = path.resolve()
         self.git = Plumbing(self.path)
+        self.clone = Clone(self.git, shared) if shared else None
 
     def create(self, workspace: str = "") -> str:
         """Create the repository if it is missing, with the id of its workspace; returns the id that it has.
@@ -53,6 +57,7 @@ class GitStore:
             self._init()
         for name in ("objects", "refs/heads"):  # a copy may lack folders that are empty
             (self.path / name).mkdir(parents=True, exist_ok=True)
+        workspace = self.clone.claim(workspace) if self.clone and workspace else workspace
         have = self._config()
         if not _lacking(have, workspace):
             with suppress(StorageFailed), self.git.writing():
@@ -87,6 +92,33 @@ class GitStore:
             except OSError:
                 self.git.ask(*init, str(self.path), bare=False)
 
+    # ------------------------------------------------------------ the repository that nodes share
+
+    def prepare(self) -> None:
+        """Where the repository is a clone: have it whole, with the newest branches."""
+        if self.clone:
+            self.clone.prepare(self._init)
+
+    def follow(self) -> bool:
+        """Where the repository is a clone: bring what other nodes made; whether a branch moved."""
+        return self.clone.follow() if self.clone else False
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Where the repository is a clone: the newest branches of all nodes, which nobody else moves here during the block."""
+        if self.clone is None:
+            yield
+            return
+        self.clone.follow()
+        with self.git.writing():
+            yield
+
+    def share(self) -> int:
+        """Fill an empty shared repository with what is here; how many branches it got."""
+        if self.clone is None:
+            raise Refused("There is no shared repository. Name it in CONCORD_REPOSITORY.")
+        return self.clone.share()
+
     # ------------------------------------------------------------ what was lost
 
     def exists(self) -> bool:
@@ -99,6 +131,8 @@ class GitStore:
 
     def workspace(self) -> str:
         """The id of the workspace to which it belongs, "" if it does not say."""
+        if self.clone:
+            return self.clone.workspace()
         return self._config().get(_WORKSPACE, "") if self.has_config() else ""
 
     def last_change(self) -> int:
@@ -109,11 +143,17 @@ class GitStore:
 
     def has_history(self) -> bool:
         """Whether branches, their logs or objects show that somebody worked here."""
+        if self.clone:
+            return bool(refs.every(self.path))
         objects = self.path / "objects"
         return bool(refs.names(self.path)) or any(objects.glob("??/*")) or any(objects.glob("pack/*.pack"))
 
     def lost(self, known: str = "") -> list[Damage]:
         """Why the main line cannot be used although there was one; `known` is a commit that it once had."""
+        if self.clone:
+            with suppress(Unavailable):  # who knows; the node reads on with what it has, and writes nothing
+                return self._behind(known)
+            return []
         if self.exists() and (known or self.has_history()):
             with suppress(StorageFailed), self.git.writing():
                 pass  # sweeps what a killed writer left
@@ -123,7 +163,25 @@ class GitStore:
     def damaged(self, known: str = "", workspace: str = "") -> list[Damage]:
         """Every damaged file; nothing is changed."""
         expected = {"core.bare": "true", "core.repositoryformatversion": "0", **_CONFIG}
-        return list(damage.files(self.path, known, workspace, expected))
+        named = list(damage.files(self.path, known, workspace, expected))
+        if self.clone is None:
+            return named
+        again = f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m core init"
+        return [replace(one, cure=again) for one in named] or self._behind(known)
+
+    def _on_main(self, commit: str) -> bool:
+        main = self.head()
+        return bool(main) and self.contains(main, commit)
+
+    def _behind(self, known: str) -> list[Damage]:
+        """Whether the shared repository lacks a commit that the database knows."""
+        if not known or self._on_main(known):
+            return []
+        self.follow()
+        if self._on_main(known):  # it was merged a moment ago
+            return []
+        why = f"lacks the commit {known[:12]} of the main line, which the database knows"
+        return [Damage("the shared repository", why, RESTORE)]
 
     # ------------------------------------------------------------ reading
 
@@ -140,6 +198,15 @@ class GitStore:
         if commit is None:
             raise Corrupt(str(damage.lost(self.path, name, refs.value(self.path, name))))
         return commit
+
+    def newest(self, branch: str) -> str:
+        """The newest commit of a branch that must be somewhere: where it is not here, another node has just made it."""
+        return self.head(branch) or (self.head(branch) if self.follow() else "")
+
+    def branches(self, prefix: str) -> list[str]:
+        """The names of branches that begin with a prefix, without it."""
+        top = f"refs/heads/{prefix}"
+        return sorted(name.removeprefix(top) for name in refs.every(self.path) if name.startswith(top))
 
     def resolve(self, revision: str) -> str:
         """The full commit id behind a branch name or a short id."""
@@ -160,6 +227,12 @@ class GitStore:
             return ()
         out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
         return tuple(entry for line in out.split(b"\0") if (entry := output.parse_tree_entry(line)))
+
+    def blobs(self, commit: str) -> dict[str, str]:
+        """Path to blob of every Markdown file of a commit; git looks at no file for it, as it does for sizes."""
+        out = self.git.ask("ls-tree", "-r", "-z", safe_revision(commit)).decode("utf-8", "replace")
+        lines = (line.partition("\t") for line in out.split("\0") if line.startswith("100"))
+        return {path: facts.rpartition(" ")[2] for facts, _, path in lines if output.is_document(path)}
 
     def pictures(self, commit: str) -> tuple[TreeEntry, ...]:
         """Every picture of a commit, by path."""
@@ -188,6 +261,8 @@ class GitStore:
         if not re.fullmatch(r"[0-9a-f]{40}", name):
             return None
         code, out = self.git.run("cat-file", "blob", name)
+        if code and self.clone and self.clone.staged(name):
+            code, out = self.git.run("cat-file", "blob", name)
         return None if code else out
 
     def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
@@ -282,6 +357,10 @@ class GitStore:
             line.sort(key=lambda state: state[1], reverse=True)
         return tuple(line)
 
+    def position(self, commit: str) -> int:
+        """How many commits a commit holds, itself counted: more than any that it follows."""
+        return int(self.git.ask("rev-list", "--count", safe_revision(commit)))
+
     def _days(self, *arguments: str) -> list[tuple[str, date]]:
         out = self.git.ask(*arguments).decode().split()
         pairs = zip(out[::2], out[1::2], strict=True)
@@ -304,6 +383,7 @@ class GitStore:
 
     def heads(self) -> dict[str, str]:
         """Every branch with its commit, while no writer moves one."""
+        self.follow()
         with self.git.writing():
             lines = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads").decode().split()
         return dict(zip(lines[::2], lines[1::2], strict=True))
@@ -329,14 +409,16 @@ class GitStore:
         message: str,
         *,
         expected: str | None = None,
+        start: str = "",
     ) -> str:
         """Write and delete (None) files as one commit on a branch; nothing is written if the branch moved.
 
-        `expected` is the commit the author saw; None means whatever the branch holds now.
+        `expected` is the commit the author saw; None means whatever the branch holds now. A new branch begins at `start`.
         """
         paths = {safe_path(path, _SUFFIXES): content for path, content in files.items()}
         with self.git.writing():
-            parent = self.head(branch)
+            before = self.head(branch)
+            parent = before or start
             if expected is not None and parent != expected:
                 raise Conflict(
                     "The knowledge base moved on while you were writing. Nothing was saved; look again and retry."
@@ -345,13 +427,16 @@ class GitStore:
             if parent and tree == self.git.tree_of(parent):
                 raise BadInput("Nothing to save: the documents are the same as before.")
             commit = self.git.commit(tree, (parent,) if parent else (), author, message)
-            self.git.swap(branch, commit, parent)
+            self.git.swap(branch, commit, before)
             return commit
 
     def stage(self, content: bytes) -> str:
         """Write a file that no commit has yet; returns its blob id."""
         with self.git.writing():
-            return self.git.write_blobs([content])[0]
+            blob = self.git.write_blobs([content])[0]
+        if self.clone:
+            self.clone.stage(blob)
+        return blob
 
     def begin(self, author: Person, message: str) -> str:
         """The head of main, after an empty first commit if main has none: a change needs a base."""

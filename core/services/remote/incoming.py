@@ -64,7 +64,7 @@ class IncomingCommits:
         return None
 
     def _open(self, row: Mapping[str, Any], theirs: str) -> None:
-        with self.database.transaction() as state:
+        with self.changes.newest() as state:
             number = self.changes.bring(state, SYSTEM, TITLE.format(_name(row["url"])), theirs, _TEXT)
             state.remotes.set(change=number)
         self._submit(self.changes.get(number))

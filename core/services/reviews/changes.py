@@ -17,7 +17,7 @@ from core.curation import checks, review
 from core.curation.findings import Finding, Read
 from core.curation.proposals import check_text, check_title, checked_files
 from core.curation.review import Facts, Verdict
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, Stale
 from core.ports import Clock
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
@@ -26,7 +26,7 @@ from core.services.reviews.checks import ChangeChecks
 from core.services.reviews.facts import ChangeFacts, branch_of
 from core.services.reviews.pictures import complete
 from core.services.reviews.requests import ReviewRequest, ReviewRequests
-from core.types import Edit
+from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -191,8 +191,14 @@ class Changes:
     @contextmanager
     def writing(self, number: int) -> Iterator[tuple[State, dict[str, Any], Facts]]:
         """The change as it is now, locked against other writers until the block ends."""
-        with self.database.transaction() as state:
+        with self.newest() as state:
             yield state, *self.known(state, number)
+
+    @contextmanager
+    def newest(self) -> Iterator[State]:
+        """A transaction that sees what every node has written, in the database and in the repository."""
+        with self.database.transaction() as state, self.store.frozen():
+            yield state
 
     def known(self, state: State, number: int) -> tuple[dict[str, Any], Facts]:
         """The row and the facts of a change inside a transaction."""
@@ -209,32 +215,44 @@ class Changes:
         start: str = "",
         reverts: int = 0,
         origin: str = "",
+        read: Mapping[str, str] = NOTHING,
     ) -> Change:
-        """Start a change with its first edit; None deletes a document. `origin` says where the documents come from."""
+        """Start a change with its first edit; None deletes a document. `origin` says where the documents come from.
+
+        `read` names the blobs that the writer had before them, by path: one that is another by now is refused.
+        """
         require(actor, "propose a change")
         name, text = check_title(title), check_text(message)
         checked = checked_files(files)
-        with self.database.transaction() as state:
+        with self.newest() as state:
             base = start or self.store.head() or self._begin(state, actor)
-            number = self._add(state, actor, base, base, title=name, description=text, reverts=reverts)
-            self.store.commit(branch_of(number), complete(self.store, base, checked), actor.person, text or name)
+            self._refuse_unread(base, read)
+            number = self._add(state, actor, base, title=name, description=text, reverts=reverts)
+            files = complete(self.store, base, checked)
+            self.store.commit(branch_of(number), files, actor.person, text or name, start=base)
             self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
         return self.get(number)
 
-    def _add(self, state: State, actor: Actor, start: str, head: str, **values: Any) -> int:
-        """A draft whose branch begins at `head`; its number."""
+    def _refuse_unread(self, base: str, read: Mapping[str, str]) -> None:
+        """Refuse whole texts that would undo an edit which their writer has not seen."""
+        blobs = {entry.path: entry.blob for entry in self.store.entries(base)} if read else {}
+        if moved := [path for path, blob in read.items() if blobs.get(path, "") != blob]:
+            raise Stale(f"{', '.join(moved)} was edited after you read it. Read it again, and edit that text.")
+
+    def _add(self, state: State, actor: Actor, start: str, **values: Any) -> int:
+        """A draft without its branch; its number."""
         author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
         number = state.changes.add(**author, **values, stage="draft", start=start, created=now, updated=now)
         if self.store.head(branch_of(number)):  # left by a kill before the change was recorded
             self.store.delete_branch(branch_of(number))
-        self.store.create_branch(branch_of(number), head)
         return number
 
     def bring(self, state: State, actor: Actor, title: str, head: str, message: str) -> int:
         """Start a change from commits that were made elsewhere, which stay as they are; its number."""
         require(actor, "propose a change")
         words = {"title": check_title(title), "description": check_text(message)}
-        number = self._add(state, actor, self.store.merge_base(self.store.head(), head), head, **words, reverts=0)
+        number = self._add(state, actor, self.store.merge_base(self.store.head(), head), **words, reverts=0)
+        self.store.create_branch(branch_of(number), head)
         self.audit.record(state, actor, "propose", words["title"], change=number, detail=f"commits up to {head[:12]}")
         return number
 

@@ -44,8 +44,11 @@ class Work:
     listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
 
 
+BRANCHES = "change/"
+
+
 def branch_of(number: int) -> str:
-    return f"change/{number}"
+    return f"{BRANCHES}{number}"
 
 
 def as_seen(head: str, seen: str) -> None:
@@ -119,7 +122,7 @@ class ChangeFacts:
 
     def _head(self, row: Mapping[str, Any]) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
-        return str(row["head"]) or self.store.head(branch_of(row["id"])) or str(row["start"])
+        return str(row["head"]) or self.store.newest(branch_of(row["id"])) or str(row["start"])
 
     def _main(self, row: Mapping[str, Any]) -> str:
         """The main commit to compare with: today's, or the one it was merged into."""

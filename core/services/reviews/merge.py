@@ -14,16 +14,17 @@ from core.curation.frontmatter import decode
 from core.curation.pictures import is_picture
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
-from core.errors import BadInput, Conflict, Refused, StorageFailed
+from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
-from core.services.reviews.facts import as_seen, branch_of
+from core.services.reviews.facts import BRANCHES, as_seen, branch_of
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
 
+RACES = 10  # times that somebody else may be faster before a merge gives up
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
 
 
@@ -59,6 +60,12 @@ class Merger:
         reason = check_text(bypass)
         if reason:
             require(actor, "bypass the review rules")
+        for _ in range(RACES - 1):
+            with suppress(Moved):  # by a node that died before it could record its merge, or by somebody's own git
+                return self._merge(actor, number, reason, head)
+        return self._merge(actor, number, reason, head)
+
+    def _merge(self, actor: Actor, number: int, reason: str, head: str) -> Change:
         self.repair()  # a merge that the database could not record, perhaps this one
         with self.changes.writing(number) as (state, row, facts):
             if self._adopt_unknown(state):
@@ -96,9 +103,10 @@ class Merger:
         return self.store.log(commit, limit=1)[0][1]
 
     def _finish(self, actor: Actor, number: int) -> None:
-        """After the merge: delete the branch, start the index build. A full disk puts both off, the merge stands."""
-        with suppress(StorageFailed):
+        """After the merge: delete the branch, start the index build. Whatever becomes of both, the merge stands."""
+        with suppress(StorageFailed, Unavailable, Conflict):
             self.store.delete_branch(branch_of(number))
+        with suppress(StorageFailed):
             self.merged(actor)
             self.changes.ended(number)
 
@@ -194,13 +202,21 @@ class Merger:
         """Record what reached main but not the database, after a kill or a direct push."""
         if self.database.audit.last_commit() == self.store.head():
             return 0
-        with self.database.transaction() as state:
+        with self.changes.newest() as state:
             return self._adopt_unknown(state)
+
+    def sweep(self) -> None:
+        """Delete branches of merged changes, which a kill left."""
+        for name in self.store.branches(BRANCHES):
+            row = self.database.changes.get(int(name)) if name.isdecimal() and len(name) < 10 else None
+            if row and row["stage"] == "merged":
+                with suppress(Unavailable, Conflict):
+                    self.store.delete_branch(branch_of(int(name)))
 
     @contextmanager
     def moving_main(self) -> Iterator[State]:
         """A transaction in which main may move; commits without a line in the audit get theirs first."""
-        with self.database.transaction() as state:
+        with self.changes.newest() as state:
             self._adopt_unknown(state)
             yield state
 
