@@ -19,6 +19,7 @@ from core.types import ChunkerSpec, Frozen, Profile
 INDEX_FORMAT = 7  # raise it when the same profile gives another index
 
 DEFAULT = Profile("local")
+IMAGE, LANCE = SERVED_BY = ("image", "lance")
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 
 ABOUT: Mapping[str, str] = {
@@ -31,6 +32,8 @@ ABOUT: Mapping[str, str] = {
     "writer": "The language model that writes contexts and finds where a subject changes; further ones step in.",
     "graph": "How entities are found: rules, spacy, llm (a language model) or none.",
     "lexical": "How words are analysed and scored by BM25.",
+    "engine": "What answers: image (exact, mapped into memory) or lance (a LanceDB table on the store or on disk, "
+    "approximate, for indexes beyond memory; without a graph).",
 }
 """What each part of a profile is, for the form and the command line."""
 
@@ -52,6 +55,7 @@ def check(profile: Profile) -> Profile:
         raise BadInput(f"profile.graph: {profile.graph!r} is unknown. Known: {', '.join(GRAPHS)}.")
     analyser(profile.lexical)
     _check_embedders(profile)
+    _check_engine(profile)
     full = Frozen(sorted(check_spec(profile.chunker).items()))
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
 
@@ -89,6 +93,24 @@ def _check_embedders(profile: Profile) -> None:
         raise BadInput(f"profile.combine: {profile.combine!r} is unknown. Known: {', '.join(COMBINATIONS)}.")
 
 
+def usual_graph(engine: str) -> str:
+    """How entities are found where nobody chose.
+
+    >>> usual_graph("image"), usual_graph("lance")
+    ('rules', 'none')
+    """
+    return "none" if engine == LANCE else DEFAULT.graph
+
+
+def _check_engine(profile: Profile) -> None:
+    if profile.engine not in SERVED_BY:
+        raise BadInput(f"profile.engine: {profile.engine!r} is unknown. Known: {', '.join(SERVED_BY)}.")
+    if profile.engine == LANCE and profile.graph != "none":
+        raise BadInput(
+            "profile.graph: an index in LanceDB has no graph, which would need memory. Choose the graph none."
+        )
+
+
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
     """A profile from plain values; unknown keys are refused.
 
@@ -106,4 +128,6 @@ def identity(profile: Profile) -> str:
         del shape["writers"]  # keeps the digests of indexes built before there were writers
     if not profile.embedders:  # likewise for embedders
         shape = {key: value for key, value in shape.items() if key not in ("embedders", "combine")}
+    if profile.engine == IMAGE:  # likewise for the engine
+        del shape["engine"]
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

@@ -408,7 +408,8 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
     app.text_input(key="new_name").set_value("whole").run()
     app.selectbox(key="new_chunker").set_value("hierarchical").run()
     app.selectbox(key="new_context").set_value("none").run()
-    app.selectbox(key="new_graph").set_value("none").run()
+    app.selectbox(key="new_engine").set_value("lance").run()
+    assert app.selectbox(key="new_no_graph").disabled, "a table of LanceDB has no graph beside it"
     app.selectbox(key="new_stemmer").set_value("none").run()
     app.selectbox(key="new_stopwords").set_value("none").run()
     app.number_input(key="new_lexical_k1").set_value(0.9).run()

@@ -24,7 +24,7 @@ ABOUT = profiles.ABOUT
 
 def draw() -> None:
     with st.expander("Add a profile", icon=":material/add:", key="profile_form"):
-        raw = {**_chunking(), **_embedding(), **_words()}
+        raw = {**_chunking(), **_embedding(), **_serving(), **_words()}
         if profiles.writes(raw["chunker"]["name"], raw["context"]):
             raw["writers"] = _writers()
         _finish(raw)
@@ -84,16 +84,29 @@ def _embedding() -> dict[str, Any]:
     return {"embedder": main, "embedders": others, "combine": combine}
 
 
+def _serving() -> dict[str, Any]:
+    """What answers, and how entities are found where that can have a graph."""
+    first, second, _ = st.columns(3)
+    engine = first.selectbox("Engine", list(profiles.SERVED_BY), key="new_engine", help=ABOUT["engine"])
+    beyond = engine == profiles.LANCE
+    graphs = ["none"] if beyond else list(profiles.GRAPHS)
+    graph = second.selectbox(
+        "Graph", graphs, key="new_no_graph" if beyond else "new_graph", disabled=beyond, help=ABOUT["graph"]
+    )
+    if beyond:
+        st.caption("Approximate: the recall that is measured stands with each generation. For indexes beyond memory.")
+    return {"engine": engine, "graph": graph}
+
+
 def _words() -> dict[str, Any]:
-    """How entities are found, and how words are analysed and scored."""
-    cells = st.columns(1 + len(profiles.WORDING))
-    graph = cells[0].selectbox("Graph", list(profiles.GRAPHS), key="new_graph", help=ABOUT["graph"])
+    """How words are analysed and scored."""
+    cells = st.columns(len(profiles.WORDING))
     defaults = profiles.DEFAULT.lexical
     lexical: dict[str, Any] = {}
-    for cell, (part, choices) in zip(cells[1:], profiles.WORDING.items(), strict=True):
+    for cell, (part, choices) in zip(cells, profiles.WORDING.items(), strict=True):
         at = choices.index(getattr(defaults, part))
         lexical[part] = cell.selectbox(part.capitalize(), list(choices), at, key=f"new_{part}", help=ABOUT["lexical"])
-    return {"graph": graph, "lexical": lexical | _numbers(profiles.LEXICAL, "new_lexical")}
+    return {"lexical": lexical | _numbers(profiles.LEXICAL, "new_lexical")}
 
 
 def _writers() -> list[str]:

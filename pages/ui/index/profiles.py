@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
+from core.profiles import LANCE
 from core.types import Profile
 from pages.ui import actions, flash, identity, style
 from pages.ui.index import estimated, profile_form
@@ -31,6 +32,7 @@ def draw() -> None:
                 "Embedder": _embedders(profile),
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Graph": profile.graph,
+                "Engine": "LanceDB, approximate" if profile.engine == LANCE else profile.engine,
                 "Passages": serving.chunks if serving else None,
                 "Built": style.moment(serving.built) if serving else "not built",
             }

@@ -8,6 +8,7 @@ from typing import Any
 from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
+from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.presets import advice, presets
 from core.retrieval.snippets import snippet
@@ -34,7 +35,7 @@ def columns(
         {"pairs": _pairs(comparison, n)}
         if _unchanged(outcome, before, comparison, page)
         else {
-            **head(outcome.column, n, choices),
+            **head(outcome.column, n, choices, outcome.result is not None and approximate(outcome.result.stages)),
             **_answer(outcome, comparison, n),
             "hits": _hits(outcome, before, comparison, searches, width),
         }
@@ -71,8 +72,8 @@ def _hits(
     ]
 
 
-def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
-    """The settings of a column, without results."""
+def head(column: Column, n: int, choices: Sequence[str], missing: bool = False) -> dict[str, Any]:
+    """The settings of a column, without results; `missing`: whether a passage may have been missed."""
     changed = presets().get(column.name, column.config) != column.config
     return {
         "letter": LETTERS[n],
@@ -80,7 +81,7 @@ def head(column: Column, n: int, choices: Sequence[str]) -> dict[str, Any]:
         "name": column.title,
         "choices": list(choices),
         "profile": column.profile,
-        "about": ("changed · " if changed else "") + about(column.config),
+        "about": ("changed · " if changed else "") + about(column.config) + (" · approximate" if missing else ""),
         "advice": "" if changed else advice(column.name),
         "knobs": knobs(column.config),
     }

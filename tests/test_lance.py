@@ -1,0 +1,332 @@
+"""Profiles that are searched in LanceDB: the same pipeline and explanations, a version of a table per generation."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import profiles
+from core.adapters.index.generations import Generations
+from core.adapters.lance import rows, table, where
+from core.adapters.lance.kept import Kept
+from core.analysis import analyser
+from core.bootstrap import App
+from core.errors import BadInput, Unavailable
+from core.ports import Index
+from core.retrieval import config as configs
+from core.retrieval.engines import approximate
+from core.retrieval.filters import admits
+from core.types import Filters, Profile, SearchConfig
+from tests import lance_worker
+from tests.conftest import ROOT, put, small_app
+from tests.lance_worker import chunks_of, rows_at
+from tests.small_kb import FILES
+
+DEPTH = 10
+TODAY = date(2026, 11, 16)
+
+
+def lance_profile(app: App) -> Profile:
+    return replace(app.platform.settings.profile(), name="beyond", engine="lance", graph="none")
+
+
+def built(app: App) -> tuple[Index, Index]:
+    """The exact index and the one in LanceDB, of the same commit."""
+    exact, beyond = app.platform.settings.profile(), lance_profile(app)
+    for profile in (exact, beyond):
+        app.index.builder.build(profile)
+    return app.index.generations.open(exact), app.index.generations.open(beyond)
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, Index, Index]]:
+    """The starter knowledge base, with miniature vectors, in both kinds of index."""
+    app = small_app(tmp_path_factory.mktemp("lance"))
+    files = sorted((ROOT / "kb").rglob("*.md"))[::5]
+    put(app, {str(path.relative_to(ROOT / "kb")): path.read_text(encoding="utf-8") for path in files})
+    return app, *built(app)
+
+
+def questions(index: Index) -> list[str]:
+    return [facts.title for facts in index.documents] + ["Who approves a wire over 10,000 dollars?", "password rules"]
+
+
+def test_what_is_in_it_is_what_the_image_holds(both: tuple[App, Index, Index]) -> None:
+    _, exact, beyond = both
+    assert list(beyond.documents) == list(exact.documents)
+    assert beyond.size == exact.size
+    assert beyond.spread == pytest.approx(exact.spread)
+    assert list(beyond.vocabulary) == list(exact.vocabulary)
+    for chunk in range(0, exact.size, 7):
+        assert beyond.passage(chunk) == exact.passage(chunk)
+        assert beyond.number(exact.passage(chunk).id) == chunk
+        assert (beyond.excerpt(chunk), beyond.context(chunk)) == (exact.excerpt(chunk), exact.context(chunk))
+        assert beyond.vector(chunk).tolist() == exact.vector(chunk).tolist()
+    for document in range(len(exact.documents)):
+        assert beyond.text(document) == exact.text(document)
+        assert beyond.chunks_of(document) == exact.chunks_of(document)
+        assert beyond.answers(document) == exact.answers(document)
+    for term in list(exact.vocabulary)[::50]:
+        assert beyond.rarity(term) == pytest.approx(exact.rarity(term))
+        assert beyond.holding(term, range(20)) == exact.holding(term, range(20))
+
+
+def test_what_is_kept_in_memory_may_be_less_than_a_search_needs(
+    both: tuple[App, Index, Index], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, exact, beyond = both
+    monkeypatch.setattr(beyond, "_vectors", Kept(3))
+    monkeypatch.setattr(beyond, "_rows", Kept(3))
+    chunks = [0, 1, 2, 9, 3, 4, 1]
+    for _ in range(2):
+        assert beyond.dense(exact.vector(0)).score(chunks) == exact.dense(exact.vector(0)).score(chunks)
+    asked = exact.documents[0].title
+    assert beyond.bm25(asked).score(chunks) == pytest.approx(exact.bm25(asked).score(chunks), rel=1e-5)
+
+
+def test_legs_rank_and_score_as_the_image_does_where_every_vector_is_compared(both: tuple[App, Index, Index]) -> None:
+    app, exact, beyond = both
+    embedder = app.models.registry.of(exact.profile)
+    for query in questions(exact):
+        fields = {"title": 1.5, "path": 0.5, "headings": 1.0, "tags": 0.5}
+        for asked in ({}, fields):
+            ours, theirs = (index.bm25(query, fields=asked).search(DEPTH, None) for index in (exact, beyond))
+            assert list(theirs) == list(ours), query
+            assert list(theirs.values()) == pytest.approx(list(ours.values()), rel=1e-5)
+        ours, theirs = (index.dense(embedder.query(query)).search(DEPTH, None) for index in (exact, beyond))
+        assert list(theirs) == list(ours), query
+        assert list(theirs.values()) == pytest.approx(list(ours.values()))
+
+
+def test_a_search_gives_the_same_hits_with_the_same_explanations(both: tuple[App, Index, Index]) -> None:
+    app, exact, beyond = both
+    searcher = app.search.searcher
+    for query in questions(exact)[::5]:
+        for config in (configs.RECOMMENDED, SearchConfig(), configs.parse("rrf-60")):
+            ours, theirs = (searcher.search_in(index, query, config) for index in (exact, beyond))
+            assert [(hit.chunk, hit.text, hit.heading) for hit in theirs.hits] == [
+                (hit.chunk, hit.text, hit.heading) for hit in ours.hits
+            ], query
+            assert [hit.score for hit in theirs.hits] == pytest.approx([hit.score for hit in ours.hits], rel=1e-4)
+            assert theirs.confidence == pytest.approx(ours.confidence, rel=1e-4)
+            for mine, other in zip(ours.hits, theirs.hits, strict=True):
+                assert {name: leg.rank for name, leg in other.legs.items()} == {
+                    name: leg.rank for name, leg in mine.legs.items()
+                }
+                for name, leg in mine.legs.items():
+                    assert other.legs[name].fields == pytest.approx(dict(leg.fields), rel=1e-4)
+
+
+def test_a_clause_admits_what_the_filters_admit(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    odd = "---\nid: ODD\ntitle: O'Brien's \\ % list\nowner: O'Brien\ntags: ['it''s', \"100%\"]\nreview_due: 2026-12-01\n---\n# Odd\n\nFile the odd form.\n"
+    due = "---\nid: DUE\ntitle: Due\nreview_due: 2026-01-01\n---\n# Due\n\nFile the due form.\n"
+    put(app, {**FILES, "o'dd/odd.md": odd, "fin/due.md": due})
+    _exact, beyond = built(app)
+    choices = {
+        "types": ((), ("SOP",), ("faq", "sop")),
+        "statuses": ((), ("retired", "superseded"), ("draft",)),
+        "tags": ((), ("bsa",), ("it's", "100%")),
+        "owners": ((), ("O'Brien", "Mei")),
+        "folders": ((), ("o'dd",), ("/fin/", "it")),
+        "docs": ((), ("BSA-1", "x' OR true --")),
+        "freshness": ((), ("overdue", "upcoming"), ("current", "due soon"), ("undated",)),
+        "history": (False, True),
+    }
+    stored = table.at(str(app.index.generations.folder(beyond.profile)), beyond._facts["version"])
+    for values in list(product(*choices.values()))[::29]:
+        filters = Filters(**dict(zip(choices, values, strict=True)))
+        found = stored.search().where(where.clause(filters, TODAY)).select(["doc"]).to_arrow()["doc"].to_pylist()
+        admitted = {facts.doc for facts in beyond.documents if admits(filters, facts, TODAY)}
+        assert set(found) == admitted, filters
+
+
+def test_beyond_a_number_of_passages_vectors_are_indexed_and_their_recall_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "FLAT", 20)
+    monkeypatch.setattr(table, "PARTITION", 20)
+    app = small_app(tmp_path)
+    files = sorted((ROOT / "kb").rglob("*.md"))[::8]
+    put(app, {path.name: path.read_text(encoding="utf-8") for path in files})
+    exact, beyond = built(app)
+    assert "so results are approximate" in beyond.generation.notes[-1]
+    vectors = [exact.vector(chunk) for chunk in range(0, exact.size, 5)]
+    found = [(exact.dense(one).search(DEPTH, None), beyond.dense(one).search(DEPTH, None)) for one in vectors]
+    assert sum(len(mine.keys() & theirs.keys()) for mine, theirs in found) >= 0.9 * sum(len(mine) for mine, _ in found)
+    result = app.search.searcher.search_in(beyond, "password", SearchConfig())
+    assert approximate(result.stages)
+    put(app, {"new.md": "# New\n\nFile the new form.\n"})
+    app.index.builder.build(beyond.profile)
+    later = app.index.generations.open(beyond.profile)
+    assert later.generation.notes[-1] == beyond.generation.notes[-1]
+    assert later.dense(app.models.registry.of(exact.profile).query("File the new form.")).search(DEPTH, None)
+
+
+def test_filters_reach_the_table_and_a_changed_mask_is_kept_to(both: tuple[App, Index, Index]) -> None:
+    app, exact, beyond = both
+    embedder = app.models.registry.of(exact.profile)
+    filters = Filters(folders=(exact.documents[0].path.split("/")[0],))
+    masks = [index.allowed(filters, TODAY) for index in (exact, beyond)]
+    assert masks[0] is not None
+    assert masks[1] is not None
+    assert masks[1].tolist() == masks[0].tolist()
+    narrower = [mask.copy() for mask in masks]
+    for mask in narrower:
+        mask[::2] = False
+    for query in questions(exact)[::3]:
+        for first, second in (masks, narrower):
+            assert list(beyond.bm25(query).search(DEPTH, second)) == list(exact.bm25(query).search(DEPTH, first))
+            vector = embedder.query(query)
+            assert list(beyond.dense(vector).search(DEPTH, second)) == list(exact.dense(vector).search(DEPTH, first))
+
+
+def test_what_needs_the_whole_collection_is_refused_in_a_sentence(both: tuple[App, Index, Index]) -> None:
+    app, _, beyond = both
+    for ask in (
+        lambda: beyond.tfidf("x"),
+        lambda: beyond.sparse("x"),
+        beyond.graph,
+        lambda: beyond.bm25("x", "duckdb"),
+    ):
+        with pytest.raises(Unavailable, match="searched in LanceDB"):
+            ask()
+    result = app.search.searcher.search_in(beyond, "wire transfer", SearchConfig(legs=("tfidf", "dense")))
+    assert result.hits
+    assert "tfidf" in result.warnings[0]
+    assert beyond.bm25("what is it").search(DEPTH, None) == {}
+
+
+def test_an_edit_makes_a_version_that_equals_a_full_build_and_readers_stay_where_they_are(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    put(app, FILES)
+    _, before = built(app)
+    text, ids = before.text(0), [before.passage(chunk).id for chunk in range(before.size)]
+    put(
+        app,
+        {
+            "fin/ctr.md": FILES["fin/ctr.md"].replace("$10,000", "$12,000"),
+            "it/vpn.md": None,
+            "it/new.md": "# New\n\nFile the new form.\n",
+        },
+    )
+    exact, after = built(app)
+    assert [after.passage(chunk) for chunk in range(after.size)] == [
+        exact.passage(chunk) for chunk in range(exact.size)
+    ]
+    assert list(after.documents) == list(exact.documents)
+    assert list(after.vocabulary) == list(exact.vocabulary)
+    assert [after.rarity(term) for term in exact.vocabulary] == pytest.approx(list(map(exact.rarity, exact.vocabulary)))
+    for query in ("File form 112", "Error 809", "new form"):
+        for fields in ({}, {"title": 1.0, "path": 1.0, "headings": 1.0}):
+            ours = exact.bm25(query, fields=fields).search(DEPTH, None)
+            assert dict(after.bm25(query, fields=fields).search(DEPTH, None)) == pytest.approx(dict(ours), rel=1e-5)
+    assert (before.text(0), [before.passage(chunk).id for chunk in range(before.size)]) == (text, ids)
+    assert before.bm25("Error 809").search(DEPTH, None), "the old version still answers"
+
+
+def test_versions_that_no_generation_needs_are_removed_and_needed_ones_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "MARGIN", timedelta(milliseconds=200))
+    app = small_app(tmp_path, keep_generations=2)
+    profile = lance_profile(app)
+    for n in range(5):
+        put(app, {"fin/ctr.md": FILES["fin/ctr.md"].replace("112", str(n))})
+        app.index.builder.build(profile)
+    generations, place = app.index.generations, str(app.index.generations.folder(profile))
+    kept = {
+        folder.name: json.loads((folder / "MANIFEST.json").read_text())["table"]["version"]
+        for folder in Path(place).glob("gen-*")
+    }
+    assert len(kept) == 2
+    stored = table.newest(place)
+    left = {entry["version"] for entry in stored.list_versions()}
+    assert set(kept.values()) <= left
+    assert min(left) > 5, "those of the first generations are gone"
+    assert set(kept) <= set(stored.tags.list())
+    assert not generations.check(profile)
+    rolled = generations.rollback(profile, min(generation.number for generation in generations.all(profile)))
+    assert generations.open(profile).generation.number == rolled.number
+    assert generations.open(profile).bm25("3").search(DEPTH, None)
+
+
+def test_rows_of_a_killed_build_are_not_in_the_next_generation(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    put(app, FILES)
+    _, before = built(app)
+    place = str(app.index.generations.folder(before.profile))
+    stored = table.newest(place)
+    stored.delete("doc = 'BSA-1'")
+    put(app, {"it/new.md": "# New\n\nFile the new form.\n"})
+    exact, after = built(app)
+    assert [after.passage(n).id for n in range(after.size)] == [exact.passage(n).id for n in range(exact.size)]
+    assert not app.index.generations.check(after.profile)
+
+
+def test_a_profile_in_lancedb_has_no_graph_and_keeps_the_names_of_older_indexes(app: App) -> None:
+    local = app.platform.settings.profile()
+    with pytest.raises(BadInput, match="Choose the graph none"):
+        profiles.check(replace(local, engine="lance"))
+    with pytest.raises(BadInput, match="Known: image, lance"):
+        profiles.check(replace(local, engine="memory"))
+    assert profiles.identity(profiles.DEFAULT) == "f69357354e"
+    assert profiles.identity(lance_profile(app)) != profiles.identity(local)
+
+
+def test_an_older_commit_never_overwrites_a_newer_one(tmp_path: Path) -> None:
+    place = str(tmp_path)
+    table.upsert(table.created(place, rows.schema(lance_worker.WIDTH)), rows_at(1, 1))
+    for position in (3, 2, 3, 1):
+        lance_worker.replace_document(place, 7, position)
+    found = table.newest(place).search().where("doc = 'D-7'").select(["id", "rev"]).to_arrow()
+    assert sorted(found["id"].to_pylist()) == sorted(chunk.id for chunk in chunks_of(7, 3)[1])
+    assert set(found["rev"].to_pylist()) == {3}
+
+
+def test_an_earlier_state_and_a_change_have_tables_of_their_own(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    profile = lance_profile(app)
+    put(app, FILES)
+    app.index.builder.build(profile)
+    between = put(app, {"it/new.md": "# New\n\nFile the new form.\n"})
+    put(app, {"it/new.md": None})
+    app.index.builder.build(profile)
+    past = app.search.as_of.open(between, profile).index
+    assert [past.documents[past.document_of(chunk)].path for chunk in past.bm25("new").search(1, None)] == ["it/new.md"]
+    serving = app.index.generations.open(profile)
+    assert (past.size, serving.size) == (serving.size + 1, past.size - 1)
+    assert not app.index.generations.check(profile)
+    app.index.generations.remove(profile)
+    assert not app.index.generations.folder(profile).exists()
+
+
+def test_a_backup_holds_the_table_and_a_copy_answers(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "kb")
+    profile = lance_profile(app)
+    put(app, FILES)
+    app.index.builder.build(profile)
+    app.index.generations.copy(profile, tmp_path / "copy")
+    copied = Generations(tmp_path / "copy", 1, 100, lambda one: analyser(one.lexical))
+    assert copied.open(profile).bm25("Form 112").search(1, None)
+
+
+def test_every_problem_of_a_table_is_named(tmp_path: Path) -> None:
+    app = small_app(tmp_path)
+    profile = lance_profile(app)
+    put(app, FILES)
+    app.index.builder.build(profile)
+    place = app.index.generations.folder(profile)
+    ids = next(place.glob("gen-*")) / "served" / "ids.npy"
+    np.save(ids, np.load(ids) ^ np.uint64(1))
+    assert "the table holds" in app.index.generations.check(profile)[0]
+    shutil.rmtree(place / "chunks.lance")
+    assert "cannot be read" in app.index.generations.check(profile)[0]
