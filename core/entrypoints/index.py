@@ -24,6 +24,12 @@ def register(add: Any) -> None:
     again = add("reindex", reindex, "make the newest commit searchable")
     again.add_argument("--profile", default="", help="which profile (default: the one in production)")
     again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
+    again.add_argument(
+        "--on",
+        default="",
+        metavar="CLUSTER",
+        help="chunk and embed on Ray: ray://HOST:10001, HOST:6379, or ray for a cluster of this machine alone",
+    )
     _profiles(add.group_of("profiles", "how documents become an index"))
     _generations(add.group_of("generations", "published states of an index"))
 
@@ -49,7 +55,8 @@ def _profiles(add: Any) -> None:
     new.add_argument("--combine", default="concatenation", help=_about("combine"))
     new.add_argument("--context", default="structural", help=_about("context"))
     new.add_argument("--writer", action="append", default=[], metavar="MODEL", help=f"{_about('writer')}; repeat")
-    new.add_argument("--graph", default="rules", help=_about("graph"))
+    new.add_argument("--graph", default="", help=f"{_about('graph')} (default: rules; none with the engine lance)")
+    new.add_argument("--engine", default=profiles.IMAGE, help=_about("engine"))
     lexical = f'{_about("lexical")}, for example {{"k1": 1.2, "stemmer": "none"}}'
     new.add_argument("--lexical", default="{}", metavar="JSON", help=lexical)
     new.add_argument("--estimate", action="store_true", help="say what building it would take, and keep nothing")
@@ -76,9 +83,11 @@ def _generations(add: Any) -> None:
 
 
 def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    """Build in this process, with a progress bar."""
+    """Build in this process or on a cluster, with a progress bar."""
     app = open_app(settings)
-    built = app.index.jobs.build(acting(app, options), options.profile, full=options.full, progress=terminal.progress)
+    built = app.index.jobs.build(
+        acting(app, options), options.profile, full=options.full, progress=terminal.progress, on=options.on
+    )
     lines = [builder.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
     lines += [f"left out {path}: {why}" for path, why in built.skipped]
@@ -106,13 +115,16 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
             p["chunker"]["name"],
             "+".join((p["embedder"], *p["embedders"])),
             p["context"],
+            p["engine"],
             p["digest"],
             p["generation"] or "-",
             "yes" if p["production"] else "",
         )
         for p in value
     ]
-    terminal.show(value, table(rows, ("name", "chunker", "embedder", "context", "digest", "generation", "production")))
+    terminal.show(
+        value, table(rows, ("name", "chunker", "embedder", "context", "engine", "digest", "generation", "production"))
+    )
     return 0
 
 
@@ -126,7 +138,8 @@ def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> 
     raw: dict[str, Any] = {
         "name": options.name,
         "context": options.context,
-        "graph": options.graph,
+        "engine": options.engine,
+        "graph": options.graph or profiles.usual_graph(options.engine),
         "chunker": _chunker(options.chunker, params_of(options.param)),
     }
     if options.embedder:

@@ -1,0 +1,284 @@
+"""What 10 million and 1 billion chunks would take: arithmetic over the figures in docs/benchmarks.md, written to docs/scale.md."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import report
+from bench.measure import markdown_table
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
+SIZES = (200_000, 10_000_000, 1_000_000_000)
+HOURS = 730  # of a month
+
+
+@dataclass(frozen=True)
+class Input:
+    """One figure that everything else follows from: measured (and where), or assumed (and why)."""
+
+    name: str
+    value: float
+    unit: str
+    basis: str
+
+
+def table(section: str, text: str | None = None, which: int = -1) -> list[dict[str, str]]:
+    """The rows of one table of a section of docs/benchmarks.md, by their heads.
+
+    >>> table("a", "<!-- a -->\\n| chunks | MB |\\n| --- | --- |\\n| 2,033 | 19 |\\n<!-- /a -->")
+    [{'chunks': '2,033', 'MB': '19'}]
+    """
+    whole = report.PATH.read_text() if text is None else text
+    found = re.search(rf"<!-- {section} -->(.*?)<!-- /{section} -->", whole, re.DOTALL)
+    tables = re.findall(r"(?:^\|.*\n)+", found[1] if found else "", re.MULTILINE)
+    lines = (
+        [[cell.strip() for cell in line.strip("|").split("|")] for line in tables[which].splitlines()] if tables else []
+    )
+    return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+
+
+def number(text: str) -> float:
+    """A figure of a table.
+
+    >>> number("202,937"), number("95.1 %")
+    (202937.0, 95.1)
+    """
+    return float(text.replace(",", "").removesuffix("%").removesuffix("x").strip())
+
+
+def inputs() -> dict[str, Input]:
+    """Everything that is put in."""
+    built, real = table("building")[-1], table("embedding-sampled")[-1]
+    chunks = number(built["chunks"])
+    dense = [row for row in _legs("dense") if row["way"] == "concord"][-1]
+    smaller, larger = [row for row in _legs("bm25") if row["way"] == "LanceDB FTS"][-2:]
+    slope = (number(larger["CPU p50 ms"]) - number(smaller["CPU p50 ms"])) / 1e3
+    slope /= number(larger["chunks"]) - number(smaller["chunks"])
+    between = (
+        f"measured at {smaller['chunks']} and {larger['chunks']} chunks, taken as linear (Search beside the peers)"
+    )
+    own, ray, parts = table("api")[1], table("ray", which=0), table("ray")
+    at = f"measured at {built['chunks']} chunks"
+    given = [
+        Input("image", number(built["index MB"]) * 1e6 / chunks, "bytes a chunk of an exact index", f"{at} (Indexing)"),
+        Input("build", number(built["full CPU s"]) / chunks, "CPU s a chunk to chunk, analyse and write", f"{at} (Indexing)"),
+        Input("edit", number(built["one edit CPU s"]), "CPU s of one edit", f"{at} (Indexing)"),
+        Input("exact", number(dense["CPU p50 ms"]) / 1e3 / number(dense["chunks"]), "CPU s a chunk and query, exact vectors", f"measured at {dense['chunks']} chunks, linear (Search beside the peers)"),
+        Input("fts", number(smaller["CPU p50 ms"]) / 1e3, "CPU s a query, words in LanceDB", f"measured at {smaller['chunks']} chunks (Search beside the peers)"),
+        Input("fts_more", slope, "CPU s more for each further chunk", between),
+        Input("embed", number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]), "CPU s to embed a chunk, default model", "measured, Xeon with VNNI (A large index with the default model)"),
+        Input("request", number(own["server CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
+        Input("lance", 2461.0, "bytes a chunk in a Lance table with its indexes", "measured once at 20,000 chunks: data 2,121, words 247, IVF_RQ 67, keys 26"),
+        Input("lance_fts", 24e-6, "CPU s a chunk to index words in Lance", "measured once at 400,000 chunks"),
+        Input("versions", 1.5, "times the data, for versions that are not collected yet", "assumed"),
+        Input("characters", 730.0, "characters of Markdown a chunk", "measured on public handbooks"),
+        Input("document", 10.0, "chunks a document", "measured on public handbooks, about"),
+        Input("commit", 0.1, "s for the two commits that replace one document in a Lance table", "measured once: 0.09 to 0.26 s"),
+        Input("flops", 20e9, "floating point operations a second and core", "assumed"),
+        Input("gpu", 1207.0, "chunks a second and GPU, bge-small by sentence-transformers", "measured: NVIDIA H200, 20,000 texts of 790 characters, float32"),
+        Input("load", 50.0, "searches a second", "assumed: the load of `make cluster`"),
+        Input("busy", 0.5, "of a core in use at that load", "assumed"),
+        Input("node", 16.0, "cores of a node of an engine with shards, with 64 GB of memory, half of it for the index", "assumed"),
+        Input("smallest", 20.0, "cores of the smallest cluster: three nodes and two databases of 4 cores, 16 GB each", "assumed"),
+        Input("core_hour", 0.04, "dollars an hour and core", "assumed, list price from memory"),
+        Input("gpu_hour", 2.0, "dollars an hour and GPU", "assumed, list price from memory"),
+        Input("gb_memory", 4.0, "dollars a month and GB of memory beyond 4 GB a core", "assumed, list price from memory"),
+        Input("gb_store", 0.023, "dollars a month and GB in an object store", "assumed, list price from memory"),
+        Input("gb_nvme", 0.08, "dollars a month and GB on a local or block disk", "assumed, list price from memory"),
+    ]  # fmt: skip
+    if ray:
+        share = number(next(row["of all"] for row in parts if row["part"] == "embed")) / 100
+        work = share * number(ray[0]["CPU ms a chunk"]) / 1e3
+        given.append(Input("embed_here", work, "CPU s to embed a chunk, default model", "measured, aarch64 (Bulk work on Ray)"))  # fmt: skip
+    return {figure.name: figure for figure in given}
+
+
+def _legs(leg: str) -> list[dict[str, str]]:
+    """The rows of one leg of the section that compares peers."""
+    part = report.PATH.read_text().split(f"\n### {leg}\n")[1].split("\n### ")[0]
+    return table("leg", f"<!-- leg -->{part}<!-- /leg -->")
+
+
+Values = Callable[[int], str]
+
+
+def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
+    """Each line: what, from which inputs, and its value for a number of chunks."""
+    g = {name: figure.value for name, figure in given.items()}
+    cells = lambda n: math.sqrt(n)
+    yield "documents", "N / document", lambda n: f"{n / g['document']:,.0f}"
+    yield "Markdown", "N x characters", lambda n: size(n * g["characters"])
+    yield "embedding cache", "N x 384 x 4 bytes", lambda n: size(n * 1536)
+    yield "**an exact index**, on every node", "N x image", lambda n: size(n * g["image"])
+    yield "its vectors, which must lie in memory", "N x 384 x 4 bytes", lambda n: size(n * 1536)
+    yield "CPU of one exact search", "N x exact", lambda n: duration(n * g["exact"])
+    yield "**a Lance table** on the store", "N x lance x versions", lambda n: size(n * g["lance"] * g["versions"])
+    yield "two copies in a store of one's own", "twice that", lambda n: size(2 * n * g["lance"] * g["versions"])
+    yield "its hot part: words and codes of vectors", "N x (247 + 67) bytes", lambda n: size(n * 314)
+    yield (
+        "read for one vector query, 20 of sqrt(N) cells",
+        "20 x sqrt(N) x 67 bytes",
+        lambda n: size(20 * cells(n) * 67),
+    )
+    yield "**embedding** on processors", "N x embed", lambda n: core_hours(n * g["embed"])
+    yield "… in 24 hours", "N x embed / 86,400", lambda n: f"cores: {math.ceil(n * g['embed'] / 86_400):,}"
+    yield "… dollars", "x core_hour", lambda n: money(n * g["embed"] / 3600 * g["core_hour"])
+    if "embed_here" in g:
+        yield "embedding on slower processors", "N x embed_here", lambda n: core_hours(n * g["embed_here"])
+    yield "embedding on GPUs", "N / gpu", lambda n: core_hours(n / g["gpu"]).replace("core", "GPU")
+    yield "… dollars", "x gpu_hour", lambda n: money(n / g["gpu"] / 3600 * g["gpu_hour"])
+    yield "**chunks, terms, exact index**", "N x build", lambda n: core_hours(n * g["build"])
+    yield "words of a Lance table", "N x lance_fts", lambda n: core_hours(n * g["lance_fts"])
+    yield (
+        "assignment to sqrt(N) cells",
+        "2 x 384 x N x sqrt(N) / flops",
+        lambda n: core_hours(2 * 384 * n * cells(n) / g["flops"]),
+    )
+    yield (
+        "a first load, one document a commit",
+        "N / document x commit",
+        lambda n: duration(n / g["document"] * g["commit"]),
+    )
+    yield (
+        "**cores for searching**, exact",
+        "load x (request + N x exact) / busy",
+        lambda n: f"{math.ceil(g['load'] * (g['request'] + n * g['exact']) / g['busy']):,}",
+    )
+    yield (
+        "cores for searching, Lance",
+        "load x (request + fts + N x fts_more + cells) / busy",
+        lambda n: f"{math.ceil(g['load'] * _lance_query(n, g) / g['busy']):,}",
+    )
+    yield (
+        "CPU of one search, Lance",
+        "request + fts + N x fts_more + cells",
+        lambda n: duration(_lance_query(n, g)),
+    )
+    yield (
+        "nodes of an engine with shards, two replicas",
+        "2 x N x (314 + 384) bytes / 32 GB",
+        lambda n: f"{_shards(n):,}",
+    )
+    yield "**a month, exact**, three nodes", "cores, memory, disk", lambda n: money(_month_exact(n, g))
+    yield "a month, Lance, three nodes", "cores, store, hot part on disk", lambda n: money(_month_lance(n, g))
+    yield (
+        "a month, engine with shards",
+        "nodes x node x core_hour, beside the smallest cluster",
+        lambda n: money((_shards(n) * g["node"] + g["smallest"]) * g["core_hour"] * HOURS),
+    )
+
+
+def _lance_query(n: int, g: dict[str, float]) -> float:
+    """CPU s of a search in Lance: the node, the words, and the codes of 20 cells and sqrt(N) centres."""
+    return g["request"] + g["fts"] + n * g["fts_more"] + 2 * 384 * (20 + 1) * math.sqrt(n) / g["flops"]
+
+
+def _shards(n: int) -> int:
+    """Nodes of an engine that keeps words and vectors of one byte a dimension in memory, each shard twice."""
+    return 2 * math.ceil(n * (314 + 384) / 32e9)
+
+
+def _month_exact(n: int, g: dict[str, float]) -> float:
+    cores = max(g["smallest"], g["load"] * (g["request"] + n * g["exact"]) / g["busy"])
+    memory = max(0.0, n * 1536 / 1e9 - 4 * cores / 3)
+    each_node = memory * g["gb_memory"] + 2 * n * g["image"] / 1e9 * g["gb_nvme"]
+    return cores * g["core_hour"] * HOURS + 3 * each_node
+
+
+def _month_lance(n: int, g: dict[str, float]) -> float:
+    cores = max(g["smallest"], g["load"] * _lance_query(n, g) / g["busy"])
+    stored = n * g["lance"] * g["versions"] / 1e9 * g["gb_store"]
+    return cores * g["core_hour"] * HOURS + stored + 3 * n * 314 / 1e9 * g["gb_nvme"]
+
+
+def size(count: float) -> str:
+    """Bytes in words.
+
+    >>> size(1716e6), size(8.5e12)
+    ('1.7 GB', '8.5 TB')
+    """
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if count >= factor:
+            return f"{count / factor:,.1f} {unit}"
+    return f"{count / 1e3:,.0f} kB"
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words.
+
+    >>> duration(0.026), duration(90_000), duration(131)
+    ('26 ms', '1.0 days', '131 s')
+    """
+    if seconds < 1:
+        return f"{seconds * 1e3:,.0f} ms"
+    return f"{seconds / 86_400:,.1f} days" if seconds > 36_000 else f"{seconds:,.{seconds < 10:d}f} s"
+
+
+def core_hours(seconds: float) -> str:
+    """CPU seconds as time of a core.
+
+    >>> core_hours(480.0), core_hours(366e5)
+    ('8 core min', '10,167 core h')
+    """
+    return f"{seconds / 60:,.0f} core min" if seconds < 7200 else f"{seconds / 3600:,.0f} core h"
+
+
+def money(dollars: float) -> str:
+    """Dollars without false precision.
+
+    >>> money(4.07), money(31_234.0)
+    ('$4', '$31,000')
+    """
+    digits = max(0, len(str(int(dollars))) - 2)
+    return f"${round(dollars, -digits):,.0f}" if dollars >= 1 else f"${dollars:.2f}"
+
+
+HEAD = """# Scale
+
+What 10 million and 1 billion chunks would take, as arithmetic. `python -m bench scale` writes this page: figures that were measured are read from
+[benchmarks.md](benchmarks.md), everything else is named as assumed, and each line says which inputs it follows from. The first column of values
+is a size that was measured; the others are 50 and 5,000 times larger, so read them as orders of magnitude. Prices are from memory: put in your own.
+"""
+
+ENGINES = """## Which engine from where on
+
+| chunks | engine behind the port `Index` | what ends it | proved here |
+|---|---|---|---|
+| up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
+| to about 100 million | the Lance profile: one table on the store, every node answers every query | one writer at a time per table ({rate:.0f} documents a second when each is a commit of its own: load in batches); posting lists of common words | its parts, from 20,000 to 400,000; the rest is this arithmetic |
+| beyond, or thousands of searches a second | an engine that spreads one query over shards: OpenSearch, Vespa, Milvus, LanceDB Enterprise | money and operation | no: none could be run here. It is another adapter of `Index` with `bm25`, `dense`, filters and passages; pipeline, evaluation and pages stay |
+
+What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](store.md). What grows with documents
+is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
+that size is many repositories and many workspaces before it is one index. That is assumed, not measured.
+"""
+
+
+def page() -> str:
+    """docs/scale.md."""
+    given = inputs()
+    g = {name: figure.value for name, figure in given.items()}
+    rows = [[what, how, *(value(n) for n in SIZES)] for what, how, value in lines(given)]
+    heads = ("what", "from", *(f"{n:,}" for n in SIZES))
+    put_in = [[f.name, f"{f.value:.4g}", f.unit, f.basis] for f in given.values()]
+    engines = ENGINES.format(
+        exact_500k=duration(500_000 * g["exact"]),
+        exact_10m=duration(10_000_000 * g["exact"]),
+        rate=1 / g["commit"],
+        docs_10m=f"{10_000_000 / g['document']:,.0f}",
+        docs_1b=f"{1_000_000_000 / g['document']:,.0f}",
+    )
+    return (
+        f"{HEAD}\n## What it takes\n\nN is the number of chunks.\n\n{markdown_table(heads, rows)}\n\n{engines}\n"
+        f"## What is put in\n\n{markdown_table(('name', 'value', 'unit', 'measured or assumed'), put_in)}\n"
+    )
+
+
+def write() -> None:
+    """Write the page."""
+    PAGE.write_text(page(), encoding="utf-8")
+    print(page())
