@@ -112,6 +112,13 @@ def _bare(home: Path) -> float:
     return statistics.mean(spent)
 
 
+def _bare_at_once(home: Path) -> float:
+    """The same where as many threads ask at once as there are clients."""
+    bare = Bare(home, str(CLIENTS))
+    printed, _ = bare.process.communicate("\n".join(questions()))
+    return float(printed)
+
+
 async def _page_token(url: str) -> str:
     async with Tab(url) as tab:
         await tab.start()
@@ -141,7 +148,7 @@ def measure(home: Path, requests: int = REQUESTS) -> dict[str, Any]:
         page = asyncio.run(_page_token(url))
         ways = (("/api/v1/search", token, '"hits":[{'), ("/api/find", page, '"groups":'))
         rows = [_measured(url, server, *way, requests) for way in ways]
-    return {"bare_ms": _bare(home / "api"), "rows": rows}
+    return {"bare_ms": _bare(home / "api"), "crowd_ms": _bare_at_once(home / "api"), "rows": rows}
 
 
 if __name__ == "__main__":

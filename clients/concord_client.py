@@ -157,9 +157,15 @@ class Client:
         wanted = {"state": state, "mine": mine, "waiting": waiting, "asked": asked, "text": text}
         return self._list("/changes", wanted)
 
-    def propose_change(self, title: str, files: Mapping[str, str | None], *, message: str = "") -> Json:
-        """Propose documents by path with their whole text; None deletes one."""
-        return self._object("POST", "/changes", body={"title": title, "files": _files(files), "message": message})
+    def propose_change(
+        self, title: str, files: Mapping[str, str | None], *, message: str = "", read: Mapping[str, str] | None = None
+    ) -> Json:
+        """Propose documents by path with their whole text; None deletes one.
+
+        With `read`, the `blob` of each text that was edited by its path, it is refused with 412 if one was edited since.
+        """
+        body = {"title": title, "files": _files(files), "message": message, "read": dict(read or {})}
+        return self._object("POST", "/changes", body=body)
 
     def show_change(self, change: int) -> Json:
         """One change with its discussion. Its `head` is what the methods below take as `head`."""

@@ -71,6 +71,16 @@ def test_a_reader_gets_no_draft_by_its_commit(server: ApiServer) -> None:
     assert server.get(f"/documents/it/secret.md?as_of={head}", role="reader").status_code == 403
 
 
+def test_programs_are_told_what_they_can_do_about_it(server: ApiServer) -> None:
+    answer = server.get("/changes/4711")
+    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no change 4711.")
+    secret, _ = server.app.people.tokens.make(demo("author"), "plain", "propose")
+    body = json.dumps({"query": "Who signs?"}).encode()
+    answer = server.client.post("/gaps", content=body, headers={"Authorization": f"Bearer {secret}"})
+    assert answer.status_code == 422
+    assert "Content-Type: application/json" in answer.json()["detail"]
+
+
 # ---------------------------------------------------------------- search and documents
 
 
@@ -167,6 +177,19 @@ def test_whoever_read_an_older_text_neither_judges_nor_merges(server: ApiServer)
         assert stale.json()["detail"] == "The change was edited after you opened it. Look at the new text first."
     assert server.post(f"/changes/{number}/verdicts", {"verdict": "approve"}, "reviewer").status_code == 200
     assert server.post(f"/changes/{number}/merge", role="reviewer", If_Match=seen).status_code == 412
+
+
+def test_a_whole_text_cannot_undo_an_edit_that_its_writer_has_not_read(server: ApiServer) -> None:
+    put(server.app, {"fin/till.md": "# Till\n\nOne.\n"})
+    blob = server.get("/documents/fin/till.md").json()["blob"]
+    files = [{"path": "fin/till.md", "text": "# Till\n\nOne.\nTwo.\n"}]
+    proposal = {"title": "Till", "files": files, "read": {"fin/till.md": blob}}
+    assert server.post("/changes", proposal).status_code == 201
+    put(server.app, {"fin/till.md": "# Till\n\nOne.\nThree.\n"})
+    stale = server.post("/changes", proposal)
+    assert stale.status_code == 412
+    assert stale.json()["detail"] == "fin/till.md was edited after you read it. Read it again, and edit that text."
+    assert server.post("/changes", {**proposal, "read": {"fin/till.md": ""}}).status_code == 412
 
 
 def test_the_tag_of_a_change_moves_with_a_comment_and_its_head_does_not(server: ApiServer) -> None:
@@ -284,6 +307,12 @@ def test_metrics_are_for_the_metrics_token_alone(tmp_path: Path) -> None:
     assert 'concord_http_requests_total{method="GET",route="/changes/{change}",status="404"} 1.0' in text
     for name in ("concord_http_request_seconds_bucket", "concord_searches_total", 'concord_jobs{state="failed"} 0.0', "concord_index_age_seconds", "concord_documents 7.0"):  # fmt: skip
         assert name in text, name
+    assert "concord_workers" not in text, "each job has a process of its own here"
+    server.app.platform.jobs.claimed = True
+    server.app.platform.jobs.start("reindex", {})
+    text = server.client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).text
+    assert "concord_jobs_waiting 1.0" in text
+    assert "concord_workers 0.0" in text
     assert served(tmp_path / "other").get("/metrics").status_code == 401
 
 
@@ -321,6 +350,10 @@ def test_every_operation_says_what_it_refuses(server: ApiServer) -> None:
 def test_the_examples_of_the_docs_work(tmp_path: Path) -> None:
     """Every block of docs/api.md, in order, by curl against a real server."""
     server = served(tmp_path / "home", metrics_token="scrape-me")
+    starter = (
+        "finance/compliance/ctr-filing.md"  # the examples are about what everybody has who runs the app as it comes
+    )
+    put(server.app, {starter: (ROOT / "kb" / starter).read_text()})
     blocks = re.findall(r"^```bash\n(.*?)^```", (ROOT / "docs" / "api.md").read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 5
     with listening(server) as address:

@@ -59,8 +59,9 @@ def test_a_program_finds_proposes_and_a_reviewer_merges(tmp_path: Path) -> None:
     with listening(server) as address:
         author, reviewer = (Client(address, server.tokens[role]) for role in ("author", "reviewer"))
         assert author.search("currency reports", tag=["cash"], k=1)["hits"][0]["doc"] == "BSA-1"
-        text = author.read_document("fin/ctr.md")["text"] + "\nKeep a copy.\n"
-        made = author.propose_change("Keep a copy", {"fin/ctr.md": text}, message="Asked for")
+        known = author.read_document("fin/ctr.md")
+        text, read = known["text"] + "\nKeep a copy.\n", {"fin/ctr.md": known["blob"]}
+        made = author.propose_change("Keep a copy", {"fin/ctr.md": text}, message="Asked for", read=read)
         author.submit_change(made["id"])
         reviewer.comment_on_change(made["id"], "Good.", path="fin/ctr.md", line=1, head=made["head"])
         reviewer.judge_change(made["id"], "approve", head=made["head"])

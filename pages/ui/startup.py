@@ -6,7 +6,7 @@ import gc
 import logging
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import anyio
 import streamlit as st
@@ -19,6 +19,7 @@ LOG = logging.getLogger("concord")
 PAUSE = 600  # seconds between two looks at the calendar
 MINUTE = 60  # between two looks at what waits: whether the git remote is due
 OUTBOX_PAUSE = 5  # seconds between two looks at the outbox
+STORE_PAUSE = 1  # second between two looks at what other machines published
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -55,15 +56,18 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
     await anyio.to_thread.run_sync(warm_up)
     ending = threading.Event()
-    sending = threading.Thread(target=send_messages, args=(ending,), daemon=True)
-    sending.start()
+    works = (send_messages, follow, follow_store)
+    threads = [threading.Thread(target=work, args=(ending,), daemon=True) for work in works]
+    for thread in threads:
+        thread.start()
     async with ASSISTANTS.running(), anyio.create_task_group() as tasks:
         tasks.start_soon(every_day)
         tasks.start_soon(every_minute)
         yield
         tasks.cancel_scope.cancel()
     ending.set()
-    await anyio.to_thread.run_sync(sending.join, 5.0)  # what is under way is written down, if it is quick
+    for thread in threads:
+        await anyio.to_thread.run_sync(thread.join, 5.0)  # what is under way is written down, if it is quick
 
 
 def send_messages(ending: threading.Event) -> None:
@@ -81,6 +85,30 @@ def send_messages(ending: threading.Event) -> None:
             LOG.exception("Messages were not sent.")
 
 
+def follow(ending: threading.Event) -> None:
+    """What other nodes write, until the app ends."""
+    from pages.ui.workspace import current_app
+
+    with suppress(ConcordError):  # the pages say why the workspace cannot be opened
+        current_app().platform.follower.run(ending)
+
+
+def follow_store(ending: threading.Event) -> None:
+    """Serve what other machines publish, until the app ends; nothing to do without a store."""
+    from pages.ui.workspace import current_app
+
+    if not load().store:
+        return
+    while not ending.wait(STORE_PAUSE):
+        try:
+            current_app().index.following.tick()
+        except ConcordError as error:
+            LOG.error("The store was not followed: %s", error)
+        except Exception:  # the app serves on, and the next look tries again
+            LOG.exception("The store was not followed.")
+    current_app().index.following.stop()
+
+
 async def every_day() -> None:
     """The work of each day, soon after midnight."""
     from pages.ui.workspace import app
@@ -94,15 +122,17 @@ async def every_day() -> None:
 
 
 async def every_minute() -> None:
-    """What is tried again after a while, and commits that were made elsewhere."""
+    """What is tried again after a while, commits that were made elsewhere, and what a node that died left to do."""
     from pages.ui.workspace import app
 
     while True:
         await anyio.sleep(MINUTE)
         try:
             await anyio.to_thread.run_sync(app().remote.remotes.tick)
+            if app().platform.jobs.claimed:
+                await anyio.to_thread.run_sync(app().platform.workspace.catch_up)
         except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("The look at the remote failed.")
+            LOG.exception("The look at what waits failed.")
 
 
 def warm_up() -> None:

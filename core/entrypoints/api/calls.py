@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 import anyio
 import anyio.to_thread
+import orjson
 from fastapi import Depends, Query
-from pydantic_core import to_json
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -237,4 +237,4 @@ def encoded(value: Any) -> bytes:
     >>> encoded({"a": [float("nan"), 1.5]})
     b'{"a":[null,1.5]}'
     """
-    return to_json(value, inf_nan_mode="null")
+    return orjson.dumps(value, default=strict.plain, option=orjson.OPT_NON_STR_KEYS)

@@ -100,12 +100,22 @@ class FileForm(Form):
 Files = Annotated[list[FileForm], Field(max_length=MOST_FILES)]
 
 
+ReadBlobs = Annotated[
+    dict[Word, Word],
+    Field(
+        max_length=MOST_FILES,
+        description='Path to the `blob` of the text that was edited, "" if there was none: refused with 412 if it is another by now.',
+    ),
+]
+
+
 class ProposalForm(Form):
     """A new change."""
 
     title: Word
     files: Files
     message: Text = ""
+    read: ReadBlobs = {}
 
 
 class EditForm(Form):
@@ -281,3 +291,4 @@ class HealthAnswer(Form):
     status: str
     generation: int | None = None
     commit: str | None = None
+    store: str | None = None

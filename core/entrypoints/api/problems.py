@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -72,6 +73,18 @@ class ProblemDetails(BaseModel):
     errors: list[WrongPart] = []
 
 
+_COMMAND = re.compile(r"(?<=[.:;])\s+[^.:;]*: python -m core\b[^.]*\.?")
+
+
+def for_programs(sentence: str) -> str:
+    """A refusal without the commands that only somebody at the server's terminal can run.
+
+    >>> for_programs("There is no change 9. List them with: python -m core change list")
+    'There is no change 9.'
+    """
+    return _COMMAND.sub("", sentence)
+
+
 def status_of(error: ConcordError) -> int:
     """The status that says what kind of refusal it is.
 
@@ -90,7 +103,7 @@ def answer(
 ) -> Response:
     """A problem as a response."""
     body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
-    body |= {"detail": detail, "request": request, **({"errors": list(errors)} if errors else {})}
+    body |= {"detail": for_programs(detail), "request": request, **({"errors": list(errors)} if errors else {})}
     text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(text, status, dict(headers or {}), MEDIA_TYPE)
 

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Match, Route
 
 from core.entrypoints.api.calls import refuse_unknown
 
 F = TypeVar("F", bound=BaseModel)
-
-
-class QuickRoute(Route):
-    """An operation that reads its request itself. The framework's own route beside it is the one that is described."""
-
-    def __init__(self, path: str, answer: Callable[[Request], Awaitable[Response]]) -> None:
-        super().__init__(path, _Straight(answer))
-        self.methods = {"GET"}
-
-    def matches(self, scope: Any) -> tuple[Match, Any]:
-        match, child = super().matches(scope)
-        return match, {**child, "route": self}
-
-
-class _Straight:
-    def __init__(self, answer: Callable[[Request], Awaitable[Response]]) -> None:
-        self.answer = answer
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        await (await self.answer(Request(scope, receive)))(scope, receive, send)
 
 
 def read(form: type[F], request: Request) -> F:

@@ -66,12 +66,12 @@ async def list_changes(
     return await call.page(work, window)
 
 
-@router.post("/changes", status_code=201, response_model=ChangeAnswer, responses=documented(404, 409))
+@router.post("/changes", status_code=201, response_model=ChangeAnswer, responses=documented(404, 409, 412))
 async def propose_change(call: Calls, form: ProposalForm) -> Response:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
 
     def move(app: App, actor: Actor) -> Change:
-        change = app.reviews.changes.propose(actor, form.title, _files(form.files), form.message)
+        change = app.reviews.changes.propose(actor, form.title, _files(form.files), form.message, read=form.read)
         call.headers["Location"] = f"{call.request.url.path}/{change.id}"
         return change
 

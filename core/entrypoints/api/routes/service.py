@@ -30,7 +30,7 @@ PLAIN: dict[int | str, dict[str, Any]] = {
 
 @router.get("/health", response_model=HealthAnswer, responses=documented(304), openapi_extra=OPEN)
 async def health(call: Calls) -> Response:
-    """Whether the app serves. With a token also the generation and the commit that are served."""
+    """Whether the app serves. With a token also the generation and the commit that are served, and how the store is."""
 
     def work(app: App, _: Actor) -> dict[str, Any]:
         generation = app.index.generations.current(app.platform.settings.production().profile)
@@ -38,7 +38,8 @@ async def health(call: Calls) -> Response:
             return {"status": "ok"}
         require(call.actor(app), "search")
         number, commit = (generation.number, generation.commit) if generation else (None, None)
-        return {"status": "ok", "generation": number, "commit": commit}
+        store = app.index.following.state
+        return {"status": "ok", "generation": number, "commit": commit, **({"store": store.word} if store else {})}
 
     return await call.answer(work, actor=SYSTEM)
 
