@@ -5,6 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
+CLUSTER_PORT ?= 8600
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 LOCKED := $(PIP) --require-hashes --no-deps  # exactly the listed files: the lists hold whatever the packages need
@@ -12,11 +13,13 @@ PRETTIER := .ci/node_modules/.bin/prettier
 STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
 
+SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
+
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all real-models screens lint format lock editor bench clean
+.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens lint format lock editor bench clean
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 $(VENV)/.installed: requirements.txt .ci/torch-cpu.txt .ci/torch-cuda.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Concord needs Python 3.11 or newer; this is $$($(PYTHON) --version). Name another one with: make PYTHON=python3.11 run"; exit 1; }
@@ -39,11 +42,20 @@ run: setup ## set everything up and open the app on http://127.0.0.1:8501
 	@$(PY) -m core reindex
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
+cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, two workers, PostgreSQL, a store, a git remote, a proxy
+	@$(PY) -m cluster --port $(CLUSTER_PORT) up
+
+cluster-down: ## end it from another terminal
+	@$(PY) -m cluster --port $(CLUSTER_PORT) down
+
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
 test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
+
+test-postgres: setup $(VENV)/.tested ## the tests of the services with every workspace on a PostgreSQL server
+	@CONCORD_TEST_DATABASE=postgresql $(PY) -m pytest -m "not slow and not sqlite" $(PARALLEL) $(SERVICES:%=tests/test_%.py)
 
 real-models: $(VENV)/.installed ## a server and two small language models (1.2 GB), for the long suite
 	@$(PYTHON) -m venv .cache/real-models/venv

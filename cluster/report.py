@@ -1,0 +1,88 @@
+"""A walk as numbers: JSON for programs, a table for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from cluster.faults import Happened
+from cluster.people import Trouble
+
+_AFTER = 15.0  # seconds after a program runs again in which an error still counts as its consequence
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that this share of the others does not exceed.
+
+    >>> percentile([4.0, 1.0, 3.0, 2.0], 0.5), percentile([], 0.5)
+    (2.0, 0.0)
+    """
+    ordered = sorted(values)
+    return ordered[max(0, min(len(ordered) - 1, round(share * len(ordered)) - 1))] if ordered else 0.0
+
+
+def latency(values: Sequence[float]) -> dict[str, float]:
+    """Milliseconds: the median, and what the slow ones took."""
+    found = {f"p{round(100 * share)}": percentile(values, share) for share in (0.5, 0.95, 0.99)}
+    return {name: round(1000 * value, 1) for name, value in {**found, "max": max(values, default=0.0)}.items()}
+
+
+def cause(trouble: Trouble, faults: Sequence[Happened]) -> str:
+    """The fault that an error belongs to: the last one that began before it and was not long over.
+
+    >>> down = Happened("kill -9 of an app node", "node-2", 10.0, 14.0)
+    >>> cause(Trouble(12.0, "ann", "merge", 0, ""), [down]), cause(Trouble(60.0, "ann", "merge", 0, ""), [down])
+    ('kill -9 of an app node', 'none of the faults')
+    """
+    near = [fault for fault in faults if fault.at <= trouble.at <= fault.again + _AFTER]
+    return near[-1].words if near else "none of the faults"
+
+
+def counted(troubles: Sequence[Trouble], faults: Sequence[Happened]) -> list[dict[str, Any]]:
+    """Errors by cause, by what was being done, and by how they were put."""
+    counts = Counter((cause(one, faults), one.doing, one.status, one.sentence) for one in troubles)
+    return [
+        {"cause": why, "doing": doing, "status": status, "sentence": sentence, "times": times}
+        for (why, doing, status, sentence), times in counts.most_common()
+    ]
+
+
+def clean(report: dict[str, Any]) -> bool:
+    """Whether nothing was lost, doubled or mixed, and every node ended up as a fresh build."""
+    merges, searches, end = report["merges"], report["searches"], report["end"]
+    wrong = (
+        merges["lost"] + merges["twice"] + searches["mixed"] + end["doubled_chunks"] + sum(end["differing"].values())
+    )
+    return bool(merges["acknowledged"]) and not wrong and report["settled_after"] >= 0
+
+
+def markdown(report: dict[str, Any]) -> str:
+    """The walk in two tables."""
+    merges, searches = report["merges"], report["searches"]
+    rows = [
+        ("people, searches a second, minutes", f"{report['people']}, {report['rate']:g}, {report['minutes']:g}"),
+        ("merges acknowledged", merges["acknowledged"]),
+        ("of these not in main / not in the database / text missing", f"{merges['not_in_main']} / {merges['not_in_database']} / {merges['without_text']}"),
+        ("changes merged twice", merges["twice"]),
+        ("searches answered", f"{searches['answered']:,} ({searches['per_second']:.1f} a second)"),
+        ("passages checked against the commit that their answer names, not in it", f"{searches['passages']:,}, {searches['mixed']}"),
+        ("chunks twice in an answer", report["end"]["doubled_chunks"]),
+        ("search, milliseconds p50 / p95 / p99 / max", _spread(searches["ms"])),
+        ("merge, milliseconds p50 / p95 / p99 / max", _spread(report["doings"].get("merge", {}).get("ms"))),
+        ("from a merge until a node serves it, seconds p50 / p95 / max", " / ".join(f"{report['freshness'][name]:.1f}" for name in ("p50", "p95", "max"))),
+        ("errors that people saw", report["errors"]["people"]),
+        ("errors that searches saw", report["errors"]["searches"]),
+        ("steps in real browsers / that failed", f"{sum(one['did'] for one in report['browsers'])} / {sum(len(one['failed']) for one in report['browsers'])}"),
+        ("questions on which a node differs from a fresh build", " / ".join(f"{name}: {found} of {report['end']['questions']}" for name, found in report["end"]["differing"].items())),
+    ]  # fmt: skip
+    lines = ["| What | Seen |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows), ""]
+    lines += ["| Error | Doing | Cause | Times |", "|---|---|---|---|"]
+    lines += [f"| {one['status'] or 'connection'} {one['sentence'][:110]} | {one['doing']} | {one['cause']} | {one['times']} |" for one in report["errors"]["listed"]]  # fmt: skip
+    lines += ["", "| Fault | At second | Ran again after |", "|---|---|---|"]
+    lines += [f"| {one['words']} | {one['at']:.0f} | {one['again'] - one['at']:.1f} s |" for one in report["faults"]]
+    return "\n".join(lines) + "\n"
+
+
+def _spread(found: dict[str, float] | None) -> str:
+    return " / ".join(f"{found[name]:,.0f}" for name in ("p50", "p95", "p99", "max")) if found else "none"
