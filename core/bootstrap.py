@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,8 +17,10 @@ from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
-from core.adapters.git.remote import GitRemote, RemoteAccess
+from core.adapters.git.remote import GitRemote
+from core.adapters.git.shared import SharedRepository
 from core.adapters.git.store import GitStore
+from core.adapters.git.transport import RemoteAccess
 from core.adapters.index.generations import Generations
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
@@ -25,17 +28,28 @@ from core.adapters.models.finetune import LocalTrainer
 from core.adapters.models.rankers import RankerFiles
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.serving import kernels
-from core.adapters.state.database import Database
+from core.adapters.state.urls import open_database
+from core.adapters.store.backups import StoredBackups
+from core.adapters.store.collection import Collector
+from core.adapters.store.conformance import Conformance
+from core.adapters.store.copies import Copies
+from core.adapters.store.folders import SharedFolder
+from core.adapters.store.objects import ObjectStore
+from core.adapters.store.published import PublishedIndex
 from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import SystemProcesses
+from core.adapters.system.ray_cluster import RayCluster
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.adapters.web.smtp import SmtpMailer, parse_server
 from core.adapters.web.webhook import WebhookPoster
 from core.analysis import analyser
+from core.bulk import InlineBulk
+from core.curation.remotes import safe_address
+from core.errors import Unavailable
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Clock, Models, Processes, Progress
 from core.services.answers.checks import JOB as ANSWERS
@@ -72,6 +86,7 @@ from core.services.inbox.watches import Watches
 from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
 from core.services.index.entities import EntityExtractor
+from core.services.index.following import Following
 from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.knowledge.documents import Documents
@@ -96,9 +111,11 @@ from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
 from core.services.platform.backups import Backups
 from core.services.platform.daily import Daily
+from core.services.platform.following import Follower
 from core.services.platform.guard import WorkspaceGuard
-from core.services.platform.jobs import Jobs
+from core.services.platform.jobs import Jobs, Work
 from core.services.platform.settings import TeamSettings
+from core.services.platform.workers import Workers
 from core.services.platform.workspace import Workspace
 from core.services.playground.compare import Comparer
 from core.services.playground.grades import Grades
@@ -131,9 +148,10 @@ from core.services.upload.statuses import StatusWords
 from core.services.upload.uploads import Uploads
 from core.services.words.house import HouseFiles
 from core.services.words.words import HouseWords
-from core.settings import ProviderSettings, Settings
+from core.settings import ProviderSettings, Settings, node_name
 from core.types import Document, Hit
 
+SILENCE = 15.0  # seconds that the shared repository may be silent
 NEAR = 20  # passages that are looked at to find the documents nearest to a question
 
 
@@ -221,6 +239,7 @@ class IndexRoom:
     admin: IndexAdmin
     verifier: Verifier
     jobs: IndexJobs
+    following: Following
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,8 +332,10 @@ class Platform:
     workspace: Workspace
     backups: Backups
     jobs: Jobs
+    workers: Workers
     settings: TeamSettings
     daily: Daily
+    follower: Follower
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,20 +372,29 @@ def build(
     """Wire the parts; tests pass their own clock, models and processes."""
     clock = clock or SystemClock()
     cache_folder = settings.cache or settings.home / "cache"
-    store = GitStore(settings.home / "kb.git")
-    database = Database.file(settings.home / "app.db")
+    access = RemoteAccess(
+        settings.remote_user,
+        settings.remote_token,
+        settings.remote_key,
+        settings.remote_ssh,
+        settings.remote_timeout,
+    )
+    store = _store(settings, access)
+    opening = partial(open_database, file=settings.home / "app.db")
+    database = opening(settings.database)
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
     audit = Audit(database, store, clock)
     fitness = Fitness(database, clock, audit)
     models = models or _models(settings, ledger, fitness)
     place = partial(_generations, settings)
-    generations = place(settings.home / "index", settings.keep_generations)
+    generations = place(settings.home / "index", settings.keep_generations, _copies(settings))
     reader = TextReader()
     team_settings = TeamSettings(store)
     documents = Documents(store, reader.admit, team_settings.statuses)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     accounts = Accounts(database, Argon2(), audit, clock)
-    jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit)
+    claimed = bool(settings.database) and processes is None
+    jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit, claimed=claimed)
     outbox = Outbox(clock, bool(settings.smtp_url))
     messages, owners = Messages(database, clock, outbox), Owners(accounts)
     news = ChangeNews(messages, accounts)
@@ -381,9 +411,13 @@ def build(
     )
 
     checker = ModelChecker(models.probed if isinstance(models, MeteredModels) else models.llm, fitness, jobs)
-    alphas = AlphaModelFiles(settings.home / "models" / "alpha")
+
+    def share() -> None:
+        following.share()
+
+    alphas = AlphaModelFiles(settings.home / "models" / "alpha", share)
     house_files = HouseFiles(store)
-    ranker_files = RankerFiles(settings.home / "models" / "rankers")
+    ranker_files = RankerFiles(settings.home / "models" / "rankers", share)
     searcher = Searcher(
         generations,
         models,
@@ -421,7 +455,7 @@ def build(
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator, settings.llm_concurrency)
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
-    states = ChangeStates(settings.home / "impact", store, builder, place)
+    states = ChangeStates(settings.home / "impact", store, builder, place, partial(_measured, changes))
     as_of = AsOf(settings.home / "as_of", documents.line, builder, place)
     opinion = SecondOpinion(models.llm, texts, settings.llm)
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
@@ -430,7 +464,7 @@ def build(
     aside = partial(_aside, settings, models, team_settings, clock)
     recogniser = spacy_ner.names if spacy_ner.installed() else None
     context = ExperimentContext(runs, builder, documents, models, names=recogniser, aside=aside)
-    experiments = Experiments(context, settings.home / "reports", jobs)
+    experiments = Experiments(context, settings.home / "reports", jobs, share)
     admin = IndexAdmin(
         documents,
         generations,
@@ -452,6 +486,7 @@ def build(
         cache_folder / "torch",
         settings.offline,
         settings.device,
+        share,
     )
     embedders = EmbedderTuning(runs, builder, admin, trainer)
     sweeps, training, rankers = Sweeps(runs), AlphaTraining(runs, alphas), RankerTraining(runs, ranker_files)
@@ -470,20 +505,14 @@ def build(
         gaps.served()
         impacts.start()
 
-    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built)
+    cluster = lambda address: RayCluster(address, settings, InlineBulk(models))
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built, cluster)
 
     def moved(cause: Actor) -> None:
         index_jobs.catch_up(cause)
         remotes.start(cause)
 
     merger = Merger(changes, moved, landings.landed, lambda actor: remotes.start(actor))
-    access = RemoteAccess(
-        settings.remote_user,
-        settings.remote_token,
-        settings.remote_key,
-        settings.remote_ssh,
-        settings.remote_timeout,
-    )
     git_remote = GitRemote(store, access)
     incoming = IncomingCommits(changes, merger, git_remote)
     remotes = Remotes(git_remote, incoming, jobs, settings.remote_token, settings.remote_minutes)
@@ -495,7 +524,17 @@ def build(
     digests = Digests(database, outbox, accounts, standing, settings.digest_hour, settings.time_zone)
     head = Letterhead(settings.url.rstrip("/"), settings.smtp_from)
     sender = Sender(database, outbox, choices, digests, messages, head, _mailer(settings, head), poster)
-    daily = Daily(clock, [reminders.remind, queries.sweep, gaps.look, answers.nightly, sender.sweep])
+    works_of_day: list[Callable[[], object]] = [
+        reminders.remind,
+        queries.sweep,
+        gaps.look,
+        answers.nightly,
+        sender.sweep,
+        lambda: following.sweep(),
+    ]
+    node = node_name(settings)
+    claim = lambda name, seconds: not settings.database or database.workers.claim(name, node, seconds)
+    daily = Daily(clock, works_of_day, claim)
 
     def warm_search() -> None:
         if generations.current(team_settings.production().profile) is not None:
@@ -508,9 +547,32 @@ def build(
             builder.build(team_settings.profile(), progress=progress)
         return verifier.problems(progress)
 
+    folders = _shared_folders(settings, generations)
+    following = Following(
+        settings.store,
+        node,
+        generations,
+        team_settings.profiles,
+        clock,
+        store.workspace,
+        folders,
+        index_jobs.catch_up,
+    )
     setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), guard.open]
-    repairs: list[Callable[[], object]] = [merger.repair]
-    backups = Backups(settings.home, store, database, generations, team_settings, Archives(), audit, clock, make_ready)
+    repairs: list[Callable[[], object]] = [following.start, merger.repair]
+    backups = Backups(
+        settings.home,
+        store,
+        database,
+        generations,
+        team_settings,
+        Archives(),
+        audit,
+        clock,
+        opening,
+        make_ready,
+        StoredBackups(),
+    )
     return App(
         settings=settings,
         people=People(
@@ -561,6 +623,7 @@ def build(
             admin,
             verifier,
             index_jobs,
+            following,
         ),
         search=Search(searcher, page, queries, as_of, answerer),
         answers=AnswerRoom(
@@ -594,28 +657,55 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[generations.sweep, store.sweep, impacts.sweep, daily.run],
+                sweeps=[following.look, generations.sweep, store.sweep, merger.sweep, impacts.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
                 warmup=[kernels.warm, warm_search],
-                works={
-                    "evaluate": runs.work,
-                    "drift": production.work,
-                    ANSWERS: answers.work,
-                    JOB: impacts.work,
-                    REMOTE: remotes.work,
-                    "experiment": experiments.work,
-                    "check-model": checker.work,
-                    **index_jobs.works(),
-                    **evaluation_jobs.works(),
-                },
+                works=_following(
+                    [*([store.follow] if store.clone else []), *([following.look] if settings.store else [])],
+                    {
+                        "evaluate": runs.work,
+                        "drift": production.work,
+                        ANSWERS: answers.work,
+                        JOB: impacts.work,
+                        REMOTE: remotes.work,
+                        "experiment": experiments.work,
+                        "check-model": checker.work,
+                        **index_jobs.works(),
+                        **evaluation_jobs.works(),
+                    },
+                ),
             ),
             backups,
             jobs,
+            Workers(database, jobs),
             team_settings,
             daily,
+            Follower(store, database, lambda: (merger.repair(), index_jobs.catch_up())),
         ),
     )
+
+
+def _store(settings: Settings, access: RemoteAccess) -> GitStore:
+    """The repository of the workspace, or the clone of the one that nodes share."""
+    path = settings.home / "kb.git"
+    if not settings.repository:
+        return GitStore(path)
+    url = safe_address(settings.repository, settings.remote_token)
+    patience = min(access.patience, SILENCE)  # everybody who writes waits meanwhile
+    return GitStore(path, SharedRepository(path.resolve(), url, replace(access, patience=patience)))
+
+
+def _following(looks: Sequence[Callable[[], object]], works: Mapping[str, Work]) -> dict[str, Work]:
+    """Work that begins with what every node has written."""
+
+    def followed(work: Work, arguments: Mapping[str, Any], progress: Progress) -> Any:
+        for look in looks:
+            with suppress(Unavailable):  # then with what this node has seen
+                look()
+        return work(arguments, progress)
+
+    return {kind: partial(followed, work) for kind, work in works.items()} if looks else dict(works)
 
 
 def _mailer(settings: Settings, head: Letterhead) -> SmtpMailer | None:
@@ -626,8 +716,31 @@ def _mailer(settings: Settings, head: Letterhead) -> SmtpMailer | None:
     return SmtpMailer(server, settings.smtp_from, head.host, settings.smtp_ca)
 
 
-def _generations(settings: Settings, root: Path, keep: int = 1) -> Generations:
-    return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical))
+def _copies(settings: Settings) -> Copies | None:
+    """Generations that machines share, if a store is configured."""
+    if not settings.store:
+        return None
+    objects = ObjectStore(settings.store)
+    index = PublishedIndex(objects, Conformance(objects, settings.home / "store.json"))
+    return Copies(index, Collector(index, settings.keep_generations))
+
+
+def _shared_folders(settings: Settings, generations: Generations) -> tuple[SharedFolder, ...]:
+    """Models and reports of the workspace, where machines share them."""
+    if not generations.copies:
+        return ()
+    index = generations.copies.index
+    return tuple(SharedFolder(index.objects, index.conformance, settings.home / name) for name in ("models", "reports"))
+
+
+def _generations(settings: Settings, root: Path, keep: int = 1, copies: Copies | None = None) -> Generations:
+    tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
+    return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical), copies, tables)
+
+
+def _measured(changes: Changes, number: int) -> tuple[str, str] | None:
+    """Head and main of an open change as they were measured last."""
+    return changes.database.impacts.measured().get(number) if changes.get(number).open else None
 
 
 def _nearest(searcher: Searcher, documents: Documents, question: str) -> list[Document]:
@@ -669,7 +782,8 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     require(actor, "run an evaluation")
     home = app.settings.home / "cache" / "evaluation" / name
     shared = app.settings.cache or app.settings.home / "cache"
-    other = build(replace(app.settings, home=home, cache=shared), models=app.models.registry)
+    alone = replace(app.settings, home=home, cache=shared, repository="", store="", database="")
+    other = build(alone, models=app.models.registry)
     other.platform.workspace.create()
     return other
 
@@ -686,7 +800,8 @@ def _aside(
     require(actor, "run an evaluation")
     name = f"documents-{strict.digest([[document.path, document.blob] for document in documents])}"
     home, shared = settings.home / "cache" / "evaluation" / name, settings.cache or settings.home / "cache"
-    other = build(replace(settings, home=home, cache=shared), models=models, clock=clock)
+    alone = replace(settings, home=home, cache=shared, repository="", store="", database="")
+    other = build(alone, models=models, clock=clock)
     other.platform.workspace.create()
     if not other.knowledge.store.head():
         files = {document.path: document.text.encode() for document in documents}

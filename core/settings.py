@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -28,8 +29,13 @@ class Settings:
     """
 
     home: Path = PROJECT / "data"  # the workspace
+    database: str = field(
+        default="", repr=False
+    )  # postgresql://user:password@host/name; SQLite in the workspace if not set
     models: Path = PROJECT / ".models"  # model weights, shared by all workspaces
     cache: Path | None = None  # vectors and answers that were computed before; `cache/` of the workspace if not set
+    store: str = ""  # files that several machines share, s3://bucket/prefix; this machine's own disk if not set
+    node: str = ""  # the name of this process among them; host name and process if not set
     keep_generations: int = 3  # how many generations of a profile stay for rollback
     threads: int = 0  # embedding threads; 0 is one per core
     device: str = ""  # where hub models compute: cuda, mps or cpu; the best that is here if not set
@@ -58,6 +64,7 @@ class Settings:
     remote_minutes: float = (
         5.0  # between two looks for commits made elsewhere; 0 looks only after merges and when asked
     )
+    repository: str = ""  # the git repository that nodes share; the workspace's own if not set
     prices: Path | None = None  # a JSON file: dollars for a million tokens, by model
     url: str = ""  # where people open the app (https://concord.example.org): links in mail, webhooks and citations
     smtp_url: str = field(
@@ -117,8 +124,15 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
     settings = Settings(**values)  # type: ignore[arg-type]
     if settings.sign_in not in SIGN_IN:
         raise BadInput(f"CONCORD_SIGN_IN must be one of {', '.join(SIGN_IN)}, got {settings.sign_in!r}.")
+    if settings.store and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w./-]*)?", settings.store):
+        raise BadInput(f"CONCORD_STORE must look like s3://bucket/prefix, got {settings.store!r}.")
     _check_messages(settings)
     return settings
+
+
+def node_name(settings: Settings) -> str:
+    """What this process is called where nodes share their work."""
+    return settings.node or f"{socket.gethostname()}-{os.getpid()}"
 
 
 def _check_messages(settings: Settings) -> None:

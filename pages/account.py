@@ -9,7 +9,7 @@ me = identity.require("manage their own account")
 VIEWS = {"Access tokens": tokens.draw, "Messages": messages.draw, "Sign-in": sessions.draw}
 
 st.title("Account")
-st.caption(f"{flash.plain(me.name)} · {me.role} · {flash.plain(me.email)}")
+st.caption(f"{flash.plain(me.name)} · {me.role} · {flash.address(me.email)}")
 shown = st.segmented_control(
     "Show",
     list(VIEWS),

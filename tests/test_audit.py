@@ -81,6 +81,8 @@ READING = {
     "remote.pull_requests": "look",
     "models.fitness": "listed",
     "platform.jobs": "listed log show",
+    "platform.workers": "waiting",
+    "index.following": "check nodes",
     "deliveries.webhooks": "listed",
     "deliveries.board": "counts listed show",
 }
@@ -95,6 +97,9 @@ OWN_DESK = {  # what nobody else sees: text that is being typed, what one has lo
     "playground.notebook": "history keep opened remember star",
 }
 IN_THE_LOG = {"deliveries.sender": "send"}  # every attempt has its own line in the log of deliveries
+BY_THE_BACKUP = {"platform.backups": "download upload"}  # `take` and `restore`, which they call, have the line
+LEFT_OVERS = {"index.following": "collect"}  # what nothing names any more
+BY_THE_JOB = {"platform.workers": "run"}  # the jobs that it does have their lines
 BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
 IN_THE_LEDGER = {"search.answerer": "answer ask plain"}  # every call of a model has its own line there
 
@@ -249,14 +254,23 @@ def session(app: App) -> int:
     return app.people.sessions.all(AUTHOR, AUTHOR.id)[0].id
 
 
-def restored(app: App) -> App:
+def restored(app: App, name: str = "other") -> App:
     """Another workspace, filled from a backup of this one."""
-    place = app.settings.home.parent
+    place = app.settings.home.parent / name
+    place.mkdir()
     app.platform.backups.take(ADMIN, place / "backup")
     other = replace(app.settings, home=place / "restored")
     made = build(other, clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
     made.platform.backups.restore(ADMIN, place / "backup")
     return made
+
+
+def moved(app: App) -> App:
+    """The same workspace, elsewhere, with another database."""
+    other = restored(app, "elsewhere")
+    other.platform.backups.move(ADMIN, f"sqlite:///{other.settings.home.parent}/moved.db")
+    made = replace(other.settings, database=f"sqlite:///{other.settings.home.parent}/moved.db")
+    return build(made, clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
 
 
 def folder(app: App) -> Path:
@@ -463,6 +477,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "deliveries.board.test_mail": mailed,
     "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
     "platform.backups.restore": restored,
+    "platform.backups.move": moved,
     "remote.remotes.add": remote,
     "remote.remotes.bring_in": brought_in,
     "remote.remotes.ask": lambda app: remote(app).ask(ADMIN),
@@ -506,7 +521,7 @@ def documented() -> set[str]:
 
 def test_every_use_case_is_recorded_or_said_not_to_be() -> None:
     asked = {name for name, action in rows() if action not in FREE}
-    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, IN_THE_LOG, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
+    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, IN_THE_LOG, BY_THE_JOB, BY_THE_BACKUP, LEFT_OVERS, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
     assert not set(left_out) & set(USE_CASES)
     assert asked == set(left_out) | set(USE_CASES), "a use case is new or gone: say in USE_CASES how it is recorded"
 

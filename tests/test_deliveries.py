@@ -485,6 +485,9 @@ def test_the_command_line_does_what_the_pages_do(
     assert listed == {name: value for name, value in hook.items() if name != "secret"}
     code, tried = run("webhook", "test", "1")
     assert (code, tried["state"]) == (1, "waiting"), "a name that leads nowhere"
+    assert "Errno" not in tried["note"]
+    main(["--home", str(app.settings.home), "webhook", "test", "1"])
+    assert ", webhook 1: waiting" in capsys.readouterr().out
     assert run("webhook", "off", "1")[1]["active"] is False
     assert run("webhook", "on", "1")[1]["active"] is True
     assert run("webhook", "remove", "1")[1]["id"] == 1

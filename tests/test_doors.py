@@ -90,7 +90,7 @@ USE_CASES = {
     },
     "reviews.changes": {
         "ask asked_of close describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
-        "all allow bring bring_more get known touch writing": INNER,
+        "all allow bring bring_more get known newest touch writing": INNER,
     },
     "reviews.discussion": {
         "apply comment comments delete_comment edit_comment resolve": "propose a change",
@@ -102,7 +102,7 @@ USE_CASES = {
         "merge": "merge a change",
         "importing": "import documents",
         "moving_main": INNER,
-        "repair": UPKEEP,
+        "repair sweep": UPKEEP,
     },
     "remote.remotes": {
         "add ask fetch push remove show": "manage the remote",
@@ -148,6 +148,11 @@ USE_CASES = {
         "profiles": "compare configurations",
     },
     "index.verifier": {"problems verify": INNER},
+    "index.following": {
+        "check nodes": "see the index",
+        "collect": "rebuild the index",
+        "look share start stop sweep tick": UPKEEP,
+    },
     "index.jobs": {
         "build": "rebuild the index",
         "verify": "see the index",
@@ -238,18 +243,20 @@ USE_CASES = {
     "models.checker": {"check start": "check a language model", "work": INNER},
     "platform.workspace": {"catch_up create warm": UPKEEP},
     "platform.backups": {
-        "take": "back up the workspace",
-        "restore": "restore the workspace",
+        "take upload": "back up the workspace",
+        "download move restore": "restore the workspace",
         "refuse_half_restored": UPKEEP,
     },
     "platform.daily": {"run": UPKEEP},
+    "platform.follower": {"look run": UPKEEP},
     "platform.jobs": {
         "listed show": "see jobs",
         "log": "see the log of a job",
         "work": "work on a job",
         "sweep": UPKEEP,
-        "actor cancel get recent run start": INNER,
+        "actor cancel get perform recent run start": INNER,
     },
+    "platform.workers": {"run": "work on a job", "waiting": "see jobs"},
     "platform.settings": {
         "confidence production profile prompt prompts questions start": EVERYBODY,
         "original decline declined set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
@@ -257,7 +264,14 @@ USE_CASES = {
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
 ADAPTERS = {
-    "knowledge.store": {"head", "changed", "log", "read", "resolve"},  # read, changed: of a change that `show` gave
+    "knowledge.store": {
+        "head",
+        "changed",
+        "follow",
+        "log",
+        "read",
+        "resolve",
+    },  # read, changed: of a change that `show` gave
     "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
     "upload.reader": {"render"},  # of a document in hand
     "tuning.ranker_files": {"names"},
@@ -316,12 +330,12 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "change what is in production": (
         "tune train nothing", "tune ranker nothing", "tune embedder nothing", "tune prompt nothing", "tune promote nothing", "tune rollback", "profiles default nothing",
     ),
-    "see jobs": ("jobs list",),
+    "see jobs": ("jobs list", "jobs waiting"),
     "see the log of a job": ("jobs log 99999",),
     "cancel a job": ("jobs cancel 99999",),
-    "work on a job": ("work 99999",),
-    "see the index": ("verify", "generations list", "profiles estimate local"),
-    "rebuild the index": ("reindex --profile nothing",),
+    "work on a job": ("work 99999", "worker --once"),
+    "see the index": ("verify", "generations list", "profiles estimate local", "store status", "store check"),
+    "rebuild the index": ("reindex --profile nothing", "store collect"),
     "roll back the index": ("generations rollback 99999",),
     "add a profile": ("profiles add doors",),
     "delete a profile": ("profiles delete nothing",),
@@ -343,7 +357,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "check a language model": ("models check nothing",),
     "use an unfit model": ("models allow nothing nothing nothing",),
     "back up the workspace": ("backup {home}",),
-    "restore the workspace": ("restore {out}",),
+    "restore the workspace": ("restore {out}", "database move sqlite"),
     "manage the remote": ("remote add nothing", "remote show", "remote push", "remote fetch", "remote remove"),
 }  # fmt: skip
 

@@ -296,6 +296,17 @@ def test_the_command_line_gives_sentences_citations_withheld_model_and_dollars(
     assert "withheld, its passages do not have: 1997: It was opened in 1997." in shown
 
 
+def test_numbers_of_a_list_and_short_words_are_no_sentences_of_their_own() -> None:
+    passage = "Open the page. Call the desk at ext. 4357, option 1, at night too."
+    said = statements(
+        "1. Open the page [1]. 2. Call the desk at ext. 4357, option 1 [1].", "Whom do I call?", [passage]
+    )
+    assert [(statement.text, statement.why) for statement in said] == [
+        ("Open the page.", ""),
+        ("Call the desk at ext. 4357, option 1.", ""),
+    ]
+
+
 def test_the_api_answers_with_the_keys_of_the_command_line(served: App, endpoint: ScriptedServer) -> None:
     server = ApiServer(served)
     value = server.get("/answer?q=what+does+error+809+mean", role="reader").json()

@@ -172,4 +172,5 @@ def _show_attempt(terminal: Terminal, one: Delivery) -> int:
 
 def _sentence(one: Delivery) -> str:
     said = f" ({one.note})" if one.note else ""
-    return f"Delivery {one.id}, {one.channel} to {one.target}: {one.state}{said}."
+    where = f"webhook {one.target}" if one.channel == "webhook" else f"{one.channel} to {one.target}"
+    return f"Delivery {one.id}, {where}: {one.state}{said}."

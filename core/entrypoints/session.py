@@ -38,7 +38,8 @@ def existing(settings: Settings) -> App:
 
 def exists(settings: Settings) -> bool:
     """Whether there is a workspace, or what is left of one."""
-    return (settings.home / "kb.git").is_dir() or (settings.home / "app.db").exists()
+    shared = settings.repository or settings.database
+    return bool(shared) or (settings.home / "kb.git").is_dir() or (settings.home / "app.db").exists()
 
 
 def introduce(settings: Settings, options: Namespace) -> None:

@@ -15,6 +15,8 @@ from core.errors import BadInput, NotFound
 from core.services.platform.backups import Backup
 from core.settings import PROJECT, Settings
 
+STORE = "s3://"
+
 
 def register(add: Any) -> None:
     new = add("init", init, "make the workspace and bring in a first folder of documents")
@@ -29,16 +31,27 @@ def register(add: Any) -> None:
         action="store_true",
         help="take the rows of the database as they are, after a change by hand",
     )
+    new.add_argument(
+        "--share",
+        action="store_true",
+        help="fill the empty shared repository (CONCORD_REPOSITORY) with the documents of this workspace",
+    )
     add("verify", verify, "check that repository, database and index agree")
     save = add("backup", backup, "save the workspace in a new folder, while people work")
     save.add_argument(
-        "folder", type=Path, metavar="DIR", help="a folder that does not exist yet, outside the workspace"
+        "folder",
+        metavar="DIR",
+        help="a folder that does not exist yet, outside the workspace; or s3://bucket/name on a store",
     )
     save.add_argument(
         "--with-index", action="store_true", help="save the index too, so that a restore need not build it"
     )
+    database = add.group_of("database", "where accounts, discussions, audit and jobs are kept")
+    database("move", database_move, "copy every row into another, empty database; stop the app first").add_argument(
+        "url", metavar="URL", help="postgresql://user:password@host/name, or `sqlite` for the file of the workspace"
+    )
     load = add("restore", restore, "fill an empty workspace from a backup")
-    load.add_argument("folder", type=Path, metavar="DIR", help="a folder that `backup` made")
+    load.add_argument("folder", metavar="DIR", help="a folder that `backup` made, or its address on a store")
 
 
 def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -46,6 +59,8 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = build_app(settings)
     if options.new_database:
         app.platform.workspace.guard.new_database()
+    if options.share:
+        app.platform.workspace.guard.share()
     app.platform.workspace.create()
     actor = acting(app, options)
     require(actor, "import documents")
@@ -56,6 +71,7 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
     app.platform.settings.start(actor.person)
+    app.knowledge.store.follow()
     if not app.knowledge.store.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         saving = partial(app.reviews.merger.importing, actor, source.name)
@@ -124,10 +140,21 @@ def verify(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 def backup(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
-    saved = app.platform.backups.take(
-        acting(app, options), options.folder, with_index=options.with_index, progress=terminal.progress
-    )
+    backups, actor, flags = app.platform.backups, acting(app, options), {"with_index": options.with_index}
+    if options.folder.startswith(STORE):
+        saved = backups.upload(actor, options.folder, **flags, progress=terminal.progress)
+    else:
+        saved = backups.take(actor, Path(options.folder), **flags, progress=terminal.progress)
     terminal.show(strict.plain(saved), [f"Backed up to {saved.folder}: {_contents(saved)}."])
+    return 0
+
+
+def database_move(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    url = "" if options.url == "sqlite" else options.url
+    place = app.platform.backups.move(acting(app, options), url, terminal.progress)
+    then = "Set CONCORD_DATABASE to its URL" if url else "Unset CONCORD_DATABASE"
+    terminal.show({"place": place}, [f"The database is in {place} now. {then}, then start the app again."])
     return 0
 
 
@@ -136,7 +163,11 @@ def restore(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if options.user:
         raise BadInput("An empty workspace has no accounts yet. Restore without --as.")
     app = build_app(settings)
-    saved = app.platform.backups.restore(acting(app, options), options.folder, terminal.progress)
+    backups, actor = app.platform.backups, acting(app, options)
+    if options.folder.startswith(STORE):
+        saved = backups.download(actor, options.folder, terminal.progress)
+    else:
+        saved = backups.restore(actor, Path(options.folder), terminal.progress)
     lines = [f"Restored {settings.home} from {saved.folder}: {_contents(saved)}, as of {saved.created}."]
     terminal.show({**strict.plain(saved), "home": str(settings.home)}, lines)
     return 0

@@ -23,7 +23,10 @@ _SPELLINGS = re.compile(  # [1, 2], [passage 2], (passage 1), 【1】
     r"[\[(【]\s*(?:passages?\s*)?(?:n\s*=\s*)?[\"“]?(\d{1,2}(?:\s*(?:,|and|&|;)\s*(?:passage\s*)?\d{1,2})*)[\"”]?\s*[\])】]",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r".+?(?:[.!?](?:\s*\[\d+\])*(?=\s|$)|$)")
+_SHORT = r"(?<!\bext)(?<!\bno)(?<!\bNo)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)"  # what a full stop shortens
+_SENTENCE = re.compile(rf".+?(?:(?:{_SHORT}\.|[!?])(?:\s*\[\d+\])*(?=\s|$)|$)")
+_BULLET = re.compile(r"(?:^|(?<=[.:;!?\])]\s))(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")  # of a list, also one in a single line
+_LINK = re.compile(r"\[([^\]\[]+)\]\([^()\s]*\)")
 _NOTHING = re.compile(
     r"\b(?:do(?:es)? not|don['’]t|doesn['’]t|did not|cannot|can['’]t|no)\b[^.]{0,60}\b"
     r"(?:answer|information|contain|mention|say|state|specif|provide|address)|\bnot (?:stated|mentioned|specified|given)\b",
@@ -57,7 +60,7 @@ def statements(answer: str, question: str, passages: Sequence[str]) -> tuple[Cit
     >>> [(statement.text, statement.why) for statement in said]
     [('Cash is counted twice.', ''), ('It is 70 % gold.', 'its passages do not have: 70')]
     """
-    text = _SPELLINGS.sub(lambda match: "".join(f"[{n}]" for n in re.findall(r"\d+", match[1])), prose(answer))
+    text = _SPELLINGS.sub(lambda match: "".join(f"[{n}]" for n in re.findall(r"\d+", match[1])), _plain(prose(answer)))
     if not _CITED.search(text) and _NOTHING.search(text):
         return ()
     said = tuple(_statement(match[0].strip(), question, passages) for match in _SENTENCE.finditer(text))
@@ -65,6 +68,15 @@ def statements(answer: str, question: str, passages: Sequence[str]) -> tuple[Cit
         raise BadInput("it does not cite its passages")
     denied = all(statement.why for statement in said) and any(_NOTHING.search(statement.text) for statement in said)
     return () if denied else said
+
+
+def _plain(text: str) -> str:
+    """An answer without the signs of lists and links: a bare number is no sentence, and an address is for no reader.
+
+    >>> _plain("Do this: 1. Open [the page](../a.md). 2. Wait until 14. Then call, Monday - Friday.")
+    'Do this: Open the page. Wait until 14. Then call, Monday - Friday.'
+    """
+    return _BULLET.sub("", _LINK.sub(r"\1", text))
 
 
 def _statement(sentence: str, question: str, passages: Sequence[str]) -> CitedSentence:

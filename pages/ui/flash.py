@@ -20,6 +20,15 @@ def show() -> None:
         st.toast(plain(text), icon=_ICONS[kind], duration="long")
 
 
+def address(email: str) -> str:
+    """A mail address as text: elsewhere Markdown makes a link of it, which opens a mail program.
+
+    >>> address("ann@example.org")
+    '`ann@example.org`'
+    """
+    return f"`{email.replace('`', '')}`" if email else ""
+
+
 def plain(text: str) -> str:
     """Escape Markdown, for names and titles in places that render it.
 

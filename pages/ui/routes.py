@@ -49,7 +49,8 @@ def _state(request: Request) -> dict[str, Any]:
     if actor is None or not allowed(actor, "see the index"):
         return {"status": "ok"}
     number, commit = (generation.number, generation.commit) if generation else (None, None)
-    return {"status": "ok", "generation": number, "commit": commit}
+    store = app.index.following.state
+    return {"status": "ok", "generation": number, "commit": commit, **({"store": store.word} if store else {})}
 
 
 def _account(request: Request) -> Actor | None:
@@ -166,10 +167,8 @@ ROUTES = [
 ]
 
 ASSISTANTS = McpEndpoint(lambda: current_app(), load().url, load().api_rate)
-MOUNTS = [  # with access tokens of their own
-    application.mounted(application.create(lambda: current_app(), load())),
-    Route(cookies.at("/mcp"), ASSISTANTS),
-]
+MOUNTS = [Route(cookies.at("/mcp"), ASSISTANTS)]  # with access tokens of its own
+API = application.create(lambda: current_app(), load())
 
 
 async def _computed(

@@ -15,7 +15,7 @@ from core import strict
 from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
 from core.curation.links import backlinks
-from core.errors import StorageFailed
+from core.errors import StorageFailed, Unavailable
 from core.evaluation.querysets.anchoring import Anchored
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, compare
@@ -34,7 +34,7 @@ def app() -> App:
     """The workspace named by the environment; interrupted jobs resume and the index catches up."""
     opened = build(load())
     opened.platform.workspace.create()
-    with suppress(StorageFailed):  # a workspace that cannot be written is opened as it is
+    with suppress(StorageFailed, Unavailable):  # a workspace that cannot be written is opened as it is
         opened.platform.settings.start(SYSTEM.person)
     opened.platform.workspace.catch_up()
     return opened

@@ -5,6 +5,8 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import socket
+import ssl
 import time
 import urllib.error
 import urllib.request
@@ -49,6 +51,32 @@ def check_url(url: str, variable: str) -> str:
             f"{variable} must look like https://api.example.org/v1, without a name, password or query in it."
         )
     return url.rstrip("/")
+
+
+_WORDS: tuple[tuple[type[OSError], str], ...] = (
+    (ConnectionRefusedError, "nobody listens at that host and port"),
+    (ConnectionResetError, "the other side cut the connection"),
+    (ConnectionAbortedError, "the connection was cut"),
+    (BrokenPipeError, "the other side cut the connection"),
+    (socket.gaierror, "no host of that name was found"),
+    (ssl.SSLError, "no encrypted connection could be made; the other side may not speak TLS there"),
+    (TimeoutError, "no answer in time"),
+)
+
+
+def in_words(error: OSError) -> str:
+    """Why a connection failed, without the system's numbers and file names.
+
+    >>> in_words(ConnectionRefusedError(111, "Connection refused"))
+    'nobody listens at that host and port'
+    >>> in_words(OSError(113, "No route to host"))
+    'no route to host'
+    """
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({error.verify_message})"
+    known = next((words for kind, words in _WORDS if isinstance(error, kind)), "")
+    said = error.strerror or str(error) or type(error).__name__
+    return known or f"{said[:1].lower()}{said[1:]}"
 
 
 def is_local(url: str) -> bool:

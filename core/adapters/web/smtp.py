@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from core.adapters.web.http import is_local, redact
+from core.adapters.web.http import in_words, is_local, redact
 from core.adapters.web.retries import DeadlineExceeded, with_deadline
 from core.errors import BadInput
 from core.types import Receipt
@@ -168,5 +168,6 @@ def explained(error: Exception) -> Receipt:
 
 
 def _said(words: object) -> str:
+    words = in_words(words) if isinstance(words, OSError) and not isinstance(words, smtplib.SMTPException) else words
     text = words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
     return " ".join(text.split())[:200]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 from urllib.parse import SplitResult, urlsplit
 
-from core.adapters.web.http import retry_after
+from core.adapters.web.http import in_words, retry_after
 from core.adapters.web.retries import DeadlineExceeded, with_deadline
 from core.errors import BadInput
 from core.types import Receipt
@@ -148,4 +148,5 @@ def _literal(host: str) -> bool:
 
 
 def _short(error: Exception) -> str:
-    return " ".join(str(error).split())[:160] or type(error).__name__
+    words = in_words(error) if isinstance(error, OSError) else str(error)
+    return " ".join(words.split())[:160] or type(error).__name__

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
 from mcp.server.mcpserver import Context, MCPServer
-from mcp.server.mcpserver.exceptions import ResourceError
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ValidationError
 
 from core import __version__
 from core.entrypoints.mcp.tools import READING, TOOLS
@@ -43,11 +44,31 @@ Visits = Callable[[Context], "Visit"]
 """Who calls, from the context of a request."""
 
 
+class ConcordServer(MCPServer):
+    """The SDK's server, whose refusals are sentences."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        """Call a tool; arguments that do not fit are named one by one."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            return _refused(_unfit(error.__cause__))
+
+
+def _unfit(error: ValidationError) -> str:
+    parts = ("{}: {}".format(".".join(map(str, part["loc"])), part["msg"].rstrip(".")) for part in error.errors())
+    return f"The arguments cannot be used. {'. '.join(parts)}."
+
+
 def build_server(visits: Visits) -> MCPServer:
     """The server with its tools."""
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
-    server = MCPServer("concord", title="Concord", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING")
+    server = ConcordServer(
+        "concord", title="Concord", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
+    )
     root.handlers, root.level = handlers, level  # the SDK takes the log of the whole process over
     limiter = anyio.CapacityLimiter(AT_ONCE)
     for tool in TOOLS:

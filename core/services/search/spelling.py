@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 SHORTEST = 4  # letters of a word that can be misspelt
+SURE = 6  # letters from which on another first letter is a slip; a shorter word is another word ("best", "test")
 LONG = 8  # letters from which on two edits are forgiven
 MOST = 3  # suggestions
 _WORD = re.compile(rf"[^\W\d_]{{{SHORTEST},}}")
@@ -79,12 +80,15 @@ def nearest(typed: str, words: Mapping[str, int]) -> list[str]:
 
     >>> nearest("chargback", {"chargeback": 7, "chargebacks": 9, "charge": 50})
     ['chargeback', 'chargebacks']
+    >>> nearest("best", {"test": 40, "rest": 9}), nearest("tset", {"test": 40, "rest": 9})
+    ([], ['test'])
     """
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
 
-    edits = 2 if len(typed) >= LONG else 1
-    near = process.extract(fold(typed), list(words), scorer=OSA.distance, score_cutoff=edits, limit=None)
+    edits, asked = 2 if len(typed) >= LONG else 1, fold(typed)
+    known = words if len(typed) >= SURE else [word for word in words if word[:1] == asked[:1]]
+    near = process.extract(asked, list(known), scorer=OSA.distance, score_cutoff=edits, limit=None)
     return [word for word, _, _ in sorted(near, key=lambda one: (one[1], -words[one[0]], one[0]))[:MOST]]
 
 

@@ -26,7 +26,7 @@ def draw(me: Actor) -> None:
         st.info("Mail is not set up here: messages are in your Inbox alone. Ask an admin.", icon=":material/mail_off:")
         return
     st.markdown(
-        f"What reaches your Inbox also comes by mail, if you like, to {flash.plain(me.email)}. "
+        f"What reaches your Inbox also comes by mail, if you like, to {flash.address(me.email)}. "
         f"The digest leaves at {settings.digest_hour}:00 ({settings.time_zone}) on days with something new."
     )
     chosen = app().deliveries.choices.chosen(me)

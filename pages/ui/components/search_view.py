@@ -10,6 +10,7 @@ from core.bootstrap import App
 from core.curation.names import top_folder
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
+from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
@@ -105,7 +106,9 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "summary": f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}"
         if passages
         else "",
-        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}, confidence {result.confidence:.0%}",
+        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}, "
+        + ("approximate, " if approximate(result.stages) else "")
+        + f"confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
         "also": list(result.also),
         "confidence": round(result.confidence, 4),

@@ -42,13 +42,19 @@ def _now(document: Document) -> Document | None:
         return None
 
 
+def _unchanged(moment: Moment) -> str:
+    if moment.day > app().search.page.clock.today():
+        return "That day is still to come; this is the text of today."
+    return "Nothing in it has changed since."
+
+
 def _since(document: Document, now: Document | None, moment: Moment) -> None:
     when = f"As of {style.day(moment.day)}"
     if now is None:
         st.warning(f"{when}. This document has been removed or renamed since.", icon=":material/history:")
         return
     if now.blob == document.blob:
-        st.info(f"{when}. Nothing in it has changed since.", icon=":material/history:")
+        st.info(f"{when}. {_unchanged(moment)}", icon=":material/history:")
     else:
         st.warning(
             f"{when}, version {document.version}. This has changed since: it is now version {now.version}.",

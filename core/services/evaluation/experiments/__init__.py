@@ -64,8 +64,11 @@ class WrittenReport:
 class Experiments:
     """Runs experiments and writes their reports to `reports/` of the workspace."""
 
-    def __init__(self, context: ExperimentContext, folder: Path, jobs: Jobs) -> None:
-        self.context, self.folder, self.jobs = context, folder, jobs
+    def __init__(
+        self, context: ExperimentContext, folder: Path, jobs: Jobs, written: Callable[[], object] = lambda: None
+    ) -> None:
+        """`written` is called after a report was written: other machines want it too."""
+        self.context, self.folder, self.jobs, self._written = context, folder, jobs, written
 
     def run(
         self,
@@ -88,6 +91,7 @@ class Experiments:
         path.write_text(report.html(result), encoding="utf-8")
         if out is None:
             path.with_suffix(".json").write_text(json.dumps({"title": result.title, **result.values}), encoding="utf-8")
+            self._written()
         self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)
         return WrittenReport(result, path)
 
