@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
 
 from bench import (
     api,
@@ -10,10 +13,12 @@ from bench import (
     confidence,
     conversion,
     disagreements,
+    edits,
     embedding,
     endurance,
     fusing,
     impact,
+    lance,
     lcs,
     legs,
     methods,
@@ -22,10 +27,15 @@ from bench import (
     people,
     playground,
     quality,
+    ray,
     report,
+    scale,
+    segments,
     sessions,
+    shared,
     snippets,
     statistics,
+    store,
     sweep,
     verdicts,
 )
@@ -45,10 +55,14 @@ def main() -> None:
     parts = {
         "legs": _legs,
         "building": _building,
+        "edits": _edits,
+        "segments": _segments,
         "impact": _impact,
+        "store": _store,
         "embedding": _embedding,
         "quality": _quality,
         "sessions": _sessions,
+        "shared": lambda _: shared.write(),
         "api": _api,
         "endurance": _endurance,
         "lcs": _lcs,
@@ -63,6 +77,9 @@ def main() -> None:
         "conversion": _conversion,
         "confidence": _confidence,
         "people": _people,
+        "ray": _ray,
+        "scale": lambda _: scale.write(),
+        "lance": _lance,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -131,6 +148,48 @@ def _building(sizes: list[int]) -> None:
     report.write("building", "Indexing", text)
 
 
+def _edits(sizes: list[int]) -> None:
+    measured = [edits.measure(HOME, size) for size in sizes]
+    heads = (
+        "chunks",
+        "one edit CPU s",
+        "against the row above",
+        "disk GB",
+        "open s",
+        "own MB",
+        "mapped MB",
+        "BM25 ms",
+        "dense ms",
+    )
+    before = [None, *(figures["edit_cpu_s"] for figures in measured)]
+    lines = []
+    for figures, above in zip(measured, before, strict=False):
+        for name in ("once", "edited"):
+            state, edit = figures[name], figures["edit_cpu_s"]
+            lines.append(
+                [
+                    f"{figures['chunks']:,}, {state['segments']} segment{'s' * (state['segments'] > 1)}",
+                    f"{edit:.2f}" if name == "edited" else "",
+                    f"{edit / above:.2f}x" if name == "edited" and above else "",
+                    f"{figures['disk_gb']:.2f}",
+                    *(f"{state[key]:.2f}" for key in ("open_s", "own_mb", "mapped_mb", "bm25_ms", "dense_ms")),
+                ]
+            )
+    report.write("edits", "One edit of a large index", edits.about(report.machine()) + markdown_table(heads, lines))
+
+
+def _segments(sizes: list[int]) -> None:
+    measured = [segments.measure(HOME, size) for size in sizes if size <= 20_000]
+    heads = ("chunks", "leg", *(f"{count} segments" for count in segments.COUNTS))
+    lines = [
+        [f"{figures['chunks']:,}", leg, *(f"{cpu / figures[leg][1]:.2f}x" for cpu in figures[leg].values())]
+        for figures in measured
+        for leg in segments.LEGS
+    ]
+    text = f"{report.machine()}. CPU p50 of a search against one segment; generations with more of them took turns with it.\n\n"
+    report.write("segments", "Searches over segments", text + markdown_table(heads, lines))
+
+
 def _impact(sizes: list[int]) -> None:
     measured = [impact.measure(HOME, size) for size in sizes if size <= 20_000]
     heads = (
@@ -150,6 +209,16 @@ def _impact(sizes: list[int]) -> None:
         "median of twenty changes that are open at once; the first one also opens what the others share.\n\n"
     )
     report.write("impact", "The impact of a change", text + markdown_table(heads, lines))
+
+
+def _store(sizes: list[int]) -> None:
+    rows = [store.measure(HOME, size) for size in sizes if size <= 20_000]
+    text = (
+        f"{report.machine()}. Two machines share an index over SeaweedFS on the same machine; vectors are synthetic. CPU of the process, without "
+        "the store's: an edit of one document is published by one machine and fetched by the other; an idle look finds nothing new.\n\n"
+    )
+    lines = [[row[name] for name in store.HEADER] for row in rows]
+    report.write("store", "One index for several machines", text + markdown_table(store.HEADER, lines))
 
 
 def _embedding(sizes: list[int]) -> None:
@@ -221,8 +290,23 @@ def _sessions(sizes: list[int]) -> None:
 
 def _api(sizes: list[int]) -> None:
     measured = api.measure(HOME)
-    heads = ("way", "requests", "errors", "p50 ms", "p95 ms", "a second", "server CPU ms", "against search()", "kB")
-    lines = [["bare `search()`", "", "", "", "", "", f"{measured['bare_ms']:.2f}", "1.00x", ""]]
+    heads = (
+        "way",
+        "requests",
+        "errors",
+        "p50 ms",
+        "p95 ms",
+        "a second",
+        "CPU ms",
+        "against one",
+        "against as many",
+        "kB",
+    )
+    alone, at_once = measured["bare_ms"], measured["crowd_ms"]
+    lines = [
+        [label, "", "", "", "", "", f"{spent:.2f}", f"{spent / alone:.2f}x", f"{spent / at_once:.2f}x", ""]
+        for label, spent in (("bare `search()`, one caller", alone), (f"bare, {api.CLIENTS} callers at once", at_once))
+    ]
     lines += [
         [
             f"`{row['path']}`",
@@ -230,7 +314,8 @@ def _api(sizes: list[int]) -> None:
             row["errors"],
             *(f"{row[key]:.0f}" for key in ("p50_ms", "p95_ms", "per_s")),
             f"{row['cpu_ms']:.2f}",
-            f"{row['cpu_ms'] / measured['bare_ms']:.2f}x",
+            f"{row['cpu_ms'] / alone:.2f}x",
+            f"{row['cpu_ms'] / at_once:.2f}x",
             f"{row['kb']:.0f}",
         ]
         for row in measured["rows"]
@@ -308,6 +393,49 @@ def _people(sizes: list[int]) -> None:
         lines = [[each.question, str(each.rank or "-"), each.first, each.why] for each in people.misses(answers)]
         text += f"\n\nMisses of {name}:\n\n" + markdown_table(("question", "rank", "found first", "why"), lines)
     report.write("people", "Questions as people ask them", text)
+
+
+def _ray(sizes: list[int]) -> None:
+    fresh = lambda what: json.loads(
+        subprocess.run(
+            [sys.executable, "-m", "bench.ray", str(HOME / "ray"), what], stdout=subprocess.PIPE, check=True
+        ).stdout.splitlines()[-1]
+    )
+    measured = [fresh(way) for way in ray.WAYS]
+    spent = fresh("serial")
+    text = (
+        f"{report.machine()}. A third of the starter knowledge base ({measured[0]['chunks']} chunks) with the default model, every build in a fresh process "
+        "without known vectors. The three machines are processes of this one: a head that does no work and two raylets with one processor each; in the last row a "
+        "worker process and then a whole raylet with its worker were killed with SIGKILL after the first vectors had come. Wall times contain the start of Ray and whatever else ran on "
+        "the machine: two cores that are shared are no evidence for a speed-up. That the index is the same, what Ray adds in CPU, and that kills are survived is what these rows show.\n\n"
+    )
+    text += markdown_table(ray.HEADS, list(ray.rows(measured)))
+    rest = spent["read, write, publish"] / spent["all"]
+    text += "\n\nWhat workers take and what the builder does by itself, CPU of one build in one process:\n\n"
+    shares = [[what, f"{value:.2f}", f"{100 * value / spent['all']:.1f} %"] for what, value in spent.items()]
+    text += markdown_table(("part", "CPU s", "of all"), shares)
+    text += (
+        f"\n\nReading the repository, writing and publishing stay in the builder: {100 * rest:.1f} % of the CPU, so that no number of workers makes this build more than "
+        f"{1 / rest:.0f} times faster."
+    )
+    report.write("ray", "Bulk work on Ray", text)
+
+
+def _lance(sizes: list[int]) -> None:
+    """On this machine's disk, and on a store where one is configured."""
+    found = [
+        (where, lance.measure(HOME / "lance", size, tables))
+        for size in sizes
+        if size >= 20_000
+        for where, tables in lance.places()
+    ]
+    text = lance.ABOUT.format(machine=report.machine())
+    text += markdown_table(lance.HEADS, [row for where, one in found for row in lance.rows_of(one, where)])
+    text += "\n\n" + markdown_table(lance.COSTS, [row for where, one in found for row in lance.costs(one, where)])
+    text += "\n\nNotes of the generations: " + " ".join(
+        dict.fromkeys(note for _, one in found for note in one["lance"]["notes"])
+    )
+    report.write("lance", "A profile in LanceDB beside the exact one", text)
 
 
 def _conversion(sizes: list[int]) -> None:

@@ -132,9 +132,9 @@ class Tab:
 class Bare:
     """`search()` alone, in a process of its own."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *threads: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.bare"],
+            [sys.executable, "-m", "bench.bare", *threads],
             cwd=ROOT,
             env={**os.environ, "CONCORD_HOME": str(home)},
             stdin=subprocess.PIPE,
