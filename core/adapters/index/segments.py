@@ -164,7 +164,7 @@ def folded(segments: Sequence[Segment], chunks: int) -> list[Segment]:
 def due(segments: Sequence[Segment]) -> list[Segment]:
     """Segments that should be merged now: where there are many, or most of one is gone. None: nothing is due.
 
-    >>> sizes = [9000, 300, 300, 300, 300, 300, 300, 300, 300]
+    >>> sizes = [10_000, 300, 300, 300, 300, 300, 300, 300, 300]
     >>> [one.live for one in due([Segment(f"segments/{n:06d}", 1, size, (), size) for n, size in enumerate(sizes)])]
     [300, 300, 300, 300, 300, 300, 300, 300]
     >>> due([Segment("", 9, 900, (1,), 800), Segment("segments/000001", 1, 300, (), 300)])
