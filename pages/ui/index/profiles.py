@@ -24,6 +24,8 @@ def draw() -> None:
             {
                 "Profile": profile.name,
                 "Production": profile == production,
+                "Passages": serving.chunks if serving else None,
+                "Built": style.moment(serving.built) if serving else "not built",
                 "Chunker": profile.chunker.name,
                 "Parameters": ", ".join(
                     f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
@@ -33,8 +35,6 @@ def draw() -> None:
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Graph": profile.graph,
                 "Engine": "LanceDB, approximate" if profile.engine == LANCE else profile.engine,
-                "Passages": serving.chunks if serving else None,
-                "Built": style.moment(serving.built) if serving else "not built",
             }
         )
     st.dataframe(rows, hide_index=True, key="profiles", placeholder="")
