@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -427,6 +427,16 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
         if getattr(made.lexical, part.name) == getattr(usual.lexical, part.name)
     ]
     assert left == []
+
+
+def test_what_a_search_in_lancedb_is_worth_stands_under_its_generations(visit: Open, own_app: App) -> None:
+    beyond = replace(own_app.platform.settings.profile(), name="beyond", engine="lance", graph="none")
+    own_app.index.admin.add_profile(demo("admin"), beyond)
+    own_app.index.builder.build(beyond)
+    app = visit("index", home=own_app.settings.home)
+    assert not any("LanceDB" in caption.value for caption in app.caption), "production is searched exactly"
+    app.selectbox(key="generations_of").set_value("beyond").run()
+    assert "Searched in LanceDB. It is small enough that every vector is compared." in [c.value for c in app.caption]
 
 
 def test_a_profile_that_is_wrong_is_refused_while_it_is_filled_in(visit: Open, own_app: App) -> None:

@@ -68,6 +68,8 @@ def draw_generations() -> None:
     if not any(row["Notes"] for row in rows):
         rows = [{key: value for key, value in row.items() if key != "Notes"} for row in rows]
     st.dataframe(rows, hide_index=True, key="generations")
+    for note in next((generation.notes for generation in generations if generation.current), ()):
+        st.caption(note)  # the table is wider than the page, and this is what searches are worth
     others = [generation for generation in generations if not generation.current]
     if not others:
         st.caption("There is no older generation to roll back to.")
