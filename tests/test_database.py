@@ -257,6 +257,23 @@ def test_a_server_that_is_not_there_is_a_sentence_without_the_password(
     assert "postgresql://ann:***@127.0.0.1:1/concord" in str(caught.value)
 
 
+def test_people_are_not_told_where_the_server_is(
+    url: str, postgres: Server, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    database = open_database(url, Path())
+    database.create("w" * 32)
+    monkeypatch.setattr("core.adapters.state.postgres._PATIENCE", 0)
+    postgres.stop()
+    try:
+        with pytest.raises(Unavailable, match=r"^The database cannot be reached\. Try again in a moment;") as caught:
+            database.facts()
+    finally:
+        postgres.start()
+    assert "postgresql://" not in str(caught.value)
+    assert "cannot be reached: connection" in caplog.text
+    assert database.facts().workspace == "w" * 32
+
+
 @pytest.mark.parametrize("url", ["mysql://a/b", "postgresql://host", "app.db", "sqlite://"])
 def test_a_url_that_names_no_database_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="must look like postgresql://"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from core.adapters.state.statements import ConnectionLost
 from core.errors import BadInput, Refused, Unavailable, storing
 from core.types import RESTORE, Damage
 
+LOG = logging.getLogger("concord.database")
 T = TypeVar("T")
 _PATIENCE = 10  # seconds in which a server that restarts comes back
 _FINAL = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
@@ -50,6 +52,7 @@ class PostgresDatabase(Database):
         event.listen(engine, "handle_error", self._explain)
         self._reader = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._turn = threading.Lock()  # threads of a process wait here, without a connection each
+        self._answered = False  # ever
         super().__init__(engine)
 
     def _connect(self, dialect: Any, record: Any, positional: Any, named: Any) -> Any:
@@ -57,15 +60,25 @@ class PostgresDatabase(Database):
         end = time.monotonic() + _PATIENCE
         while True:
             try:
-                return psycopg.connect(*positional, **named)
+                connection = psycopg.connect(*positional, **named)
             except psycopg.OperationalError as error:
                 why = " ".join(str(error).split())
                 if any(sign in why for sign in _FINAL) or time.monotonic() > end:
-                    raise Unavailable(
-                        f"The database {self.place} cannot be reached ({why}). Start it, or correct CONCORD_DATABASE; "
-                        "nothing is lost, and what waits goes on once it answers."
-                    ) from None
+                    raise self._unreachable(why) from None
                 time.sleep(0.2)
+            else:
+                self._answered = True
+                return connection
+
+    def _unreachable(self, why: str) -> Unavailable:
+        """Whoever starts Concord reads the address; whoever uses it later has no business with that."""
+        after = "nothing is lost, and what waits goes on once it answers."
+        if not self._answered:
+            return Unavailable(
+                f"The database {self.place} cannot be reached ({why}). Start it, or correct CONCORD_DATABASE; {after}"
+            )
+        LOG.error("The database %s cannot be reached: %s", self.place, why)
+        return Unavailable(f"The database cannot be reached. Try again in a moment; {after}")
 
     def create(self, workspace: str = "") -> None:
         with self._reading() as connection:
