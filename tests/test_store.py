@@ -18,6 +18,7 @@ import pytest
 
 from core.adapters.store import conformance
 from core.adapters.store.objects import ObjectStore
+from core.adapters.store.published import Pointer, PublishedIndex
 from core.bootstrap import App
 from core.bootstrap import build as build_app
 from core.entrypoints.cli import main
@@ -257,6 +258,32 @@ def test_of_two_builds_at_once_the_slower_one_starts_again_from_the_faster_one(s
     assert built.changed == 1, "only what the faster build did not have"
     ann.index.following.tick()
     assert {*found(ann, "error 809 form 1099")} >= {"vpn.md", "tax.md"}
+
+
+@pytest.mark.slow
+def test_a_publication_whose_answer_got_lost_and_that_others_overwrote_keeps_its_files(
+    store: str, tmp_path: Path
+) -> None:
+    """The store took CURRENT, the answer was lost, another machine wrote CURRENT, and the request was sent again."""
+    ann = first(tmp_path, store)
+    put(ann, {"vpn.md": "# VPN\n\nError 809.\n"})
+    index = ann.index.generations.copies.index
+    replaced, twice = index.replace, []
+
+    def again(place: str, old: Pointer | None, new: Pointer) -> Pointer:
+        if not twice:
+            twice.append(replaced(place, old, new))
+            PublishedIndex(index.objects, index.conformance).point(place, new.generations[1].folder, pinned=True)
+        return replaced(place, old, new)
+
+    index.replace = again
+    build(ann)
+    assert twice
+    bob = another(ann, tmp_path / "bob")
+    assert serving(bob) == 1, "where the other machine put it"
+    bob.index.admin.rollback(ADMIN, 2)
+    assert serving(bob) == 2
+    assert not list(bob.index.generations.damaged())
 
 
 @pytest.mark.slow

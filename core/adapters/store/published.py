@@ -147,6 +147,9 @@ class PublishedIndex:
                 raise Conflict("The upload took so long that its files may have been deleted.")
             return self._add(place, row, parent, base)
         except Conflict:
+            pointer = self.read(place)
+            if pointer and row in pointer.generations:  # it was written, the answer got lost, and others wrote since
+                return pointer
             self.objects.delete(uploaded)  # their names are this upload's own
             raise
 
