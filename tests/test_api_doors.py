@@ -61,7 +61,7 @@ OPERATIONS = {
     "list_jobs": "platform.jobs.listed",
     "show_job": "platform.jobs.show",
     "health": "",
-    "metrics": "knowledge.home.index_state platform.workers.waiting",
+    "metrics": "knowledge.home.index_state",
 }  # fmt: skip
 
 # Why a use case has no operation. What no access token may do (REACH) needs no line here.
@@ -81,7 +81,7 @@ REASONS = {
     ),
     INSIDE: (
         "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.reviewers playground.comparer.cached_searches"
-        " platform.settings index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
+        " platform.settings platform.workers index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
     ),
     AUTHORING: (
         "knowledge.drafts words reviews.merger.solve reviews.discussion.apply reviews.discussion.resolve reviews.discussion.edit_comment"

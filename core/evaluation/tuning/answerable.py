@@ -73,15 +73,16 @@ def curve(answerable: Sequence[float], unanswerable: Sequence[float]) -> tuple[T
 def threshold_for(answerable: Sequence[float], most: float = ALARMS) -> float:
     """The highest threshold, to the hundredth, that doubts at most this share of the answerable questions.
 
-    >>> threshold_for([0.9, 0.8, 0.7, 0.2], 0.25), threshold_for([0.9, 0.8], 0.0)
-    (0.7, 0.8)
+    >>> threshold_for([0.9, 0.8, 0.7, 0.2], 0.25), threshold_for([0.9, 0.57], 0.0), threshold_for([1 - 1e-16], 0.0)
+    (0.7, 0.57, 0.99)
     """
     if not answerable:
         raise BadInput("No question to choose a threshold on.")
     if not 0 <= most < 1:
         raise BadInput(f"The share of false alarms lies between 0 and 1, not at {most:g}.")
     first = sorted(answerable)[int(most * len(answerable))]
-    return int(100 * first + 1e-9) / 100
+    hundredths = int(100 * first + 1e-9)  # 0.57 is 56.99... of them
+    return (hundredths - (hundredths / 100 > first)) / 100
 
 
 def fit(rows: np.ndarray, labels: np.ndarray, ridge: float = 1.0) -> list[float]:
