@@ -92,6 +92,7 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
                 screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
+@pytest.mark.slow
 def test_how_two_entities_are_connected(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

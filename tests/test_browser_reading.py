@@ -51,7 +51,7 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_home: Path, 
         assert download.value.suggested_filename == "delegation-of-authority.docx"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_printed_document_is_the_text_with_its_facts_and_page_numbers(
     chromium: Any, served_home: Path, tmp_path: Path, scheme: str
 ) -> None:

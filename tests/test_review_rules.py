@@ -303,7 +303,7 @@ class Journey(RuleBasedStateMachine):
 
 TestJourney = Journey.TestCase
 TestJourney.settings = settings(
-    max_examples=6, stateful_step_count=18, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    max_examples=3, stateful_step_count=15, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
 )
 
 
