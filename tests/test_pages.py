@@ -18,6 +18,7 @@ from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.errors import Unavailable
 from core.types import LexicalOptions, Profile
+from pages.ui.index.jobs import NAMES
 from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 
@@ -427,6 +428,10 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
         if getattr(made.lexical, part.name) == getattr(usual.lexical, part.name)
     ]
     assert left == []
+
+
+def test_every_kind_of_job_has_a_name(own_app: App) -> None:
+    assert set(own_app.platform.workspace.works) <= set(NAMES)
 
 
 def test_what_a_search_in_lancedb_is_worth_stands_under_its_generations(visit: Open, own_app: App) -> None:

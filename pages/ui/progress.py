@@ -25,6 +25,8 @@ NAMES = {
     "drift": "Checking production",
     "check-model": "Checking a language model",
     "remote": "Push to the remote",
+    "answers": "Checking the answers of documents",
+    "impact": "Measuring the impact of a change",
 }
 
 
