@@ -183,9 +183,7 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
             own_app,
             {
                 "supply-chain/safety/turnstiles.md": "# Turnstiles\n\n"
-                + "\n\n".join(
-                    f"The turnstile at the airlock of door {n} is locked after shift {n}." for n in range(30)
-                )
+                + "\n\n".join(f"The turnstile at the airlock of door {n} is locked after shift {n}." for n in range(30))
             },
             "Say when turnstiles are locked",
         )
