@@ -85,6 +85,7 @@ VIEWS = {
     "index profiles": "/index?index_tab=Profiles",
     "index models": "/index?index_tab=Models",
     "index money": "/index?index_tab=Money",
+    "remote": "/remote",
     "inbox": "/inbox",
     "accounts": "/accounts",
     "audit": "/audit",
