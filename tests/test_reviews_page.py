@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
+from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
 from core.curation.frontmatter import decode
 from core.curation.review import MOVES, STATES, refusal
@@ -231,6 +233,17 @@ def test_the_discussion_tells_what_happened_in_order(visit: Open, kb: App) -> No
     number = brought(kb, "changes requested").id
     items = drawn(visit("reviews", "author", change=str(number), side="Discussion"), "discussion")["items"]
     assert [one["text"] for one in items] == ["started this change", "asked for review", "requested changes"]
+    assert items[-1]["note"]
+
+
+def test_a_verdict_keeps_its_note_where_its_entry_falls_into_the_next_second(visit: Open, kb: App) -> None:
+    class Later(SystemClock):
+        def stamp(self) -> str:
+            return (datetime.fromisoformat(super().stamp()) + timedelta(seconds=1)).isoformat()
+
+    kb.people.audit.clock = Later()
+    number = brought(kb, "changes requested").id
+    items = drawn(visit("reviews", "author", change=str(number), side="Discussion"), "discussion")["items"]
     assert items[-1]["note"]
 
 

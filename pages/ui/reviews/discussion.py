@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import streamlit as st
 
 from core.access import Actor
+from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
 from pages.ui import keys, people
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels
 from pages.ui.workspace import app
+
+_MOMENT = timedelta(seconds=60)  # a transaction waits no longer for its turn
 
 
 def draw(change: Change, me: Actor) -> None:
@@ -45,13 +49,23 @@ def _timeline(change: Change, me: Actor) -> list[dict[str, Any]]:
 
 def _events(change: Change, me: Actor) -> list[tuple[str, int, dict[str, Any]]]:
     """Audit entries, with the note that a reviewer gave along with a verdict."""
-    verdicts = {(verdict.who, verdict.when): (n, verdict.note) for n, verdict in enumerate(change.verdicts)}
     events = []
     for entry in app().people.audit.of_change(me, change.id):
         if entry.action in ("comment", "edit comment"):
             continue
         judged = entry.action in ("approve", "request changes")
-        number, note = verdicts.get((entry.who, entry.at), (0, "")) if judged else (0, "")
+        number, note = _verdict(change, entry) if judged else (0, "")
         item = {**labels.event(entry), **({"note": labels.nodes(note), "id": f"v{number}"} if note else {})}
         events.append((entry.at, 0, item))
     return events
+
+
+def _verdict(change: Change, entry: AuditEntry) -> tuple[int, str]:
+    """Place and note of the verdict that an entry tells of: the last of that person, written a moment before the entry."""
+    written = datetime.fromisoformat(entry.at)
+    own = [
+        (n, verdict.note)
+        for n, verdict in enumerate(change.verdicts)
+        if verdict.who == entry.who and timedelta() <= written - datetime.fromisoformat(verdict.when) <= _MOMENT
+    ]
+    return own[-1] if own else (0, "")
