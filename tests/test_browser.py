@@ -210,6 +210,7 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
         expect(screen.page.get_by_text("No document uses these words")).to_be_visible()
         screen.open("/index")
         screen.key("verify").get_by_role("button").click()
+        screen.settle()
         screen.page.get_by_role("tab", name="Jobs").click()
         expect(
             screen.page.get_by_text("Every file is whole; repository, database and index agree.").first

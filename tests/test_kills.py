@@ -88,8 +88,8 @@ def check(home: Path, reader: Reader) -> None:
     assert app.index.generations.current(app.platform.settings.profile()).commit == app.knowledge.store.head()
 
 
-def test_two_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
-    check(tmp_path, kill_at_random(tmp_path, kills=2, seed=1, pause=0.02))
+def test_four_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
+    check(tmp_path, kill_at_random(tmp_path, kills=4, seed=1, pause=0.02))
 
 
 @pytest.mark.slow
