@@ -183,7 +183,9 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
             own_app,
             {
                 "supply-chain/safety/turnstiles.md": "# Turnstiles\n\n"
-                + "\n\n".join(f"The turnstile at the airlock of door {n} is locked after shift {n}." for n in range(30))
+                + "\n\n".join(
+                    f"The turnstile at the airlock of door {n} is locked after shift {n}." for n in range(120)
+                )
             },
             "Say when turnstiles are locked",
         )
@@ -210,7 +212,6 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
         expect(screen.page.get_by_text("No document uses these words")).to_be_visible()
         screen.open("/index")
         screen.key("verify").get_by_role("button").click()
-        screen.settle()
         screen.page.get_by_role("tab", name="Jobs").click()
         expect(
             screen.page.get_by_text("Every file is whole; repository, database and index agree.").first
