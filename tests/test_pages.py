@@ -16,7 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
-from core.errors import Unavailable
+from core.errors import Refused, Unavailable
+from core.services.knowledge.home import Home
 from core.types import LexicalOptions, Profile
 from pages.ui.index.jobs import NAMES
 from tests.apptest import Open, drawn, words
@@ -493,10 +494,26 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
     assert not app.dataframe
 
 
+def test_a_role_that_is_lost_while_the_page_is_drawn_is_said_in_a_sentence(
+    kb_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import streamlit as st
+
+    def lost(self: Home, steps: int = 8) -> object:
+        raise Refused("Only authors and above may propose a change; Ada Brandt is a reader.")
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    monkeypatch.setenv("CONCORD_HOME", str(kb_home))
+    monkeypatch.setattr(Home, "overview", lost)
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()  # in the frame
+    assert not app.exception
+    assert "Ada Brandt is a reader" in words(app)
+
+
 @pytest.mark.parametrize("act", ["rebuild", "rollback", "cancel", "add_profile", "make_default", "verify"])
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
 def test_services_refuse_whatever_door_was_used(own_app: App, act: str, persona: str) -> None:
-    from core.errors import Refused
     from core.types import Profile
 
     arguments = {"rollback": (1,), "cancel": (1,), "add_profile": (Profile("x"),), "make_default": ("local",)}.get(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from pages.ui import flash, foot, identity, style
+from core.errors import Refused
+from pages.ui import dialogs, flash, foot, identity, style
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -13,13 +14,17 @@ from pages.ui.workspace import app
 
 def draw() -> None:
     """Draw the frame and run the page."""
+    dialogs.closed()
     st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
     style.page_style()
     st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
     page = st.navigation(menu(identity.me()), expanded=True)
     foot.draw()
     shortcuts.mount()
-    page.run()
+    try:
+        page.run()
+    except Refused as refusal:  # a role that was taken away while the page was being drawn
+        st.info(flash.plain(str(refusal)), icon=":material/lock:")
     flash.show()
 
 
