@@ -61,7 +61,8 @@ def inputs() -> dict[str, Input]:
     between = (
         f"measured at {smaller['chunks']} and {larger['chunks']} chunks, taken as linear (Search beside the peers)"
     )
-    own, ray, parts = table("api")[1], table("ray", which=0), table("ray")
+    own = next(row for row in table("api") if row["way"] == "`/api/v1/search`")
+    ray, parts = table("ray", which=0), table("ray")
     at = f"measured at {built['chunks']} chunks"
     given = [
         Input("image", number(built["index MB"]) * 1e6 / chunks, "bytes a chunk of an exact index", f"{at} (Indexing)"),
@@ -71,7 +72,7 @@ def inputs() -> dict[str, Input]:
         Input("fts", number(smaller["CPU p50 ms"]) / 1e3, "CPU s a query, words in LanceDB", f"measured at {smaller['chunks']} chunks (Search beside the peers)"),
         Input("fts_more", slope, "CPU s more for each further chunk", between),
         Input("embed", number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]), "CPU s to embed a chunk, default model", "measured, Xeon with VNNI (A large index with the default model)"),
-        Input("request", number(own["server CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
+        Input("request", number(own["CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
         Input("lance", 2461.0, "bytes a chunk in a Lance table with its indexes", "measured once at 20,000 chunks: data 2,121, words 247, IVF_RQ 67, keys 26"),
         Input("lance_fts", 24e-6, "CPU s a chunk to index words in Lance", "measured once at 400,000 chunks"),
         Input("versions", 1.5, "times the data, for versions that are not collected yet", "assumed"),
