@@ -39,7 +39,7 @@ def test_somebody_makes_a_token_and_ends_it(chromium: Any, people_app: App, tmp_
         journey.click(page.get_by_role("button", name="Make token"))
         dialog = page.get_by_role("dialog")
         expect(dialog.get_by_text("it is not shown again")).to_be_visible()
-        text = dialog.locator("code").first.inner_text().strip()
+        text = dialog.get_by_test_id("stCode").locator("code").inner_text().strip()
         actor = tokens.holder(text, "api")
         assert (actor.id, actor.scope, actor.token) == ("admin", "propose", "My assistant")
         journey.step("shown once")
