@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.state.migrations import MIGRATIONS, statements
+from core.adapters.state.statements import Statements
 from core.bootstrap import App
 from core.curation.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
@@ -566,6 +568,30 @@ def test_deleting_and_renaming_are_changes_too(reviews_app: App) -> None:
 def test_a_state_that_is_none_is_refused_with_a_sentence(reviews_app: App) -> None:
     with pytest.raises(BadInput, match="There is no state 'bogus'. States: open, draft, in review"):
         reviews_app.reviews.changes.all(state="bogus")
+
+
+def test_a_list_asks_the_database_as_often_for_many_changes_as_for_one(
+    reviews_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, asked = reviews_app.reviews.changes, []
+    ask = Statements._ask
+    monkeypatch.setattr(Statements, "_ask", lambda self, read: (asked.append(read), ask(self, read))[1])
+
+    def statements_of(listing: Callable[[], object]) -> int:
+        asked.clear()
+        listing()
+        return len(asked)
+
+    def of_every_list() -> list[int]:
+        lists = [lambda: changes.listed(AUTHOR), lambda: changes.listed(AUTHOR, state="approved"), lambda: changes.waiting_for(REVIEWER)]  # fmt: skip
+        return [statements_of(one) for one in lists]
+
+    approved(reviews_app, changed("5 years", "8 years"))
+    one = of_every_list()
+    for number in range(5):
+        approved(reviews_app, changed("5 years", f"{number + 10} years"))
+    assert of_every_list() == one
+    assert {change.approvals for change in changes.listed(AUTHOR)} == {(REVIEWER.name,)}
 
 
 def test_drafts_are_kept_per_person(reviews_app: App) -> None:

@@ -105,6 +105,17 @@ def state(facts: Facts) -> str:
     return "in review" if missing_approvals(facts) else "approved"
 
 
+def stages(wanted: str) -> tuple[str, ...]:
+    """The stored stages of changes in a state; none where any will do.
+
+    >>> stages("approved"), stages("open"), stages("merged"), stages("")
+    (('in review',), ('draft', 'in review'), ('merged',), ())
+    """
+    if wanted in ("", "open"):
+        return ("draft", "in review") if wanted else ()
+    return (wanted,) if wanted in ("draft", "merged", "closed") else ("in review",)
+
+
 def refusal(move: str, now: str) -> str:
     """Why a move is not allowed in a state; "" when it is.
 

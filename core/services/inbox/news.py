@@ -53,8 +53,8 @@ class ChangeNews:
         if landing.change is None:
             return
         row = landing.change
-        asked = {request["account"] for request in state.requests.of_change(row["id"])}
-        judges = {verdict["who"] for verdict in state.verdicts.of_change(row["id"])}
+        asked = {request["account"] for request in state.requests.of_changes([row["id"]])}
+        judges = {verdict["who"] for verdict in state.verdicts.of_changes([row["id"]])}
         self.messages.tell(state, actor, {row["author"]} | asked | judges, "merged", _subject(row))
 
     def named(

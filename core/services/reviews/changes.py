@@ -23,14 +23,16 @@ from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
-from core.services.reviews.facts import ChangeFacts, branch_of
+from core.services.reviews.facts import ChangeFacts, Records, Work, branch_of
 from core.services.reviews.pictures import complete
-from core.services.reviews.requests import ReviewRequest, ReviewRequests
+from core.services.reviews.requests import ReviewRequest, ReviewRequests, answered
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
     from core.adapters.state.database import Database, State
+
+AT_ONCE = 1000  # changes whose records are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +109,17 @@ class Changes:
 
     def get(self, number: int) -> Change:
         """A change, for services; doors call `show`."""
-        return self._describe(self.database, _known(self.database, number))
+        ((_, change),) = self._described([_known(self.database, number)])
+        return change
 
     def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
         """Last touched first, for services; doors call `listed`."""
         if state not in ("", "open", *review.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
-        rows = self.database.changes.all()
-        changes = (self._describe(self.database, row) for row in rows if not author or row["author"] == author)
         words = text.casefold().split()
         return tuple(
             change
-            for change in changes
+            for _, change in self._described(self.database.changes.all(review.stages(state), author))
             if (not state or change.state == state or (state == "open" and change.open))
             and all(word in _words(change) for word in words)
         )
@@ -126,15 +127,16 @@ class Changes:
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person should review."""
         require(actor, "propose a change")
-        return tuple(change for change in self.all(state="open") if self._waits_for(change, actor))
+        rows = self.database.changes.all(("in review",))
+        return tuple(change for facts, change in self._described(rows) if self._waits_for(change, facts, actor))
 
-    def _waits_for(self, change: Change, actor: Actor) -> bool:
+    def _waits_for(self, change: Change, facts: Facts, actor: Actor) -> bool:
         """In review and not judged by this person yet; or edited since they requested changes."""
         if change.state == "changes requested":
             return any(block.who == actor.id and block.head != change.head for block in change.blocks)
         mine = [verdict for verdict in change.verdicts if verdict.who == actor.id][-1:]
         approved = any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
-        own_work = review.own_work(self._facts_of(change), actor.id, actor.name)
+        own_work = review.own_work(facts, actor.id, actor.name)
         return change.state == "in review" and not own_work and not approved
 
     def asked_of(self, actor: Actor) -> tuple[Change, ...]:
@@ -161,8 +163,15 @@ class Changes:
     def _facts_of(self, change: Change) -> Facts:
         return self.facts.of(self.database, _known(self.database, change.id))[0]
 
-    def _describe(self, state: State, row: Mapping[str, Any]) -> Change:
-        facts, work = self.facts.of(state, row)
+    def _described(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Facts, Change]]:
+        for first in range(0, len(rows), AT_ONCE):
+            part = rows[first : first + AT_ONCE]
+            records = self.facts.records(self.database, [row["id"] for row in part])
+            for row in part:
+                facts, work = self.facts.of(self.database, row, records)
+                yield facts, self._change(row, facts, work, records)
+
+    def _change(self, row: Mapping[str, Any], facts: Facts, work: Work, records: Records) -> Change:
         now = review.state(facts)
         columns = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
         return Change(
@@ -180,10 +189,10 @@ class Changes:
             requirements=review.requirements(facts) if now in review.OPEN else (),
             conflicts=facts.conflicts,
             findings=work.findings,
-            asked=self.requests.of(state, row["id"], facts),
+            asked=answered(records.requests.get(row["id"], ()), facts),
             warnings=review.wanted(facts, "warn") if now in review.OPEN else (),
             stops=review.wanted(facts, "block") if now in review.OPEN else (),
-            unknown=self.requests.unknown(facts) if now in review.OPEN else (),
+            unknown=self.requests.unknown(facts, records.accounts) if now in review.OPEN else (),
         )
 
     # ------------------------------------------------------------ moving

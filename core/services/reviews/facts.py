@@ -5,7 +5,7 @@ Git says what it does, the audit who wrote it, the accounts who may judge it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -21,7 +21,7 @@ from core.curation.review import Facts, Verdict
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.ports import Clock
-from core.services.people.accounts import Accounts
+from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks
 from core.types import Edit
 
@@ -44,6 +44,18 @@ class Work:
     listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
 
 
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What the database says about some changes, read at once: a list that asks for each alone takes seconds."""
+
+    accounts: tuple[Account, ...]
+    addresses: Mapping[str, str]  # account to its plain address
+    verdicts: Mapping[int, list[dict[str, Any]]]
+    requests: Mapping[int, list[dict[str, Any]]]
+    conversations: Mapping[int, int]
+    writers: Mapping[int, str]
+
+
 BRANCHES = "change/"
 
 
@@ -62,30 +74,42 @@ class ChangeFacts:
 
     def __init__(self, store: GitStore, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
         self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
-        self._work = lru_cache(maxsize=512)(self._look)
+        self._work = lru_cache(maxsize=4096)(self._look)
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
-    def of(self, state: State, row: Mapping[str, Any]) -> tuple[Facts, Work]:
+    def records(self, state: State, numbers: Sequence[int]) -> Records:
+        """What is stored about these changes."""
+        return Records(
+            accounts=self.accounts.all(),
+            addresses={account: plain_address(email) for email, account in self.accounts.ids().items()},
+            verdicts=_by_change(state.verdicts.of_changes(numbers)),
+            requests=_by_change(state.requests.of_changes(numbers)),
+            conversations=state.comments.open_conversations(numbers),
+            writers=state.audit.last_writers(numbers),
+        )
+
+    def of(self, state: State, row: Mapping[str, Any], records: Records | None = None) -> tuple[Facts, Work]:
+        known = records or self.records(state, [row["id"]])
         head = self._head(row)
         work = self._work(head, self._main(row))
         verdicts = tuple(
             Verdict(v["who"], v["name"], v["head"], v["verdict"], v["note"], v["at"])
-            for v in state.verdicts.of_change(row["id"])
+            for v in known.verdicts.get(row["id"], ())
         )
         paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
             stage=row["stage"],
             head=head,
             author=row["author"],
-            last_editors=self._last_editors(state, row["id"], work),
+            last_editors=_last_editors(known, row["id"], work),
             paths=paths,
             verdicts=verdicts,
-            open_conversations=state.comments.open_conversations(row["id"]),
+            open_conversations=known.conversations.get(row["id"], 0),
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
             name_collisions=work.name_collisions,
-            barred=() if row["merged"] else self._barred(paths),
+            barred=() if row["merged"] else _barred(known.accounts, paths),
             demands=self._demands(state, row, head, paths, work),
         )
         return facts, work
@@ -100,25 +124,6 @@ class ChangeFacts:
         packed = state.impacts.fresh(row["id"], head, self.store.head())
         known = _measured(packed, state.settlements.all()) if packed else None
         return demands(rules, paths, dict(work.listed), known)
-
-    def _barred(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        """Accounts that may not review these paths now."""
-        return tuple(
-            account.id
-            for account in self.accounts.all()
-            if not (account.active and review.may_judge(account.actor, paths))
-        )
-
-    def _last_editors(self, state: State, number: int, work: Work) -> tuple[str, ...]:
-        """The last editor by the audit; for a commit made elsewhere, every account with its address."""
-        if not work.editors:
-            return ()
-        written = work.editors[-1][0]
-        addresses = {account: plain_address(email) for email, account in self.accounts.ids().items()}
-        who = state.audit.last_writer(number)
-        if who and addresses.get(who, plain_address(who)) == plain_address(written):
-            return (who,)
-        return (written, *(account for account, address in addresses.items() if address == plain_address(written)))
 
     def _head(self, row: Mapping[str, Any]) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
@@ -174,6 +179,28 @@ class ChangeFacts:
             return policy.read(self.store.read(head, policy.FILE)) if head else policy.DEFAULT
         except NotFound:
             return policy.DEFAULT
+
+
+def _by_change(rows: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
+    found: dict[int, list[dict[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["change"], []).append(row)
+    return found
+
+
+def _barred(accounts: Iterable[Account], paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Accounts that may not review these paths now."""
+    return tuple(account.id for account in accounts if not (account.active and review.may_judge(account.actor, paths)))
+
+
+def _last_editors(records: Records, number: int, work: Work) -> tuple[str, ...]:
+    """The last editor by the audit; for a commit made elsewhere, every account with its address."""
+    if not work.editors:
+        return ()
+    written, addresses, who = work.editors[-1][0], records.addresses, records.writers.get(number, "")
+    if who and addresses.get(who, plain_address(who)) == plain_address(written):
+        return (who,)
+    return (written, *(account for account, address in addresses.items() if address == plain_address(written)))
 
 
 def _measured(packed: bytes, settled: Mapping[str, Any]) -> Measured:

@@ -40,14 +40,7 @@ class ReviewRequests:
 
     def of(self, state: State, number: int, facts: Facts) -> tuple[ReviewRequest, ...]:
         """Everybody who was asked, in order."""
-        verdicts = {who: v for who, v in review.current_verdicts(facts).items() if v.head == facts.head}
-        rows = [
-            {name: value for name, value in row.items() if name != "change"} for row in state.requests.of_change(number)
-        ]
-        return tuple(
-            ReviewRequest(**row, answer=verdicts[row["account"]].verdict if row["account"] in verdicts else "")
-            for row in rows
-        )
+        return answered(state.requests.of_changes([number]), facts)
 
     def candidates(self, facts: Facts) -> tuple[Account, ...]:
         """Accounts that may review this text."""
@@ -91,10 +84,10 @@ class ReviewRequests:
                 state.requests.drop(number, request.account)
                 state.messages.drop(request.account, "asked", "change", str(number))
 
-    def unknown(self, facts: Facts) -> tuple[str, ...]:
-        """Names in the rules of the touched paths that nobody has."""
+    def unknown(self, facts: Facts, people: Sequence[Account]) -> tuple[str, ...]:
+        """Names in the rules of the touched paths that none of these people has."""
         names = [name for rule in applicable(facts.rules, facts.paths) for name in (*rule.reviewers, *rule.owners)]
-        return tuple(name for name in dict.fromkeys(names) if not called(self.accounts.all(), name))
+        return tuple(name for name in dict.fromkeys(names) if not called(people, name))
 
     def _ask_one(self, state: State, actor: Actor, row: Mapping[str, Any], account: Account, rule: str = "") -> None:
         state.requests.add(row["id"], account.id, account.name, actor.name, rule, self.clock.stamp())
@@ -104,6 +97,18 @@ class ReviewRequests:
     def _who(self, facts: Facts) -> str:
         names: Sequence[str] = [account.name for account in self.candidates(facts)]
         return f"Ask one of: {', '.join(names)}." if names else "Nobody here may review it."
+
+
+def answered(rows: Iterable[Mapping[str, Any]], facts: Facts) -> tuple[ReviewRequest, ...]:
+    """Stored requests, each with what was said about the present text."""
+    verdicts = {who: v for who, v in review.current_verdicts(facts).items() if v.head == facts.head}
+    return tuple(
+        ReviewRequest(
+            **{name: value for name, value in row.items() if name != "change"},
+            answer=verdicts[row["account"]].verdict if row["account"] in verdicts else "",
+        )
+        for row in rows
+    )
 
 
 def _may_judge(account: Account, facts: Facts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
@@ -36,11 +37,12 @@ _TOKENS = (
 )
 _BY_PREFIX = _TOKENS.where(tokens.c.prefix == bindparam("prefix"))
 _TEXT_ACTS = ("propose", "edit", "solve conflicts")
-_LAST_WRITER = (
-    select(audit.c.who)
-    .where(audit.c.change == bindparam("number"), audit.c.action.in_(_TEXT_ACTS))
-    .order_by(audit.c.id.desc())
-    .limit(1)
+_LAST_WRITERS = select(audit.c.change, audit.c.who).where(
+    audit.c.id.in_(
+        select(func.max(audit.c.id))
+        .where(audit.c.change.in_(bindparam("numbers", expanding=True)), audit.c.action.in_(_TEXT_ACTS))
+        .group_by(audit.c.change)
+    )
 )
 
 
@@ -236,6 +238,6 @@ class AuditRows:
         """Whether a commit is named."""
         return self._run.first(select(audit.c.id).where(audit.c.commit_id == commit)) is not None
 
-    def last_writer(self, number: int) -> str:
-        """Who wrote the present text of a change, "" if nobody is named."""
-        return self._run.value(_LAST_WRITER, number=number) or ""
+    def last_writers(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Change to who wrote its present text; missing where nobody is named."""
+        return self._run.pairs(_LAST_WRITERS, numbers=numbers)

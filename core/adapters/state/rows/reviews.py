@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func, or_, select, update
+from sqlalchemy import BindParameter, bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
 from core.adapters.state.tables import changes, comments, impacts, looks, review_requests, verdicts, viewed
 
-# asked for every change of a list, so built once
+# asked for on every page of a change, so built once
 _CHANGE = select(changes).where(changes.c.id == bindparam("number"))
-_VERDICTS = select(verdicts).where(verdicts.c.change == bindparam("number")).order_by(verdicts.c.id)
-_REQUESTS = select(review_requests).where(review_requests.c.change == bindparam("number"))
+_NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
+_VERDICTS = select(verdicts).where(verdicts.c.change.in_(_NUMBERS)).order_by(verdicts.c.id)
+_REQUESTS = select(review_requests).where(review_requests.c.change.in_(_NUMBERS))
 _CONVERSATIONS = (
-    select(func.count())
-    .select_from(comments)
-    .where(comments.c.change == bindparam("number"), comments.c.thread == 0, comments.c.resolved == "")
+    select(comments.c.change, func.count())
+    .where(comments.c.change.in_(_NUMBERS), comments.c.thread == 0, comments.c.resolved == "")
+    .group_by(comments.c.change)
 )
 _NEWEST = select(func.max(comments.c.id)).where(comments.c.change == bindparam("number"))
 _BY_OTHERS = (
@@ -37,9 +39,14 @@ class ChangeRows:
         """By id."""
         return self._run.first(_CHANGE, number=number)
 
-    def all(self) -> list[Row]:
-        """The one last touched first."""
-        return self._run.rows(select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc()))
+    def all(self, stages: Sequence[str] = (), author: str = "") -> list[Row]:
+        """The one last touched first; in some stages, or of one author alone."""
+        wanted = select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc())
+        if stages:
+            wanted = wanted.where(changes.c.stage.in_(stages))
+        if author:
+            wanted = wanted.where(changes.c.author == author)
+        return self._run.rows(wanted)
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""
@@ -56,9 +63,9 @@ class VerdictRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_change(self, number: int) -> list[Row]:
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
         """Oldest first."""
-        return self._run.rows(_VERDICTS, number=number)
+        return self._run.rows(_VERDICTS, numbers=numbers)
 
     def add(self, **values: Any) -> None:
         """What somebody said about a text."""
@@ -71,9 +78,9 @@ class RequestRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_change(self, number: int) -> list[Row]:
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
         """Who was asked, in the order of asking."""
-        return self._run.rows(_REQUESTS.order_by(review_requests.c.at, review_requests.c.account), number=number)
+        return self._run.rows(_REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers)
 
     def add(self, change: int, account: str, name: str, asker: str, rule: str, at: str) -> None:
         """Somebody is asked, perhaps again."""
@@ -113,9 +120,9 @@ class CommentRows:
         there = select(func.count()).select_from(comments).where(comments.c.change == change, comments.c.deleted == "")
         return int(self._run.value(there.where(or_(comments.c.id == thread, comments.c.thread == thread))))
 
-    def open_conversations(self, change: int) -> int:
-        """How many are not resolved."""
-        return int(self._run.value(_CONVERSATIONS, number=change))
+    def open_conversations(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Change to how many are not resolved; without any it is missing."""
+        return self._run.pairs(_CONVERSATIONS, numbers=numbers)
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""
