@@ -10,7 +10,7 @@ from core.services.answers.asking import Place
 from core.services.answers.checks import AnswerState
 from core.services.knowledge.freshness import Attention
 from core.types import Document
-from pages.ui import actions, disagreements, flash, identity, keys, style
+from pages.ui import actions, dialogs, disagreements, flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
@@ -48,7 +48,7 @@ def row(document: Document, kind: str, when: str) -> dict[str, object]:
     }
 
 
-@st.dialog("Still right?")
+@dialogs.dialog("Still right?")
 def ask_to_confirm(path: str) -> None:
     identity.require("read documents")
     document = app().knowledge.documents.show(path)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.remote.remotes import Remote
-from pages.ui import actions, empty, flash, identity, keys, style, tiles
+from pages.ui import actions, dialogs, empty, flash, identity, keys, style, tiles
 from pages.ui.workspace import app
 
 me = identity.require("manage the remote")
@@ -94,8 +94,9 @@ def live() -> None:
     app().platform.jobs.sweep()
     remote = app().remote.remotes.show(me)
     if remote is None or not running():
-        st.rerun()
-    draw(remote)
+        dialogs.redraw()
+    else:
+        draw(remote)
 
 
 st.title("Remote")

@@ -106,6 +106,11 @@ def test_only_bootstrap_imports_adapters() -> None:
         assert not any(found.startswith("core.adapters") for found in running), path
 
 
+def test_every_dialog_is_one_that_the_page_knows_to_be_open() -> None:
+    made = [path.name for path in (ROOT / "pages").rglob("*.py") if "@st.dialog" in path.read_text(encoding="utf-8")]
+    assert made == ["dialogs.py"]
+
+
 def test_sql_lives_in_the_state_adapter_alone() -> None:
     """Not a statement and not the toolkit: the index and the caches have files of their own in their adapters."""
     sql = re.compile(r"\b(SELECT .* FROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM)\b")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -217,6 +218,31 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
             screen.page.get_by_text("Every file is whole; repository, database and index agree.").first
         ).to_be_visible(timeout=60_000)
         both_ways(chromium, url, "index", "/index")
+
+
+def test_a_dialog_stays_open_when_a_job_ends_under_it(
+    chromium: Any, own_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from playwright.sync_api import expect
+
+    jobs, over = own_app.platform.jobs, Event()
+    monkeypatch.setattr(jobs.processes, "spawn", lambda number: None)
+    number = jobs.start("merge", {"profile": "local"}).id
+    worker = Thread(target=jobs.run, args=(number, {"merge": lambda *_: over.wait(120)}))
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        worker.start()
+        screen.open("/index")
+        screen.key("rebuild").get_by_role("button").click()
+        dialog = screen.page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        over.set()
+        worker.join()
+        screen.page.wait_for_timeout(4000)  # the list of jobs looks every second
+        expect(dialog).to_be_visible()
+        screen.page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        screen.page.get_by_role("tab", name="Jobs").click()
+        expect(screen.key(f"job_{number}").get_by_text("done", exact=True)).to_be_visible()
 
 
 def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback(

@@ -10,7 +10,7 @@ from core.access import Actor
 from core.errors import ConcordError
 from core.services.models.estimates import CallEstimate, total
 from core.services.models.fitness import FEATURES
-from pages.ui import flash, identity
+from pages.ui import dialogs, flash, identity
 
 
 def do(action: Callable[[Actor], str]) -> None:
@@ -48,7 +48,7 @@ def after_estimate(what: str, calls: Sequence[CallEstimate], action: Callable[[A
     )
 
 
-@st.dialog("Please confirm")
+@dialogs.dialog("Please confirm")
 def confirm(what: str, will: list[str], yes: str, action: Callable[[Actor], str]) -> None:
     """Say what will happen; act on the second click."""
     identity.me()

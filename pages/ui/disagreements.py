@@ -10,7 +10,7 @@ from core.access import Actor, allowed
 from core.curation.findings import Finding
 from core.errors import ConcordError
 from core.services.disagreements.finder import Disagreement, Statement
-from pages.ui import actions, flash, identity, style
+from pages.ui import actions, dialogs, flash, identity, style
 from pages.ui.components import component
 from pages.ui.workspace import app
 
@@ -66,7 +66,7 @@ def draw(me: Actor) -> None:
         st.rerun()
 
 
-@st.dialog("Both are right?")
+@dialogs.dialog("Both are right?")
 def ask_to_settle(key: str) -> None:
     identity.require("settle a disagreement")
     st.markdown("It is no longer counted as open. Your reason stays beside it, until one of the two is edited.")

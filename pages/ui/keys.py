@@ -3,6 +3,7 @@
 PERSONA = "persona"  # the demo account that is chosen
 SESSION = "session"  # the sign-in that this tab belongs to
 FLASH = "flash"  # messages that survive a rerun
+DIALOG = "dialog"  # whether one is open
 
 QUERY = "q"  # the search box
 AS_OF = "as_of"  # the day or commit that is looked at, of Search and of a document

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import actions, flash, identity
+from pages.ui import actions, dialogs, flash, identity
 from pages.ui.workspace import app
 
 NAMES = {
@@ -51,7 +51,7 @@ def _live(kinds: tuple[str, ...]) -> None:
     for job in running:
         _bar(job)
     if not running:
-        st.rerun()
+        dialogs.redraw()
 
 
 def _bar(job: Job) -> None:

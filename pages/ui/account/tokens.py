@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, scopes_for
 from core.services.people.tokens import DAYS, AccessToken
-from pages.ui import actions, flash, identity, keys, style
+from pages.ui import actions, dialogs, flash, identity, keys, style
 from pages.ui.workspace import app
 
 SCOPES = {
@@ -85,7 +85,7 @@ def show_made() -> None:
         _made(text)
 
 
-@st.dialog("Your new access token")
+@dialogs.dialog("Your new access token")
 def _made(text: str) -> None:
     identity.me()
     st.markdown("Copy it now: it is not shown again, and nobody can look it up.")

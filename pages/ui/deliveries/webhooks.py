@@ -7,7 +7,7 @@ import streamlit as st
 from core.access import Actor
 from core.services.deliveries.formats import FORMATS
 from core.services.deliveries.webhooks import NAMES, Webhook
-from pages.ui import actions, flash, identity, keys, style
+from pages.ui import actions, dialogs, flash, identity, keys, style
 from pages.ui.deliveries.log import said
 from pages.ui.workspace import app
 
@@ -85,7 +85,7 @@ def _add() -> None:
     actions.do_quietly(add)
 
 
-@st.dialog("The secret of the webhook")
+@dialogs.dialog("The secret of the webhook")
 def _made(secret: str) -> None:
     identity.me()
     st.markdown("Copy it now: it is not shown again. The receiver checks with it that a message comes from here.")

@@ -11,7 +11,7 @@ from core.access import Actor
 from core.evaluation.reports import charts as figures
 from core.services.evaluation.experiments import EXPERIMENTS
 from core.services.evaluation.experiments.context import ExperimentOptions
-from pages.ui import actions, charts, empty, flash, identity, progress, style
+from pages.ui import actions, charts, dialogs, empty, flash, identity, progress, style
 from pages.ui.workspace import app
 
 ICONS = {
@@ -94,7 +94,7 @@ def _report(path: Path) -> None:
         )
 
 
-@st.dialog("Report", width="large")
+@dialogs.dialog("Report", width="large")
 def show_report(path: str) -> None:
     """The main figures; the HTML file has everything."""
     identity.require("run an evaluation")

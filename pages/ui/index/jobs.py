@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.platform.jobs import Job, seconds_left
-from pages.ui import actions, flash, identity, progress, style
+from pages.ui import actions, dialogs, flash, identity, progress, style
 from pages.ui.workspace import app
 
 NAMES = {"reindex": "Rebuild", "merge": "Merge segments", "verify": "Verify", **progress.NAMES}
@@ -29,7 +29,7 @@ def _live() -> None:
     app().platform.jobs.sweep()
     _list()
     if not any(job.open for job in app().platform.jobs.listed(identity.me())):
-        st.rerun()
+        dialogs.redraw()
 
 
 def _list() -> None:

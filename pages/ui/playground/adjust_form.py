@@ -18,7 +18,7 @@ from core.retrieval.presets import follow
 from core.retrieval.rerankers import RERANKERS
 from core.services.playground.compare import Column
 from core.types import FIELDS, Frozen, SearchConfig
-from pages.ui import flash, identity, style
+from pages.ui import dialogs, flash, identity, style
 from pages.ui.configurations import choices
 from pages.ui.playground import state
 from pages.ui.workspace import app
@@ -47,7 +47,7 @@ def show(at: int) -> None:
     _dialog(at, f"adjust_{at}_{uuid.uuid4().hex}")
 
 
-@st.dialog("Configuration", width="medium")
+@dialogs.dialog("Configuration", width="medium")
 def _dialog(at: int, prefix: str) -> None:
     """Apply ranks the column again from the cache; Save stores the configuration for the team."""
     identity.require("compare configurations")

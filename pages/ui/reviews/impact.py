@@ -12,7 +12,7 @@ from core.evaluation.impact import ANSWERS, ASKED, FIRST, GUARD, OWN, FoundDocum
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.changes import Change
-from pages.ui import flash, identity, keys, style
+from pages.ui import dialogs, flash, identity, keys, style
 from pages.ui.workspace import app
 
 AT_ONCE = 12  # questions of a group that are shown before somebody asks for more
@@ -116,7 +116,7 @@ def _live(number: int, older: bool) -> None:
     me = identity.require("propose a change")
     impacts, jobs = app().reviews.impacts, app().platform.jobs
     if impacts.fresh(app().reviews.changes.show(me, number), impacts.show(me, number)):
-        st.rerun()
+        return dialogs.redraw()
     jobs.sweep()
     job = next((job for job in jobs.listed(me) if job.kind == "impact"), None)
     if job is not None and not job.open and str(number) in (job.result or {}).get("failed", {}):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.services.platform.jobs import Job
 from core.services.reviews.changes import Change
-from pages.ui import flash, identity, style
+from pages.ui import dialogs, flash, identity, style
 from pages.ui.workspace import app
 
 STOPPED = {  # builds that do not restart on their own
@@ -42,7 +42,7 @@ def _live(commit: str) -> None:
     current.platform.jobs.sweep()
     job = _last_build()
     if current.knowledge.home.found_since(commit) or (job and job.state in STOPPED):
-        st.rerun()
+        return dialogs.redraw()
     if job is None or not job.open:
         current.platform.workspace.catch_up()
     share = job.done / job.total if job and job.open and job.total else 0.0

@@ -17,7 +17,7 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import losses, proven
-from pages.ui import actions, empty, flash, identity, style, tiles
+from pages.ui import actions, dialogs, empty, flash, identity, style, tiles
 from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
@@ -54,7 +54,7 @@ def _offer() -> None:
                 _ask_why()
 
 
-@st.dialog("Keep what is in production?")
+@dialogs.dialog("Keep what is in production?")
 def _ask_why() -> None:
     identity.me()
     reason = st.text_input("Why", key="decline_reason", max_chars=500, placeholder="for the next admin who asks")
