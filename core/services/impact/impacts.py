@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -98,39 +98,40 @@ class Impacts:
     def start(self, cause: Actor = SYSTEM) -> Job | None:
         """Measure every change in review that is not measured as it is now, as a job; None if there is none."""
         with suppress(StorageFailed):  # whoever submitted has submitted; the page asks again
-            return self.jobs.start(JOB, {}, cause=cause) if self._waiting(SYSTEM) else None
+            return self.jobs.start(JOB, {}, cause=cause) if self._next() else None
         return None
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job: one change after the other, until none waits. One that fails is named and does not stop the others."""
-        actor = self.jobs.actor(arguments, "propose a change")
+        self.jobs.actor(arguments, "propose a change")  # whether they still may
         self.sweep()
         measured: list[int] = []
         failed: dict[int, str] = {}
-        while waiting := [change for change in self._waiting(actor) if change.id not in failed]:
+        while change := self._next(failed):
             try:
-                self._measure(waiting[0], progress)
-                measured.append(waiting[0].id)
+                self._measure(change, progress)
+                measured.append(change.id)
             except ConcordError as error:
-                failed[waiting[0].id] = str(error)
+                failed[change.id] = str(error)
         return {"measured": measured, "failed": failed}
 
     def sweep(self) -> None:
         """Give back the disk of states that a kill left behind."""
-        self.states.sweep({change.id for change in self.changes.all(state="open")})
+        self.states.sweep(set(self.changes.heads("open")))
 
     def ended(self, number: int) -> None:
         """A change was merged or closed: its state goes, what was measured stays."""
         self.states.forget(number)
 
-    def _waiting(self, actor: Actor) -> list[Change]:
-        main = self.store.head()
-        known = self.database.impacts.measured()
-        return [
-            change
-            for change in self.changes.all(state="open")
-            if change.state != "draft" and not change.conflicts and known.get(change.id) != (change.head, main)
-        ]
+    def _next(self, failed: Container[int] = ()) -> Change | None:
+        """A change in review that is not measured as it is now, the one last touched first."""
+        main, known = self.store.head(), self.database.impacts.measured()
+        for number, head in self.changes.heads("in review").items():
+            if number not in failed and known.get(number) != (head, main):
+                change = self.changes.get(number)
+                if change.open and change.state != "draft" and not change.conflicts:
+                    return change
+        return None
 
     def _measure(self, change: Change, progress: Progress) -> Impact:
         started, production, main = time.perf_counter(), self.team_settings.production(), self.store.head()

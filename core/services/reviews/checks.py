@@ -39,7 +39,7 @@ class ChangeChecks:
         if not edited:
             return ()
         raw = {edit.path: self.store.read(head, edit.path) for edit in edited}
-        around = self._around(head, main, edits, raw, today)
+        around = self._around(main, edits, raw, today)
         return tuple(
             finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
         )
@@ -86,15 +86,14 @@ class ChangeChecks:
     def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
         return Anchors(blobs, lambda path: read(path, next(self.store.read_blobs([blobs[path]]))), self.reader)
 
-    def _around(
-        self, head: str, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None
-    ) -> CheckContext:
+    def _around(self, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None) -> CheckContext:
         """Main without what the change removes, plus the change itself."""
         approved = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
-        proposed = {entry.path: entry.blob for entry in self._beside(head) if entry.path in raw}
+        proposed = {edit.path: edit.blob for edit in edits if edit.kind != "deleted"}
         gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
-        blobs = {path: blob for path, blob in approved.items() if path not in gone} | proposed
-        pictures = (self._pictures(main) - gone) | self._pictures(head)
+        blobs = {path: blob for path, blob in approved.items() if path not in gone}
+        blobs |= {path: blob for path, blob in proposed.items() if path in raw}
+        pictures = (self._pictures(main) - gone) | frozenset(proposed)
         return CheckContext(self._anchors(blobs), self._owners(approved, edits, raw, gone), today, pictures)
 
     def _owners(

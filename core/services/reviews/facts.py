@@ -31,17 +31,25 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Edits:
+    """What a change does to the commit that it departs from; another merge leaves that as it is."""
+
+    documents: tuple[Edit, ...] = ()
+    editors: tuple[tuple[str, str], ...] = ()  # (email, name), oldest first
+    unreadable: tuple[tuple[str, str], ...] = ()  # path and why
+    listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
+
+
+@dataclass(frozen=True, slots=True)
 class Work:
     """What git says about a change; it depends on two commits alone, so it is cached."""
 
     start: str
-    documents: tuple[Edit, ...]
-    editors: tuple[tuple[str, str], ...]  # (email, name), oldest first
+    edits: Edits
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
     name_collisions: tuple[tuple[str, ...], ...]
     findings: tuple[Finding, ...]
-    listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +83,7 @@ class ChangeFacts:
     def __init__(self, store: GitStore, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
         self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
         self._work = lru_cache(maxsize=4096)(self._look)
+        self._edits = lru_cache(maxsize=4096)(self._read_edits)
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
     def records(self, state: State, numbers: Sequence[int]) -> Records:
@@ -90,13 +99,13 @@ class ChangeFacts:
 
     def of(self, state: State, row: Mapping[str, Any], records: Records | None = None) -> tuple[Facts, Work]:
         known = records or self.records(state, [row["id"]])
-        head = self._head(row)
+        head = self.head(row)
         work = self._work(head, self._main(row))
         verdicts = tuple(
             Verdict(v["who"], v["name"], v["head"], v["verdict"], v["note"], v["at"])
             for v in known.verdicts.get(row["id"], ())
         )
-        paths = tuple(dict.fromkeys(p for e in work.documents for p in (e.path, e.old_path) if p))
+        paths = tuple(dict.fromkeys(p for e in work.edits.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
             stage=row["stage"],
             head=head,
@@ -123,9 +132,9 @@ class ChangeFacts:
             return ()
         packed = state.impacts.fresh(row["id"], head, self.store.head())
         known = _measured(packed, state.settlements.all()) if packed else None
-        return demands(rules, paths, dict(work.listed), known)
+        return demands(rules, paths, dict(work.edits.listed), known)
 
-    def _head(self, row: Mapping[str, Any]) -> str:
+    def head(self, row: Mapping[str, Any]) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
         return str(row["head"]) or self.store.newest(branch_of(row["id"])) or str(row["start"])
 
@@ -137,16 +146,21 @@ class ChangeFacts:
 
     def _look(self, head: str, main: str) -> Work:
         start = self.store.merge_base(main, head)
-        edits = self.store.changed(start, head) if head != start else ()
-        steps = self.store.log(head, since=start) if head != start else ()
-        editors = tuple((step.author.email, step.author.name) for step, _ in reversed(steps))
-        now = edits if main == self.store.head() else ()
+        edits = self._edits(start, head) if head != start else Edits()
+        now = edits.documents if main == self.store.head() else ()
         conflicts = self.store.conflicts(head) if now else ()
         collisions = self.store.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
-        findings = self.checking.findings(head, main, edits, self.clock.today())
-        broken = tuple(self._broken(head, edits, findings))
-        listed = tuple(self._listed(head, edits))
-        return Work(start, edits, editors, broken, conflicts, collisions, findings, listed)
+        findings = self.checking.findings(head, main, edits.documents, self.clock.today())
+        return Work(start, edits, tuple(_broken(edits, findings)), conflicts, collisions, findings)
+
+    def _read_edits(self, start: str, head: str) -> Edits:
+        documents, steps = self.store.changed(start, head), self.store.log(head, since=start)
+        return Edits(
+            documents,
+            tuple((step.author.email, step.author.name) for step, _ in reversed(steps)),
+            tuple(self._unreadable(head, documents)),
+            tuple(self._listed(head, documents)),
+        )
 
     def _listed(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, int]]:
         """Readable documents only: the others are broken anyway."""
@@ -156,19 +170,13 @@ class ChangeFacts:
                     document = read_document(edit.path, decode(self.store.read(head, edit.path)))
                     yield edit.path, len(document.meta.answers)
 
-    def _broken(self, head: str, edits: tuple[Edit, ...], findings: tuple[Finding, ...]) -> Iterator[str]:
-        """Unreadable files and errors of checks, as sentences; they block submit and merge."""
-        unreadable = set()
+    def _unreadable(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, str]]:
         for edit in edits:
             if edit.kind != "deleted":
                 try:
                     check_file(edit.path, self.store.read(head, edit.path))
                 except ConcordError as error:
-                    unreadable.add(edit.path)
-                    yield f"{edit.path}: {error}"
-        for finding in findings:
-            if finding.severity == "error" and finding.path not in unreadable:
-                yield f"{finding.path}, line {finding.line}: {finding.message}"
+                    yield edit.path, str(error)
 
     def rules(self) -> tuple[policy.Rule, ...]:
         """The review rules on main."""
@@ -179,6 +187,16 @@ class ChangeFacts:
             return policy.read(self.store.read(head, policy.FILE)) if head else policy.DEFAULT
         except NotFound:
             return policy.DEFAULT
+
+
+def _broken(edits: Edits, findings: tuple[Finding, ...]) -> Iterator[str]:
+    """Unreadable files and errors of checks, as sentences; they block submit and merge."""
+    for path, why in edits.unreadable:
+        yield f"{path}: {why}"
+    unreadable = {path for path, _ in edits.unreadable}
+    for finding in findings:
+        if finding.severity == "error" and finding.path not in unreadable:
+            yield f"{finding.path}, line {finding.line}: {finding.message}"
 
 
 def _by_change(rows: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
@@ -195,9 +213,9 @@ def _barred(accounts: Iterable[Account], paths: tuple[str, ...]) -> tuple[str, .
 
 def _last_editors(records: Records, number: int, work: Work) -> tuple[str, ...]:
     """The last editor by the audit; for a commit made elsewhere, every account with its address."""
-    if not work.editors:
+    if not work.edits.editors:
         return ()
-    written, addresses, who = work.editors[-1][0], records.addresses, records.writers.get(number, "")
+    written, addresses, who = work.edits.editors[-1][0], records.addresses, records.writers.get(number, "")
     if who and addresses.get(who, plain_address(who)) == plain_address(written):
         return (who,)
     return (written, *(account for account, address in addresses.items() if address == plain_address(written)))
