@@ -305,7 +305,7 @@ def report() -> dict[str, Any]:
     return {
         "people": 30, "rate": 50.0, "minutes": 10.0,
         "merges": {"acknowledged": 12, "lost": 0, "not_in_main": 0, "not_in_database": 0, "without_text": 0, "twice": 0},
-        "searches": {"answered": 30_000, "per_second": 50.0, "passages": 99, "mixed": 0, "ms": latency([0.01, 0.02])},
+        "searches": {"answered": 30_000, "per_second": 50.0, "gave_up": 4, "passages": 99, "mixed": 0, "ms": latency([0.01, 0.02])},
         "doings": {"merge": {"ms": latency([0.1])}},
         "freshness": {"p50": 3.0, "p95": 5.0, "max": 6.0},
         "errors": {"people": 1, "searches": 1, "listed": counted(troubles, faults)},

@@ -113,7 +113,7 @@ def answers(index: Index, query: str) -> list[object]:
     given = [ranked(leg, allowed) for leg in legs for allowed in (None, *masks)]
     terms = query.lower().split()
     held = [(index.rarity(term), index.holding(term, range(index.size))) for term in terms]
-    return [given, held, [index.fields(query, chunk) for chunk in range(min(5, index.size))]]
+    return [given, held, [index.fields(query)(chunk) for chunk in range(min(5, index.size))]]
 
 
 def contents(index: Index) -> list[object]:

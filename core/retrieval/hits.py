@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
@@ -24,6 +25,7 @@ class Explainer:
         fields: Mapping[str, float] = NOTHING,
     ) -> None:
         self.index, self.candidates, self.fused, self.outcome, self.fields = index, candidates, fused, outcome, fields
+        self._scores = cache(index.fields)  # by wording
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
         legs, guides = fused.legs, candidates.guides
@@ -108,7 +110,7 @@ class Explainer:
             return NOTHING
         guide = self.candidates.guides.get("bm25")
         text, share = guide.wording(chunk) if isinstance(guide, WordingsLeg) else ("", 1.0)
-        given = self.index.fields(text or self.candidates.query, chunk)
+        given = self._scores(text or self.candidates.query)(chunk)
         return {
             name: share * weight * given[name]
             for name, weight in self.fields.items()

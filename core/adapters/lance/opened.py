@@ -23,7 +23,7 @@ from core.adapters.serving import fields as field_texts
 from core.adapters.serving import image
 from core.analysis import options_for
 from core.errors import Unavailable
-from core.ports import Leg
+from core.ports import FieldScores, Leg
 from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import admits
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
@@ -302,10 +302,10 @@ class TableIndex:
             if term in held
         )
 
-    def fields(self, query: str, chunk: int) -> Mapping[str, float]:
+    def fields(self, query: str) -> FieldScores:
         """What the words of a query score in each field of a passage, before weights."""
         terms = sorted(set(self.analyse(query)))
-        return self.fits(terms, chunk, FIELDS)
+        return lambda chunk: self.fits(terms, chunk, FIELDS)
 
     def fits(self, terms: Sequence[str], chunk: int, names: Iterable[str]) -> Mapping[str, float]:
         """What terms score in some fields of a passage."""

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -39,15 +40,10 @@ class Field:
     owner_of: np.ndarray  # per chunk
     owners: int
 
-    def every(self, terms: Sequence[str]) -> np.ndarray:
-        """The score of every chunk: that of the entry that fits best."""
-        scores: np.ndarray = self._owners(terms)[self.owner_of]
-        return scores
-
-    def score(self, terms: Sequence[str], chunks: np.ndarray) -> np.ndarray:
-        """The scores of some chunks."""
-        scores: np.ndarray = self._owners(terms)[self.owner_of[chunks]]
-        return scores
+    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
+        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
+        best = self._owners(terms)
+        return lambda chunk: best[self.owner_of[chunk]]
 
     def _owners(self, terms: Sequence[str]) -> np.ndarray:
         known = [self.vocabulary[term] for term in terms if term in self.vocabulary]
@@ -105,15 +101,10 @@ class StitchedField:
                     totals[m][place] = sum(int(frequencies[k][own]) for k, own in others)
         return [image.inverse_frequencies(total, self._entries) for total in totals]
 
-    def every(self, terms: Sequence[str]) -> np.ndarray:
-        """The score of every chunk: that of the entry that fits best."""
-        scores: np.ndarray = self._best(terms)[self._owner_of]
-        return scores
-
-    def score(self, terms: Sequence[str], chunks: np.ndarray) -> np.ndarray:
-        """The scores of some chunks."""
-        scores: np.ndarray = self._best(terms)[self._owner_of[chunks]]
-        return scores
+    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
+        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
+        best = self._best(terms)
+        return lambda chunk: best[self._owner_of[chunk]]
 
     def _best(self, terms: Sequence[str]) -> np.ndarray:
         best = np.zeros(self._owners)

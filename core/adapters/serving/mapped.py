@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from core.analysis import analyser, options_for
 from core.curation.boilerplate import blanked
 from core.curation.render import in_words
 from core.errors import Unavailable
-from core.ports import Leg, Ranking
+from core.ports import FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
@@ -220,7 +220,9 @@ class MappedIndex:
         weighed = [(known[name], weight) for name, weight in fields.items() if weight]
         if engine == IMAGE or self._only_stops(query):
             return FieldedLeg(self._bm25(query), terms, weighed) if weighed else self._bm25(query)
-        return self._engines.bm25(engine, terms, lambda: sum(weight * field.every(terms) for field, weight in weighed))
+        return self._engines.bm25(
+            engine, terms, lambda: sum(weight * field.scores(terms)(np.s_[:]) for field, weight in weighed)
+        )
 
     def _bm25(self, query: str) -> Bm25Leg:
         if self._only_stops(query):
@@ -232,10 +234,11 @@ class MappedIndex:
         numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
         return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
 
-    def fields(self, query: str, chunk: int) -> Mapping[str, float]:
-        """What the words of a query score in each field of a passage, before weights."""
-        terms, one = self._terms_of(query), np.array([chunk])
-        return {name: float(field.score(terms, one)[0]) for name, field in self._fields_for(query).items()}
+    def fields(self, query: str) -> FieldScores:
+        """What the words of a query score in each field of a passage, before weights; they are looked up once."""
+        terms = self._terms_of(query)
+        scores = {name: field.scores(terms) for name, field in self._fields_for(query).items()}
+        return lambda chunk: {name: float(score(chunk)) for name, score in scores.items()}
 
     def _fields_for(self, query: str) -> Mapping[str, Field | StitchedField]:
         return self._fields_of_all_words if self._only_stops(query) else self._fields
@@ -362,7 +365,7 @@ class Bm25Leg:
         return kernels.lookup(*self.postings, self.terms, np.array(chunks, dtype=np.uint32))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FieldedLeg:
     """BM25 of the passage, plus what the words score in weighed fields."""
 
@@ -377,14 +380,18 @@ class FieldedLeg:
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         own = self.passages
-        more = sum(weight * field.every(self.terms) for field, weight in self.fields)
+        more = sum(weight * score(np.s_[:]) for score, weight in self._scores)
         return kernels.top(*own.postings, own.terms, own.size, allowed, depth, more)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         wanted = np.array(chunks, dtype=np.int64)
-        more = sum(weight * field.score(self.terms, wanted) for field, weight in self.fields)
+        more = sum(weight * score(wanted) for score, weight in self._scores)
         exact: list[float] = (np.array(self.passages.score(chunks)) + more).tolist()
         return exact
+
+    @cached_property
+    def _scores(self) -> list[tuple[Callable[[Any], Any], float]]:
+        return [(field.scores(self.terms), weight) for field, weight in self.fields]
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,18 +104,18 @@ class _Around:
     """What the documents say, for the candidates of one query."""
 
     def __init__(self, found: Candidates, index: Index, today: date) -> None:
-        self.index, self.today, self.query = index, today, found.query
+        self.index, self.today = index, today
         self.analyse = analyser(index.profile.lexical)
         self.terms = frozenset(self.analyse(found.query))
         candidates = {chunk for ranking in found.retrieved.values() for chunk in ranking}
         candidates |= {chunk for others in found.further.values() for chunk in others}
         self.documents = [index.document_of(chunk) for chunk in candidates]
-        self.links = _links(index)
+        self.links, self.fields = _links(index), index.fields(found.query)
 
     def row(self, chunk: int) -> list[float]:
         """In the order of `names_of`."""
         passage, document = self.index.passage(chunk), self.index.document_of(chunk)
-        facts, given = self.index.documents[document], self.index.fields(self.query, chunk)
+        facts, given = self.index.documents[document], self.fields(chunk)
         size = max(1, len(self.index.text(document)))
         return [
             *(given[field] for field in FIELDS),
