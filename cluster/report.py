@@ -66,6 +66,7 @@ def markdown(report: dict[str, Any]) -> str:
         ("of these not in main / not in the database / text missing", f"{merges['not_in_main']} / {merges['not_in_database']} / {merges['without_text']}"),
         ("changes merged twice", merges["twice"]),
         ("searches answered", f"{searches['answered']:,} ({searches['per_second']:.1f} a second)"),
+        ("searches given up, every connection being busy for half a minute", f"{searches['gave_up']:,}"),
         ("passages checked against the commit that their answer names, not in it", f"{searches['passages']:,}, {searches['mixed']}"),
         ("chunks twice in an answer", report["end"]["doubled_chunks"]),
         ("search, milliseconds p50 / p95 / p99 / max", _spread(searches["ms"])),

@@ -14,6 +14,7 @@ from cluster.line import Line, Lost
 from cluster.people import Diary
 
 LINES = 32  # searches under way at a time; beyond that they wait, and their wait counts
+PATIENCE = 30.0  # seconds that somebody waits for a line before giving up
 WORDS = [
     "retention",
     "vendor",
@@ -77,6 +78,7 @@ class Answers:
     nodes: dict[str, int] = field(default_factory=dict)
     warnings: dict[str, int] = field(default_factory=dict)
     late: int = 0  # searches that found all lines busy
+    gave_up: int = 0  # of these, those that never got one
 
     def keep(self, body: bytes, node: str) -> None:
         """Take an answer apart."""
@@ -116,7 +118,11 @@ async def crowd(
 async def _search(
     free: asyncio.Queue[Line], question: str, token: str, due: float, diary: Diary, answers: Answers
 ) -> None:
-    line = await free.get()
+    try:
+        line = await asyncio.wait_for(free.get(), PATIENCE)
+    except TimeoutError:
+        answers.gave_up += 1
+        return
     line.token = token
     try:
         reply = await line.get("/search", {"q": question})
