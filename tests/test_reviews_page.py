@@ -18,6 +18,7 @@ from core.curation.frontmatter import decode
 from core.curation.review import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
+from pages.ui.reviews import queues
 from tests.apptest import drawn
 from tests.conftest import ROOT, NoProcesses, demo, kb_settings, put
 from tests.hostile import PAYLOADS, document
@@ -147,6 +148,24 @@ def test_a_request_is_taken_back_on_the_change_and_unknown_names_of_the_rules_ar
     assert not app.exception
     assert kb.reviews.changes.get(number).asked == ()
     assert not [one for one in app.button if one.label == "Take back"]
+
+
+def test_ended_changes_are_shown_step_by_step_and_all_of_them_are_counted(
+    visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues, "SHOWN", 2)
+    author = who(kb, "author")
+    for number in range(3):
+        made = kb.reviews.changes.propose(author, f"Number {number}", {PATH: f"{TEXT}\n{number}\n".encode()})
+        kb.reviews.changes.close(author, made.id)
+    app = visit("reviews", "author", queue="closed")
+    (choice,) = app.get("button_group")
+    assert "Closed (3)" in str(choice.proto)
+    assert [row["title"] for row in drawn(app, "queue")["rows"]] == ["Number 2", "Number 1"]
+    (older,) = [one for one in app.button if one.label == "Show 1 older change"]
+    older.click().run()
+    assert len(drawn(app, "queue")["rows"]) == 3
+    assert not [one for one in app.button if "older" in one.label]
 
 
 def test_empty_queues_say_what_to_do(visit: Open) -> None:

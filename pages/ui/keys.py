@@ -19,6 +19,7 @@ START, END = "start", "end"  # the marked passage in it
 VERSION = "version"  # the version that the passage was found in
 FROM = "from"  # the first block of a long document that is shown
 TAB = "tab"  # which tab of it is shown
+MOST = "most"  # how many ended changes are shown; the queue follows
 VIEWS = "views"  # what the tabs of a page last belonged to
 SINCE = "since"  # whether what changed since an earlier day is shown
 OLD, NEW = "old", "new"  # the compared versions of a document; its id follows

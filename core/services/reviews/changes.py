@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, allowed, require
@@ -102,27 +103,36 @@ class Changes:
         require(actor, "propose a change")
         return self.get(number)
 
-    def listed(self, actor: Actor, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
+    def listed(
+        self, actor: Actor, *, state: str = "", author: str = "", text: str = "", limit: int | None = None
+    ) -> tuple[Change, ...]:
         """Changes for those who may see what is not merged, last touched first."""
         require(actor, "propose a change")
-        return self.all(state=state, author=author, text=text)
+        return self.all(state=state, author=author, text=text, limit=limit)
 
     def get(self, number: int) -> Change:
         """A change, for services; doors call `show`."""
         ((_, change),) = self._described([_known(self.database, number)])
         return change
 
-    def all(self, *, state: str = "", author: str = "", text: str = "") -> tuple[Change, ...]:
-        """Last touched first, for services; doors call `listed`."""
+    def all(self, *, state: str = "", author: str = "", text: str = "", limit: int | None = None) -> tuple[Change, ...]:
+        """Last touched first, for services; doors call `listed`. Git is asked only about those that are returned."""
         if state not in ("", "open", *review.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
         words = text.casefold().split()
-        return tuple(
+        found = (
             change
             for _, change in self._described(self.database.changes.all(review.stages(state), author))
             if (not state or change.state == state or (state == "open" and change.open))
             and all(word in _words(change) for word in words)
         )
+        return tuple(islice(found, limit))
+
+    def counts(self, actor: Actor) -> dict[str, int]:
+        """How many changes are merged and closed."""
+        require(actor, "propose a change")
+        stored = self.database.changes.counts()
+        return {state: stored.get(state, 0) for state in ("merged", "closed")}
 
     def heads(self, state: str) -> dict[int, str]:
         """The text of each change in a state that is stored, by its number; much cheaper than what everybody sees."""

@@ -25,15 +25,18 @@ QUEUES = {
     "closed": ("Closed", "No change was closed."),
 }  # fmt: skip
 MEASURED = 100  # documents of a change whose lines are counted
+SHOWN = 100  # ended changes at first, and at each step
 
 
 def draw(me: Actor) -> None:
-    queues = split(app().reviews.changes.listed(me), me)
+    changes = app().reviews.changes
+    queues = split(changes.listed(me, state="open"), me)
+    counts = {name: len(queue) for name, queue in queues.items()} | changes.counts(me)
     waiting = allowed(me, "review a change")
     names = [name for name in QUEUES if waiting or name not in ("asked", "waiting")]
     address.follow(keys.QUEUE)
     requested = st.query_params.get(keys.QUEUE, "")
-    usual = next((name for name in ("asked", "waiting", "mine") if name in names and queues[name]), "open")
+    usual = next((name for name in ("asked", "waiting", "mine") if name in names and counts[name]), "open")
     if keys.QUEUE not in st.session_state:  # a default would leave the browser's choice as it was
         st.session_state[keys.QUEUE] = requested if requested in names else usual
     chosen = st.segmented_control(
@@ -41,28 +44,35 @@ def draw(me: Actor) -> None:
         names,
         key=keys.QUEUE,
         required=True,
-        format_func=lambda name: f"{QUEUES[name][0]} ({len(queues[name])})",
+        format_func=lambda name: f"{QUEUES[name][0]} ({counts[name]:,})",
         label_visibility="collapsed",
         on_change=address.name,
         args=(keys.QUEUE,),
     )
     name = chosen or usual
-    news = app().reviews.looks.news(me, queues[name])
-    rows = [row(change, news.get(change.id, News())) for change in queues[name]]
+    most = st.session_state.get(f"{keys.MOST}_{name}", SHOWN)
+    shown: Sequence[Change] = queues[name] if name in queues else changes.listed(me, state=name, limit=most)
+    news = app().reviews.looks.news(me, shown)
+    rows = [row(change, news.get(change.id, News())) for change in shown]
     component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
+    if len(shown) < counts[name]:
+        more = style.count(min(SHOWN, counts[name] - len(shown)), "older change")
+        st.button(f"Show {more}", key=f"older_{name}", on_click=_older, args=(name, most), type="tertiary")
+
+
+def _older(name: str, most: int) -> None:
+    st.session_state[f"{keys.MOST}_{name}"] = most + SHOWN
 
 
 def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
-    """Changes by queue."""
+    """Open changes by queue."""
     waiting = {change.id for change in app().reviews.changes.waiting_for(me)}
     asked = {change.id for change in app().reviews.changes.asked_of(me)}
     return {
         "asked": [change for change in changes if change.id in asked],
         "waiting": [change for change in changes if change.id in waiting],
-        "mine": [change for change in changes if change.author == me.id and change.open],
-        "open": [change for change in changes if change.open],
-        "merged": [change for change in changes if change.state == "merged"],
-        "closed": [change for change in changes if change.state == "closed"],
+        "mine": [change for change in changes if change.author == me.id],
+        "open": list(changes),
     }
 
 

@@ -48,6 +48,10 @@ class ChangeRows:
             wanted = wanted.where(changes.c.author == author)
         return self._run.rows(wanted)
 
+    def counts(self) -> dict[str, int]:
+        """Stage to how many are in it."""
+        return self._run.pairs(select(changes.c.stage, func.count()).group_by(changes.c.stage))
+
     def add(self, **values: Any) -> int:
         """A new one; its id."""
         return self._run.add(changes, **values)
