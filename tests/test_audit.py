@@ -53,7 +53,7 @@ READING = {
     "knowledge.feedback": "open",
     "knowledge.disagreements": "everywhere of_change of_text",
     "knowledge.pictures": "read",
-    "reviews.changes": "asked_of listed own_work reviewers show waiting_for",
+    "reviews.changes": "asked_of counts listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
     "reviews.impacts": "measure open show",

@@ -89,8 +89,8 @@ USE_CASES = {
         "reopen settle": "settle a disagreement",
     },
     "reviews.changes": {
-        "ask asked_of close describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
-        "all allow bring bring_more get known newest touch writing": INNER,
+        "ask asked_of close counts describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
+        "all allow bring bring_more get heads known newest touch writing": INNER,
     },
     "reviews.discussion": {
         "apply comment comments delete_comment edit_comment resolve": "propose a change",
