@@ -48,6 +48,7 @@ def restored(folder: Path, home: Path) -> App:
     return small_app(home, NoProcesses())
 
 
+@pytest.mark.sqlite
 def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path) -> None:
     app, copy = filled(tmp_path / "home"), tmp_path / "saved" / "one"
     token = app.people.sessions.start(app.people.accounts.actor("mei"), "cookie")
@@ -69,6 +70,7 @@ def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path)
     assert "restore" in [entry.action for entry in again.people.audit.entries(ADMIN, limit=3)]
 
 
+@pytest.mark.sqlite
 def test_a_backup_with_the_index_is_searched_without_a_build(tmp_path: Path) -> None:
     app = filled(tmp_path / "home")
     profile = app.platform.settings.profile()
@@ -125,6 +127,7 @@ def test_a_backup_that_fails_leaves_nothing_and_a_killed_one_is_swept_by_the_nex
         assert sorted(path.name for path in place.iterdir()) == [living.name, "one"]
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("name", ["app.db", "kb.git/HEAD", "models/alpha/linear.json", "MANIFEST.json"])
 @pytest.mark.parametrize("damage", ["gone", "changed", "cut"])
 def test_a_damaged_backup_is_refused_by_the_name_of_the_file(
@@ -170,6 +173,7 @@ def test_a_backup_of_another_format_is_refused(saved: Path, tmp_path: Path) -> N
         parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
 
 
+@pytest.mark.sqlite
 def test_a_restore_replaces_nothing(saved: Path, tmp_path: Path) -> None:
     home = write(tmp_path / "home", {"mine.txt": "mine"})
     with pytest.raises(BadInput, match="is not empty"):
@@ -177,6 +181,7 @@ def test_a_restore_replaces_nothing(saved: Path, tmp_path: Path) -> None:
     assert [path.name for path in home.iterdir()] == ["mine.txt"]
 
 
+@pytest.mark.sqlite
 def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_path: Path) -> None:
     home = tmp_path / "again"
 
@@ -191,6 +196,7 @@ def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_p
     assert restored(saved, home).index.verifier.problems() == ()
 
 
+@pytest.mark.sqlite
 def test_two_restores_into_one_workspace_do_not_meet(saved: Path, tmp_path: Path) -> None:
     home = tmp_path / "again"
 
@@ -203,6 +209,7 @@ def test_two_restores_into_one_workspace_do_not_meet(saved: Path, tmp_path: Path
     assert small_app(home, NoProcesses()).knowledge.store.head()
 
 
+@pytest.mark.sqlite
 def test_a_restore_that_does_not_verify_says_what_disagrees(tmp_path: Path) -> None:
     app = filled(tmp_path / "home")
     sql(
@@ -214,6 +221,7 @@ def test_a_restore_that_does_not_verify_says_what_disagrees(tmp_path: Path) -> N
         restored(tmp_path / "saved", tmp_path / "again")
 
 
+@pytest.mark.sqlite
 def test_backup_and_restore_are_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home, again, copy = tmp_path / "home", tmp_path / "again", tmp_path / "saved"
     small_app(home, NoProcesses())

@@ -181,6 +181,7 @@ def test_a_name_that_looks_like_an_address_leads_a_letter_nowhere_else(app: App,
     assert server.readers == [["petra@meridale.example"]]
 
 
+@pytest.mark.sqlite
 def test_an_address_that_cannot_be_used_fails_and_names_itself(app: App, server: MailServer) -> None:
     sql(app, "UPDATE accounts SET email = 'x' || char(10) || '@example.org' WHERE id = 'reviewer'")
     tell(app)

@@ -42,6 +42,7 @@ def runs(run: Run) -> dict[str, Any]:
     return {one["name"]: one for one in value["runs"]}
 
 
+@pytest.mark.sqlite
 def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     _, again, _ = run("eval", "generate", "few", "--per-category", "2")
     assert again["questions"] == 10
@@ -62,6 +63,7 @@ def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     assert "deep" not in run("eval", "run", "few", as_json=False)[1]
 
 
+@pytest.mark.sqlite
 def test_the_threshold_of_confidence_is_measured_and_chosen_on_the_command_line(run: Run, runs: dict[str, Any]) -> None:
     assert run("tune", "confidence")[1] == {"threshold": 0.25, "evidence": {}}
     code, report, _ = run("tune", "confidence", "few", "--alarms", "0.2")
@@ -80,6 +82,7 @@ def test_the_threshold_of_confidence_is_measured_and_chosen_on_the_command_line(
     assert run("search", "retention of records")[1]["fits"]
 
 
+@pytest.mark.sqlite
 def test_export_and_import_round_trip(run: Run, runs: dict[str, Any], tmp_path: Path) -> None:
     for form in ("jsonl", "csv", "beir", "trec"):
         code, written, _ = run("eval", "export", "few", str(tmp_path / f"few.{form}"), "--format", form)
@@ -94,6 +97,7 @@ def test_export_and_import_round_trip(run: Run, runs: dict[str, Any], tmp_path: 
     assert run("eval", "querysets", "few")[1]["unmapped"] == []
 
 
+@pytest.mark.sqlite
 def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, runs: dict[str, Any]) -> None:
     code, value, _ = run(
         "eval", "experiment", "compliance", "--queryset", "few", "--out", str(tmp_path / "r.html"), "--markdown", str(tmp_path / "r.md")
@@ -109,6 +113,7 @@ def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, runs: d
     assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
 
 
+@pytest.mark.sqlite
 def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Run, runs: dict[str, Any]) -> None:
     _, value, _ = run("tune", "alpha", "few", "--measure", "MRR@10")
     assert len(value["curve"]) == 101
@@ -126,12 +131,14 @@ def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Ru
     assert run("search", "vpn")[1]["config"]["name"] == "convex-0.5"
 
 
+@pytest.mark.sqlite
 def test_drift_runs_production_again_where_it_was_measured(run: Run, runs: dict[str, Any]) -> None:
     run("eval", "run", "few")
     code, value, _ = run("eval", "drift")
     assert (code, [one["queryset"] for one in value], value[0]["lost"]) == (0, ["few"], False)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -170,6 +177,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.sqlite
 def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, runs: dict[str, Any]) -> None:
     for arguments, sentence in REFUSED:
         code, out, err = run(*arguments, as_json=False)
@@ -177,6 +185,7 @@ def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, runs: di
         assert sentence in err, arguments
 
 
+@pytest.mark.sqlite
 def test_a_set_is_edited_from_the_command_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "asked.csv").write_text(
         "id,question,path,grade\nq1,how long are SARs kept,BSA-SOP-002,2\nq2,why,BSA-SOP-002,9\n"
@@ -197,6 +206,7 @@ def test_a_set_is_edited_from_the_command_line(run: Run, tmp_path: Path) -> None
     assert run("eval", "question", "compliance-questions", "--id", question["id"], "--remove")[0] == 0
 
 
+@pytest.mark.sqlite
 def test_a_grade_is_given_with_a_note_scored_and_taken_back(run: Run) -> None:
     hit = run("search", "how long are SARs kept", "--config", "bm25")[1]["hits"][0]
     _, grade, _ = run("judge", "how long are SARs kept", hit["chunk"], "3", "--note", "five years")

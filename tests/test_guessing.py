@@ -73,6 +73,7 @@ def test_200_parallel_guesses_look_at_five_passwords(guessed_app: App, names: li
     assert {entry.who for entry in noted} == {names[0]}, "under the account, by whatever name it was tried"
 
 
+@pytest.mark.sqlite
 def test_guesses_in_several_processes_look_at_five_passwords(guessed_app: App) -> None:
     home = guessed_app.settings.home
     crew = [guesses(home, 30, name) for name in ("zoe", "ZOE@example.org")]
@@ -215,6 +216,7 @@ def test_an_address_belongs_to_one_account_whatever_its_case(guessed_app: App, e
         guessed_app.people.accounts.add(ADMIN, "zoe", "Zoe", "other@example.org", "reader")
 
 
+@pytest.mark.sqlite
 def test_the_database_itself_refuses_a_second_account_with_the_address(guessed_app: App) -> None:
     insert = "INSERT INTO accounts (id, name, email, role, created, address) VALUES ('z', 'Z', 'z@x.org', 'reader', '', 'zoe@example.org')"
     with pytest.raises(sqlite3.IntegrityError, match="address"):

@@ -94,6 +94,7 @@ def answers(app: App) -> list:
     return out
 
 
+@pytest.mark.sqlite
 def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Path) -> None:
     incremental = small_app(tmp_path / "incremental")
     put(incremental, corpus(40))

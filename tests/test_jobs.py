@@ -55,6 +55,7 @@ def wait(app: App, job: int, seconds: float = 300.0) -> Job:
     return app.platform.jobs.get(job)
 
 
+@pytest.mark.sqlite
 def test_a_job_runs_in_its_own_process_and_the_result_is_searchable(real_app: App) -> None:
     job = real_app.platform.workspace.catch_up()
     assert job is not None
@@ -103,6 +104,7 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
     assert app.platform.jobs.get(number).state == "failed"
 
 
+@pytest.mark.sqlite
 def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
     put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})

@@ -133,6 +133,7 @@ def check_citation(app: App, hit: dict[str, Any], commit: str) -> None:
 # ---------------------------------------------------------------- over standard input and output
 
 
+@pytest.mark.sqlite
 def test_a_question_is_answered_over_stdio_from_passages_with_valid_citations(served_home: Path, kb_app: App) -> None:
     command = StdioServerParameters(
         command=sys.executable, args=["-m", "core", "mcp", "--home", str(served_home)], cwd=ROOT
@@ -742,6 +743,7 @@ def test_every_configuration_on_the_page_names_a_command_or_an_address() -> None
         assert token in {"CONCORD_TOKEN"} or token.startswith("Bearer ")
 
 
+@pytest.mark.sqlite
 def test_the_command_of_the_configurations_starts_from_any_folder(served_home: Path, tmp_path: Path) -> None:
     """They differ in form only, so the command is started once; the token is that of an author."""
     ((command, dash, line),) = {(each["command"], *each["args"]) for _, each in configurations() if "command" in each}

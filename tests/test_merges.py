@@ -41,6 +41,7 @@ def assert_agreement(app: App) -> None:
     assert app.index.verifier.problems() == ()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize(
     ("processes", "threads", "rounds"), [(2, 3, 1), pytest.param(4, 12, 3, marks=pytest.mark.slow)]
 )
@@ -59,6 +60,7 @@ def test_many_people_merge_at_once_and_each_merge_is_there_once(
     assert_agreement(app)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_in_the_middle_of_merges_nothing_acknowledged_is_lost(tmp_path: Path, kills: int) -> None:
     home, dice = tmp_path / "home", random.Random(kills)

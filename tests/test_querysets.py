@@ -362,6 +362,7 @@ def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
     ]
 
 
+@pytest.mark.sqlite
 def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> None:
     kb.people.accounts.add(ADMIN, "ann", "Ann", "ann@example.org", "admin")
     hit = kb.search.searcher.search("photos").hits[0]

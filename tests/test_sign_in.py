@@ -185,7 +185,9 @@ def fragments() -> Iterator[tuple[str, ast.FunctionDef]]:
     for path in sorted((ROOT / "pages").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             marks = [ast.unparse(one) for one in getattr(node, "decorator_list", ())]
-            if isinstance(node, ast.FunctionDef) and any(re.match(r"(st\.fragment|dialogs\.dialog)\b", one) for one in marks):
+            if isinstance(node, ast.FunctionDef) and any(
+                re.match(r"(st\.fragment|dialogs\.dialog)\b", one) for one in marks
+            ):
                 yield f"{path.relative_to(ROOT)}: {node.name}", node
 
 

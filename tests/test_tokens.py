@@ -132,6 +132,7 @@ def test_a_token_names_its_account_with_the_role_of_now(app: App, tokens: Tokens
     app.people.accounts.set_role(ADMIN, "author2", "author")
 
 
+@pytest.mark.sqlite
 def test_only_a_digest_is_stored_and_the_text_is_in_no_row_and_no_listing(app: App, tokens: Tokens) -> None:
     text, made = tokens.make(AUTHOR, "Secret")
     assert text.startswith(MARK)
@@ -218,6 +219,7 @@ def test_reading_goes_on_where_the_last_use_cannot_be_written(tokens: Tokens, mo
     assert tokens.holder(text, "api").id == "author"
 
 
+@pytest.mark.sqlite
 def test_restoring_a_backup_revokes_every_token(app: App, tokens: Tokens, tmp_path: Path) -> None:
     text, _ = tokens.make(AUTHOR, "Kept")
     app.platform.backups.take(ADMIN, tmp_path / "backup")
