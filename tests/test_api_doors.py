@@ -77,7 +77,7 @@ REASONS = {
         "people.audit.of_change knowledge.home knowledge.documents.inventory knowledge.documents.touched knowledge.documents.unreadable knowledge.pictures"
         " knowledge.exports knowledge.feedback knowledge.gaps.counts answers graph search.page"
         " search.queries.listed search.queries.totals inbox.owners playground.notebook reviews.looks.mark reviews.looks.viewed"
-        " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered"
+        " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered reviews.changes.counts"
     ),
     INSIDE: (
         "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.reviewers playground.comparer.cached_searches"
