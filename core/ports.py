@@ -24,8 +24,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 Progress = Callable[[int, int, str], None]
-FieldScores = Callable[[int], Mapping[str, float]]  # of a chunk, by field
 """Called with (done, total, what is being done); it may raise Cancelled."""
+
+FieldScores = Callable[[int], Mapping[str, float]]
+"""What the words of a query score in each field of a chunk."""
 
 Ranking = Mapping[int, float]
 """Chunk number to score, best first, no repeats, ties in the order of ids. The one currency between stages.
