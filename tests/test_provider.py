@@ -113,6 +113,8 @@ def test_two_tabs_may_sign_in_at_the_same_time(sign_in_app: App, provider: Scrip
     [
         ({"aud": "somebody-else"}, {}, "aud"),
         ({"aud": [CLIENT, "x"], "azp": "somebody-else"}, {}, "azp"),
+        ({"aud": [CLIENT, "x"]}, {}, "azp"),
+        ({"aud": CLIENT, "azp": "somebody-else"}, {}, "azp"),
         ({"exp": int(time.time()) - 3600}, {}, "expired"),
         ({"exp": None}, {}, "exp"),
         ({"iat": int(time.time()) + 86400}, {}, "future"),
@@ -141,6 +143,35 @@ def test_a_token_that_is_not_right_lets_nobody_in(
     assert not inside(browser)
     assert [who for who, _ in refusals(sign_in_app)] == ["somebody at the provider"]
     assert sign_in_app.people.sessions.all(ADMIN) == ()
+
+
+@pytest.mark.parametrize("claims", [{"aud": [CLIENT]}, {"aud": [CLIENT, "x"], "azp": CLIENT}])
+def test_a_token_for_several_applications_counts_where_it_names_this_one(
+    sign_in_app: App, provider: ScriptedProvider, claims: dict[str, Any]
+) -> None:
+    provider.claims |= claims
+    assert come_back(visitor(), provider).status_code == 303
+
+
+@pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize("error", [{}, {"error": "access_denied"}])
+def test_an_answer_that_names_another_issuer_counts_for_nothing(
+    sign_in_app: App, provider: ScriptedProvider, announced: bool, error: dict[str, str]
+) -> None:
+    provider.metadata = {"authorization_response_iss_parameter_supported": announced}
+    browser, mixed_up = visitor(), "came from another provider"
+
+    def answer(**iss: str) -> Any:
+        state = sent(browser, provider)["state"]
+        return browser.get("/oauth2callback", params={"code": "code", "state": state, **error, **iss})
+
+    for iss in ("https://evil.example", "", f"{provider.url}/"):
+        refused = answer(iss=iss)
+        assert (refused.status_code, mixed_up in told(refused)) == (403, True)
+    assert (mixed_up in told(answer())) == announced, "what was announced is missed"
+    assert not [path for path, _, _ in provider.asked if path == "/token"] or not (announced or error)
+    assert mixed_up not in told(answer(iss=provider.url))
+    assert inside(browser) == (not error)
 
 
 def test_a_token_signed_with_the_secret_counts_where_that_is_configured(

@@ -43,6 +43,12 @@ class OidcProvider:
             )
         return str(url)
 
+    def check_issuer(self, named: str | None) -> None:
+        """Refuse an answer of another provider (RFC 9207), and one without a name where this one announces that it says it."""
+        announced = self.metadata().get("authorization_response_iss_parameter_supported") is True
+        if named != self._endpoint("issuer") and (announced or named is not None):
+            raise Refused("The answer came from another provider than the one that was asked (iss). Start again.")
+
     def claims(self, code: str, verifier: str, nonce: str) -> dict[str, Any]:
         """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing."""
         with self._client() as client:
@@ -114,7 +120,8 @@ class OidcProvider:
             raise Refused(
                 f"The provider's token is not right ({_reason(error)}). Start again, or tell an admin."
             ) from None
-        if token.claims.get("azp", self.settings.client_id) != self.settings.client_id:
+        own = self.settings.client_id
+        if token.claims.get("azp", own if token.claims["aud"] in (own, [own]) else "") != own:
             raise Refused("The provider's token was made for another application (azp). Start again, or tell an admin.")
         if not isinstance(token.claims["sub"], str) or not token.claims["sub"]:
             raise Refused("The provider's token names nobody (sub). Tell an admin.")

@@ -86,13 +86,17 @@ def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, dict
     """Who came back, and where they wanted to go."""
     if len(kept) != 4 or not secrets.compare_digest(kept[0].encode(), state.encode()):
         raise Unexpected(STALE)
+    provider = configured()
+    try:
+        provider.check_issuer(request.query_params.get("iss"))
+    except Refused as error:
+        raise Unexpected(str(error)) from None
     if error := request.query_params.get("error"):
         detail = request.query_params.get("error_description", "")
         raise Unexpected(
             f"The provider did not let you in: {' '.join(f'{error} {detail}'.split())[:300]}. Try again, or tell an admin."
         )
     _, nonce, verifier, after = kept
-    provider = configured()
     try:
         claims = provider.claims(request.query_params.get("code", ""), verifier, nonce)
     except Refused as error:
