@@ -18,9 +18,11 @@ NEEDS: Mapping[str, str] = {
     "search": "reader",
     "read documents": "reader",
     "report a gap": "reader",
+    "keep asked questions": "reader",
     "see asked questions": "author",
     "decide on asked questions": "admin",
     "read the inbox": "reader",
+    "mark messages as read": "reader",
     "watch documents": "reader",
     "give feedback": "reader",
     "answer feedback": "author",
@@ -35,6 +37,7 @@ NEEDS: Mapping[str, str] = {
     "delete a profile": "admin",
     "change what is in production": "admin",
     "see reported gaps": "author",
+    "look after gaps": "author",
     "propose a change": "author",
     "review a change": "reviewer",
     "merge a change": "author",
@@ -54,6 +57,7 @@ NEEDS: Mapping[str, str] = {
     "manage the remote": "admin",
     "see the ledger": "admin",
     "compare configurations": "author",
+    "save in the playground": "author",
     "judge passages": "author",
     "judge results": "reader",
     "see query sets": "author",
@@ -67,7 +71,11 @@ NEEDS: Mapping[str, str] = {
     "use an unfit model": "admin",
 }
 
-SCOPES = ("read", "propose", "review")  # of access tokens: each reaches what the ones before it reach
+SCOPES = (
+    "read",
+    "propose",
+    "review",
+)  # of access tokens: each reaches what the ones before it reach; read writes nothing
 NO_TOKEN = ""  # what is done signed in or at the terminal alone: everything of admins, and one's own account
 REACH: Mapping[str, str] = {  # an action to the scope that a token needs for it, beside the role of its account
     "search": "read",
@@ -81,6 +89,10 @@ REACH: Mapping[str, str] = {  # an action to the scope that a token needs for it
     "explore the graph": "read",
     "get a written answer": "read",
     "report a gap": "propose",
+    "look after gaps": "propose",
+    "keep asked questions": "propose",
+    "mark messages as read": "propose",
+    "save in the playground": "propose",
     "watch documents": "propose",
     "give feedback": "propose",
     "answer feedback": "propose",

@@ -4,8 +4,9 @@ every use case has an operation of the API, or a reason why it has none."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -13,6 +14,7 @@ from core.access import NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
 from core.entrypoints.api import reference
 from core.entrypoints.cli import PARTS, main
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.types import Frozen
 from tests.api_server import ApiServer, served
 from tests.conftest import demo, put
 from tests.test_doors import EVERYBODY, FREE, rows
@@ -90,7 +92,7 @@ REASONS = {
     FILES: "upload",
     JUDGING: "playground.grades playground.pools evaluation.querysets evaluation.editor",
     TUNING: "evaluation.runs.estimate evaluation.runs.estimate_judging evaluation.experiments evaluation.jobs tuning",
-    PERSONAL: "search.queries.consent search.queries.consents inbox.messages inbox.watches",
+    PERSONAL: "search.queries.consents inbox.messages inbox.watches",
 }  # fmt: skip
 
 
@@ -132,16 +134,20 @@ BODIES: dict[str, Any] = {
 }
 
 
-def requests(described: dict[str, Any]) -> dict[str, tuple[str, str, Any]]:
-    """Every operation as a request that leads nowhere: method, address and body."""
+def requests(described: dict[str, Any], there: Mapping[str, str] = Frozen()) -> dict[str, tuple[str, str, Any]]:
+    """Every operation as a request: method, address and body. It leads nowhere, but for parameters that `there` names;
+    with `there`, what can be switched on is on."""
     found = {}
     for path, methods in described["paths"].items():
         for method, operation in methods.items():
             name, needed = operation["operationId"], operation.get("parameters", ())
-            query = "&".join(f"{p['name']}=nothing" for p in needed if p["in"] == "query" and p.get("required"))
+            asked = {p["name"]: p for p in needed if p["in"] == "query"}
+            given = {key: there.get(key, "nothing") for key, p in asked.items() if p.get("required")}
+            given |= {key: "true" for key, p in asked.items() if there and p["schema"].get("type") == "boolean"}
+            query = urlencode(given)
             for parameter in (p for p in needed if p["in"] == "path"):
                 value = "99999" if parameter["schema"].get("type") == "integer" else "nothing"
-                path = path.replace(f"{{{parameter['name']}}}", value)
+                path = path.replace(f"{{{parameter['name']}}}", there.get(parameter["name"], value))
             body = BODIES.get(name, {} if "requestBody" in operation else None)
             found[name] = (method.upper(), f"{path}?{query}" if query else path, body)
     return found

@@ -73,7 +73,8 @@ USE_CASES = {
     },
     "knowledge.gaps": {
         "report": "report a gap",
-        "assign close counts open": "see reported gaps",
+        "counts open": "see reported gaps",
+        "assign close": "look after gaps",
         "landed": INNER,
         "look served": UPKEEP,
     },
@@ -111,7 +112,11 @@ USE_CASES = {
         "work": INNER,
     },
     "remote.pull_requests": {"look": "import documents"},
-    "inbox.messages": {"listed opened read unread": "read the inbox", "tell": INNER},
+    "inbox.messages": {
+        "listed unread": "read the inbox",
+        "opened read": "mark messages as read",
+        "tell": INNER,
+    },
     "inbox.watches": {"listed stop watch": "watch documents", "evaluate": UPKEEP, "landed": INNER},
     "inbox.reminders": {"remind": UPKEEP},
     "inbox.owners": {"unknown": EVERYBODY, "named of": INNER},
@@ -173,7 +178,9 @@ USE_CASES = {
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
     "search.as_of": {"moment open": EVERYBODY},
     "search.queries": {
-        "consent consents keep": "search",
+        "consents": "search",
+        "keep": "keep asked questions",
+        "consent": "manage their own account",
         "listed": "see asked questions",
         "decide forget": "decide on asked questions",
         "most_asked": INNER,
@@ -194,8 +201,11 @@ USE_CASES = {
     "graph.communities": {"all estimate global_search": "explore the graph", "cached": INNER},
     "playground.comparer": {"cached_searches run": "compare configurations", "around rank strip": IN_HAND},
     "playground.locator": {"where": "compare configurations"},
-    "playground.notebook": {"forget history keep opened remember save saved star": "compare configurations"},
-    "playground.grades": {"grades judge of scores withdraw": "judge passages"},
+    "playground.notebook": {
+        "history opened saved": "compare configurations",
+        "forget keep remember save star": "save in the playground",
+    },
+    "playground.grades": {"grades of scores": "compare configurations", "judge withdraw": "judge passages"},
     "playground.pools": {"add added added_chunks answer find own pool rate ratings remove": "judge passages"},
     "evaluation.querysets": {
         "agreement export guidelines listed pool_summary problems show unmapped write": "see query sets",
@@ -289,11 +299,13 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "search": ("questions mine",),
     "see asked questions": ("questions list",),
     "decide on asked questions": ("questions forget nothing", "questions settings --days 90"),
-    "read the inbox": ("inbox list", "inbox read 99999"),
+    "read the inbox": ("inbox list",),
+    "mark messages as read": ("inbox read 99999",),
     "watch documents": ("watch list", "watch add folder nothing", "watch stop 99999"),
     "give feedback": ("feedback give nothing right",),
     "answer feedback": ("feedback list", "feedback close 99999"),
-    "see reported gaps": ("gaps list", "gaps close 99999", "gaps assign 99999 author", "gaps look", "loop"),
+    "see reported gaps": ("gaps list", "loop"),
+    "look after gaps": ("gaps close 99999", "gaps assign 99999 author", "gaps look"),
     "propose a change": (
         "check {file}", "upload {file} --title nothing", "change new --title nothing", "change edit 99999", "change submit 99999",
         "change ask 99999", "change unask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
@@ -361,7 +373,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "manage the remote": ("remote add nothing", "remote show", "remote push", "remote fetch", "remote remove"),
 }  # fmt: skip
 
-ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "search", "/api/answer": "get a written answer", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
+ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/asked": "keep asked questions", "/api/answer": "get a written answer", "/api/compare": "compare configurations", "/api/playground": "compare configurations", "/api/documents": "propose a change", "/api/codemirror.js": EVERYBODY}  # fmt: skip
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are

@@ -107,7 +107,7 @@ async def answered(request: Request, actor: Actor) -> Response:
     return await _computed(request, work, _WRITERS)
 
 
-@needs("search")
+@needs("keep asked questions")
 async def asked(request: Request, actor: Actor) -> Response:
     """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
     body = await request_body.json_object(request)

@@ -143,12 +143,12 @@ class Messages:
 
     def read(self, actor: Actor, numbers: Iterable[int] = ()) -> int:
         """Mark some as read, or all where none is named; how many were new."""
-        require(actor, "read the inbox")
+        require(actor, "mark messages as read")
         return self.database.messages.read(actor.id, tuple(numbers), self.clock.stamp())
 
     def opened(self, actor: Actor, about: str, ref: str) -> int:
         """Mark what is about one thing as read, since somebody looks at it; how many were new."""
-        require(actor, "read the inbox")
+        require(actor, "mark messages as read")
         mine = [row["id"] for row in self.database.messages.about(actor.id, about, ref) if not row["read"]]
         return self.read(actor, mine) if mine else 0
 

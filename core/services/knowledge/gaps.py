@@ -123,7 +123,7 @@ class Gaps:
 
     def assign(self, actor: Actor, number: int, account: str) -> Gap:
         """Let somebody else look after a gap; they are told."""
-        require(actor, "see reported gaps")
+        require(actor, "look after gaps")
         person = self.owners.accounts.get(account)
         if not person.active or not allowed(person.actor, "propose a change"):
             raise Refused(f"{person.name} cannot write documents. Choose an author or somebody above.")
@@ -138,7 +138,7 @@ class Gaps:
 
     def close(self, actor: Actor, number: int) -> None:
         """Answered, or no question of ours: whoever asked is told."""
-        require(actor, "see reported gaps")
+        require(actor, "look after gaps")
         with self.database.transaction() as state:
             gap = self._known(state, number)
             if not gap.closed:
@@ -148,7 +148,7 @@ class Gaps:
 
     def look(self, actor: Actor = SYSTEM) -> int:
         """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
-        require(actor, "see reported gaps")
+        require(actor, "look after gaps")
         settings, made = self.settings(), 0
         for row in self.database.queries.in_vain(settings.doubted, settings.often):
             source = self._source(row, settings)

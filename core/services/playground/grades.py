@@ -111,7 +111,7 @@ class Grades:
 
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
-        require(actor, "judge passages")
+        require(actor, "compare configurations")
         rows, names = self.database.grades.of(words_of(query)), shown_names(self.database.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows

@@ -55,7 +55,7 @@ class Notebook:
 
     def keep(self, actor: Actor, setup: Setup) -> str:
         """Store a setup and return its link; the same setup has the same link."""
-        require(actor, "compare configurations")
+        require(actor, "save in the playground")
         state, link = strict.canonical(setup), strict.digest(setup, 10)
         self.database.notebook.keep_link(link, state, actor.id, self.clock.stamp())
         return link
@@ -82,13 +82,13 @@ class Notebook:
 
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
         """Star a query, or take its star away."""
-        require(actor, "compare configurations")
+        require(actor, "save in the playground")
         if not self.database.notebook.star(actor.id, number, on):
             raise NotFound(f"There is no query {number} in your history.")
 
     def save(self, actor: Actor, column: Column) -> Column:
         """Save a configuration for the team; the same name is replaced."""
-        require(actor, "compare configurations")
+        require(actor, "save in the playground")
         name = " ".join(column.name.split())
         if not name or len(name) > _NAME:
             raise BadInput(f"Give the configuration a name of 1 to {_NAME} characters.")
@@ -108,7 +108,7 @@ class Notebook:
 
     def forget(self, actor: Actor, name: str) -> None:
         """Delete a saved configuration."""
-        require(actor, "compare configurations")
+        require(actor, "save in the playground")
         with self.database.transaction() as state:
             if not state.notebook.forget(name):
                 raise NotFound(f"There is no saved configuration {name!r}.")

@@ -57,7 +57,7 @@ class QueryLog:
 
     def keep(self, actor: Actor, question: str, *, opened: bool = False) -> bool:
         """Keep a question that somebody asked, or that one of its hits was opened. It never fails a search."""
-        require(actor, "search")
+        require(actor, "keep asked questions")
         words = one_line(question)
         if len(words) < SHORTEST or not self.consents(actor):
             return False
@@ -75,7 +75,7 @@ class QueryLog:
 
     def consent(self, actor: Actor, yes: bool) -> None:
         """Let one's own questions be kept, or not."""
-        require(actor, "search")
+        require(actor, "manage their own account")
         (self.database.queries.opt_in if yes else self.database.queries.opt_out)(actor.id)
 
     # ------------------------------------------------------------ what was asked

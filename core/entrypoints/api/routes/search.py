@@ -91,7 +91,7 @@ async def searched_for(request: Request) -> Response:
             app.search.queries.keep(actor, form.q)
         return as_json(result, suggestions)
 
-    known = not form.profile and not form.as_of
+    known = not (form.profile or form.as_of or form.asked)
     return await call.answer(work, tag=served if known else None, lane="slow" if form.as_of else "search")
 
 
