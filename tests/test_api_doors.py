@@ -12,7 +12,8 @@ import pytest
 
 from core.access import NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
 from core.entrypoints.api import reference
-from core.entrypoints.cli import PARTS, main
+from core.entrypoints.cli import main, part
+from core.entrypoints.commands import COMMANDS
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Frozen
 from tests.api_server import ApiServer, served
@@ -200,9 +201,9 @@ def typed(doors: ApiServer, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Cal
     """What a command prints as JSON, on the same open workspace."""
     from core.entrypoints import change_texts, querysets, session
 
-    for part in (*PARTS, change_texts, querysets, session):
-        if hasattr(part, "open_app"):
-            monkeypatch.setattr(part, "open_app", lambda settings: doors.app)
+    for module in (*map(part, COMMANDS), change_texts, querysets, session):
+        if hasattr(module, "open_app"):
+            monkeypatch.setattr(module, "open_app", lambda settings: doors.app)
 
     def run(line: str, role: str = "author") -> Any:
         words = [word.replace("_", " ") for word in line.split()]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.entrypoints.cli import main, parser
+from core.entrypoints.commands import COMMANDS
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, write
 
 
@@ -276,6 +277,37 @@ def test_every_command_and_option_is_documented() -> None:
                     assert option in text, f"{path} {option} is not in docs/cli.md"
 
     walk(parser(), "")
+
+
+def test_every_command_of_the_table_is_added_by_its_module() -> None:
+    def added(words: list[str] | None) -> dict[str, Any]:
+        group: Any = parser(words)._subparsers
+        choices: dict[str, Any] = group._group_actions[0].choices
+        return choices
+
+    everything, one = added(None), added(["search"])
+    assert list(everything) == list(one) == [name for commands in COMMANDS.values() for name in commands]
+    assert not [name for name, command in everything.items() if not (command.get_default("run") or command._subparsers)]
+    assert one["search"].format_help() == everything["search"].format_help()
+
+
+def test_a_command_imports_only_what_it_needs() -> None:
+    code = """if True:
+        import sys
+        from core.entrypoints.cli import main
+        try:
+            main(["--help"])
+        except SystemExit:
+            own = [name for name in sys.modules if name.startswith("core.")]
+            print("\\f", *own, *(sys.modules.keys() & {"yaml", "sqlalchemy", "pydantic", "git", "numpy"}))
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert set(done.stdout.partition("\f")[2].split()) == {
+        "core.entrypoints",
+        "core.entrypoints.cli",
+        "core.entrypoints.commands",
+        "core.errors",
+    }
 
 
 def test_every_setting_is_documented() -> None:

@@ -18,7 +18,8 @@ import pytest
 
 from core.access import NEEDS, ROLES, Actor
 from core.bootstrap import App
-from core.entrypoints.cli import PARTS, main, parser
+from core.entrypoints.cli import main, parser, part
+from core.entrypoints.commands import COMMANDS as PARTS
 from core.errors import Refused
 from pages.ui.menu import PAGES
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app
@@ -560,14 +561,11 @@ def command(doors_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     """Whether a command is refused to an account, on one workspace that is opened once."""
     monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
     monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
-    for part in PARTS:
-        for name in ("open_app", "build"):
-            if hasattr(part, name):
-                monkeypatch.setattr(part, name, lambda settings: doors_app)
-    from core.entrypoints import change_texts, querysets, session, workspace
+    from core.entrypoints import change_texts, querysets, session
 
-    for part in (change_texts, querysets, session, workspace):
-        monkeypatch.setattr(part, "open_app", lambda settings: doors_app)
+    for module in (*map(part, PARTS), change_texts, querysets, session):
+        if hasattr(module, "open_app"):
+            monkeypatch.setattr(module, "open_app", lambda settings: doors_app)
     places = _places(tmp_path)
 
     def call(line: str, account: str) -> tuple[bool, str]:

@@ -14,7 +14,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    accounts = add.group_of("accounts", "who may do what")
+    accounts = add.group_of("accounts")
     accounts("list", accounts_list, "everybody")
     new = accounts("add", accounts_add, "let somebody new in")
     new.add_argument("account", metavar="ACCOUNT")

@@ -13,7 +13,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    answers = add.group_of("answers", "the questions that documents answer, as tests of search")
+    answers = add.group_of("answers")
     listing = answers("list", answers_list, "every question with the place where its document was found")
     listing.add_argument("--document", default="", metavar="ID_OR_PATH", help="only of this one")
     listing.add_argument("--failing", action="store_true", help="only what is not found among the first")

@@ -15,7 +15,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    command = add("ask", ask, "answer a question from the knowledge base, every sentence with its passage")
+    command = add("ask", ask)
     command.add_argument("query", metavar="QUESTION")
     add_filters(command)
 

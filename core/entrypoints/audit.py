@@ -14,7 +14,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    audit = add.group_of("audit", "who did what, when, and through which door")
+    audit = add.group_of("audit")
     listing = audit("list", audit_list, "newest first")
     for name, about in (("who", "only this account"), ("action", "only this act"), ("since", "only since this time")):
         listing.add_argument(f"--{name}", default="", help=about)

@@ -7,87 +7,24 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from core import __version__
-from core.entrypoints import (
-    accounts,
-    answers,
-    ask,
-    audit,
-    deliveries,
-    disagreements,
-    documents,
-    evaluation,
-    freshness,
-    gaps,
-    graph,
-    home,
-    inbox,
-    index,
-    jobs,
-    ledger,
-    methods,
-    models,
-    playground,
-    questions,
-    remote,
-    reviews,
-    search,
-    session,
-    sessions,
-    store,
-    tokens,
-    tuning,
-    upload,
-    words,
-    workspace,
-)
-from core.entrypoints.mcp import command as mcp
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.commands import COMMANDS
 from core.errors import ConcordError, storage_failure
-from core.settings import load
-
-PARTS: tuple[Any, ...] = (
-    workspace,
-    upload,
-    search,
-    ask,
-    questions,
-    playground,
-    documents,
-    gaps,
-    home,
-    freshness,
-    disagreements,
-    answers,
-    words,
-    graph,
-    reviews,
-    remote,
-    inbox,
-    deliveries,
-    accounts,
-    sessions,
-    tokens,
-    audit,
-    index,
-    store,
-    jobs,
-    models,
-    methods,
-    evaluation,
-    tuning,
-    ledger,
-    mcp,
-)  # in the order in which help lists their commands
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser(words).parse_args(words)
+    from core.entrypoints import session  # what help and a wrong word do without
+    from core.entrypoints.terminal import Terminal
+    from core.settings import load
+
     terminal = Terminal(as_json=options.json, quiet=options.quiet)
     try:
         settings = load(home=options.home.resolve() if options.home else None)
@@ -124,7 +61,8 @@ def _unusable(error: OSError) -> str:
     return f"Cannot use {str(error.filename)!r}: {error.strerror[:1].lower()}{error.strerror[1:]}. Name another file."
 
 
-def parser() -> argparse.ArgumentParser:
+def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
+    """The whole command line, or the options of only those commands whose names are among the words."""
     top = argparse.ArgumentParser(
         prog="python -m core",
         description="Concord: what a team knows, and proof that it can be found.",
@@ -134,10 +72,20 @@ def parser() -> argparse.ArgumentParser:
     adder = _Adder(
         top.add_subparsers(dest="command", required=True, metavar="COMMAND"),
         _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS, user=argparse.SUPPRESS),
+        {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
-    for part in PARTS:
-        part.register(adder)
+    for module, commands in COMMANDS.items():
+        if words is None or not commands.keys().isdisjoint(words):
+            part(module).register(adder)
+        else:
+            for name in commands:
+                adder.add(name)
     return top
+
+
+def part(module: str) -> Any:
+    """The module that adds some of the commands."""
+    return import_module(f"core.entrypoints.{module}")
 
 
 def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentParser:
@@ -157,19 +105,24 @@ def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentPar
 
 
 class _Adder:
-    """Adds commands with the shared options."""
+    """Adds commands with the shared options; `abouts` says what help tells of those that do not say it themselves."""
 
-    def __init__(self, group: Any, shared: argparse.ArgumentParser) -> None:
-        self.group, self.shared = group, shared
+    def __init__(self, group: Any, shared: argparse.ArgumentParser, abouts: Mapping[str, str] = {}) -> None:
+        self.group, self.shared, self.abouts = group, shared, abouts
 
-    def __call__(self, name: str, run: Any, about: str) -> argparse.ArgumentParser:
-        command: argparse.ArgumentParser = self.group.add_parser(
-            name, help=about, description=about, parents=[self.shared]
-        )
+    def __call__(self, name: str, run: Any, about: str = "") -> argparse.ArgumentParser:
+        command = self.add(name, about)
         command.set_defaults(run=run)
         return command
 
-    def group_of(self, name: str, about: str) -> _Adder:
+    def add(self, name: str, about: str = "") -> argparse.ArgumentParser:
+        about = about or self.abouts[name]
+        command: argparse.ArgumentParser = self.group.add_parser(
+            name, help=about, description=about, parents=[self.shared]
+        )
+        return command
+
+    def group_of(self, name: str, about: str = "") -> _Adder:
         """A command with subcommands."""
-        command = self.group.add_parser(name, help=about, description=about, parents=[self.shared])
-        return _Adder(command.add_subparsers(dest="subcommand", required=True, metavar="COMMAND"), self.shared)
+        below = self.add(name, about).add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
+        return _Adder(below, self.shared)

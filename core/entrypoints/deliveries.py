@@ -17,9 +17,9 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    _register_messages(add.group_of("messages", "what an account gets by mail, and sending what is due"))
-    _register_webhooks(add.group_of("webhook", "where events go"))
-    deliveries = add.group_of("deliveries", "what left, what waits, and why")
+    _register_messages(add.group_of("messages"))
+    _register_webhooks(add.group_of("webhook"))
+    deliveries = add.group_of("deliveries")
     listing = deliveries("list", deliveries_list, "newest first")
     listing.add_argument("--state", default="", help=", ".join(STATES))
     listing.add_argument("--channel", default="", help=", ".join(CHANNELS))

@@ -17,7 +17,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    disagreements = add.group_of("disagreements", "documents that say different things")
+    disagreements = add.group_of("disagreements")
     listing = disagreements("list", disagreements_list, "over the whole knowledge base, or of one change")
     listing.add_argument("--change", type=int, default=0, metavar="N", help="only what this change adds or edits")
     listing.add_argument("--state", choices=STATES, default="", help="only these")

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def register(add: Any) -> None:
-    documents = add.group_of("documents", "look at the approved documents")
+    documents = add.group_of("documents")
     listing = documents("list", documents_list, "every document")
     listing.add_argument("--folder", default="", help="only below this folder")
     changed = documents("changed", documents_changed, "what was merged since a day")

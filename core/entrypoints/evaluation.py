@@ -30,7 +30,7 @@ SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
 
 def register(add: Any) -> None:
-    evaluate = add.group_of("eval", "measure how well a configuration finds what was judged relevant")
+    evaluate = add.group_of("eval")
     querysets.register(evaluate)
     _runs(evaluate)
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def register(add: Any) -> None:
-    add("freshness", freshness, "documents that are due for review or have no owner")
-    again = add("confirm", confirm, "re-verify a document: its words are still right")
+    add("freshness", freshness)
+    again = add("confirm", confirm)
     again.add_argument("document", metavar="ID_OR_PATH")
     again.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
 

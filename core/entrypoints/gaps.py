@@ -12,7 +12,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    gaps = add.group_of("gaps", "what people looked for and did not find")
+    gaps = add.group_of("gaps")
     gaps("list", gaps_list, "questions without an answer")
     report = gaps("report", gaps_report, "keep a question for the owners")
     report.add_argument("query", metavar="QUERY")

@@ -19,7 +19,7 @@ _PROFILE = "which index (default: the one in production)"
 
 
 def register(add: Any) -> None:
-    graph = add.group_of("graph", "entities of the knowledge base and how they hang together")
+    graph = add.group_of("graph")
     for name, run, metavar, hops, about in (
         ("document", document, "ID_OR_PATH", 1, "what a document names, links to and shares"),
         ("query", query, "QUERY", 2, "where relations lead from what a query names"),

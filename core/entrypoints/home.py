@@ -13,8 +13,8 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    add("loop", loop, "from question to answer: what people asked and found, gaps, findability by commit")
-    add("overview", overview, "what the knowledge base holds, and what needs attention")
+    add("loop", loop)
+    add("overview", overview)
 
 
 def loop(settings: Settings, options: Namespace, terminal: Terminal) -> int:

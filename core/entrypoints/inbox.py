@@ -15,20 +15,20 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    inbox = add.group_of("inbox", "what reached an account")
+    inbox = add.group_of("inbox")
     listing = inbox("list", inbox_list, "messages, newest first")
     listing.add_argument("--unread", action="store_true", help="only new ones")
     listing.add_argument("--kind", default="", help=", ".join(KINDS))
     seen = inbox("read", inbox_read, "mark messages as read")
     seen.add_argument("message", type=int, nargs="*", metavar="N", help="which ones (default: all)")
 
-    watch = add.group_of("watch", "folders, documents and questions that an account hears about")
+    watch = add.group_of("watch")
     watch("list", watch_list, "what is watched")
     begin = watch("add", watch_add, "watch a folder, a document or a question")
     begin.add_argument("kind", choices=WATCHED)
     begin.add_argument("what", metavar="WHAT", help="a folder, a document by id or path, or the words of a question")
     watch("stop", watch_stop, "watch no longer").add_argument("watch", type=int, metavar="N")
-    feedback = add.group_of("feedback", "what readers said about documents")
+    feedback = add.group_of("feedback")
     said = feedback("list", feedback_list, "what nobody has answered yet")
     said.add_argument("--document", default="", metavar="ID_OR_PATH", help="only on this one")
     give = feedback("give", feedback_give, "tell the owner of a document")

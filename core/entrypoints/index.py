@@ -21,7 +21,7 @@ from core.types import Generation
 
 
 def register(add: Any) -> None:
-    again = add("reindex", reindex, "make the newest commit searchable")
+    again = add("reindex", reindex)
     again.add_argument("--profile", default="", help="which profile (default: the one in production)")
     again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
     again.add_argument(
@@ -30,8 +30,8 @@ def register(add: Any) -> None:
         metavar="CLUSTER",
         help="chunk and embed on Ray: ray://HOST:10001, HOST:6379, or ray for a cluster of this machine alone",
     )
-    _profiles(add.group_of("profiles", "how documents become an index"))
-    _generations(add.group_of("generations", "published states of an index"))
+    _profiles(add.group_of("profiles"))
+    _generations(add.group_of("generations"))
 
 
 def _profiles(add: Any) -> None:

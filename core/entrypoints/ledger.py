@@ -13,7 +13,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    ledger = add.group_of("ledger", "what models were asked for, and what it cost")
+    ledger = add.group_of("ledger")
     listing = ledger("list", ledger_list, "calls, newest first")
     listing.add_argument("--limit", type=int, default=100, help="at most so many (default: 100)")
     summary = ledger("summary", ledger_summary, "a month by purpose and model, and what is left of the budget")

@@ -12,7 +12,7 @@ from core.settings import Settings
 
 def register(add: Any) -> None:
     """The command `methods`."""
-    command = add("methods", methods, "every method with its parameters and source")
+    command = add("methods", methods)
     command.add_argument("--markdown", action="store_true", help="as the table of docs/methods.md")
 
 

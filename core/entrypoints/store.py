@@ -12,7 +12,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    store = add.group_of("store", "files that several machines share")
+    store = add.group_of("store")
     store("status", status, "whether it answers, and what each node serves")
     store("check", check, "whether it honours conditions of writes")
     store("collect", collect, "delete generations and files that nothing needs any more")

@@ -12,7 +12,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    tokens = add.group_of("token", "access tokens of programs and agents")
+    tokens = add.group_of("token")
     new = tokens("add", token_add, "make a token; it is shown once")
     new.add_argument("name", metavar="NAME", help="what uses it")
     new.add_argument("--account", default="", help="the service or agent it is for (default: the acting account)")

@@ -33,7 +33,7 @@ CONVEX = "convex-0.5"
 
 
 def register(add: Any) -> None:
-    add = add.group_of("tune", "move alpha and tau with evidence, and put the winner into production")
+    add = add.group_of("tune")
     alpha = add("alpha", tune_alpha, "a measure over alpha 0 to 1 with intervals, by category and question")
     tau = add("tau", tune_tau, "the smallest tau that is safe: calibrated, verified on held-out questions")
     train = add("train", tune_train, "learn alpha per question: ridge, xgboost, mlp or distribution")

@@ -20,7 +20,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    bring = add("import", import_any, "bring a folder of Markdown, a zip or one file in as one commit")
+    bring = add("import", import_any)
     bring.add_argument("folder", type=Path, nargs="?", metavar="DIR_OR_FILE")
     bring.add_argument(
         "--git", default="", metavar="URL", help="a git repository with its history, for an empty knowledge base"
@@ -29,7 +29,7 @@ def register(add: Any) -> None:
     bring.add_argument("--folder", default="", dest="inner", help="the folder of it that holds the documents")
     bring.add_argument("--into", default="", help="put everything below this folder")
     bring.add_argument("--message", default="", help="why")
-    submit = add("upload", upload, "bring files in as a change and submit it for review")
+    submit = add("upload", upload)
     submit.add_argument("files", nargs="+", type=Path, metavar="FILE")
     submit.add_argument("--into", default="", help="put everything below this folder")
     submit.add_argument("--title", required=True, help="what the change does")
@@ -39,10 +39,10 @@ def register(add: Any) -> None:
     submit.add_argument("--looked", action="store_true", help="you compared converted files with their originals")
     submit.add_argument("--reviewer", action="append", default=[], metavar="WHO", help="ask this person to review")
     submit.add_argument("--draft", action="store_true", help="keep it as a draft")
-    words = add("statuses", statuses, "the words of other tools for a status, and what each is written as")
+    words = add("statuses", statuses)
     words.add_argument("--set", action="append", default=[], metavar="WORD=STATUS", help="a word and its status")
     words.add_argument("--remove", action="append", default=[], metavar="WORD", help="a word to take out")
-    look = add("check", check, "check files and look for duplicates, without writing anything")
+    look = add("check", check)
     look.add_argument("files", nargs="+", type=Path, metavar="FILE")
     look.add_argument("--into", default="", help="the folder they would go to")
 

@@ -15,7 +15,7 @@ from core.settings import Settings
 
 
 def register(add: Any) -> None:
-    words = add.group_of("words", "synonyms and pinned answers, changed by review")
+    words = add.group_of("words")
     listing = words("list", show, "the synonyms and pins of the knowledge base, or of a change")
     listing.add_argument("--change", type=int, default=0, metavar="ID", help="as this change has them")
     words("acronyms", acronyms, "acronyms that documents explain and no synonym knows")

@@ -19,7 +19,7 @@ STORE = "s3://"
 
 
 def register(add: Any) -> None:
-    new = add("init", init, "make the workspace and bring in a first folder of documents")
+    new = add("init", init)
     new.add_argument(
         "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
     )
@@ -36,8 +36,8 @@ def register(add: Any) -> None:
         action="store_true",
         help="fill the empty shared repository (CONCORD_REPOSITORY) with the documents of this workspace",
     )
-    add("verify", verify, "check that repository, database and index agree")
-    save = add("backup", backup, "save the workspace in a new folder, while people work")
+    add("verify", verify)
+    save = add("backup", backup)
     save.add_argument(
         "folder",
         metavar="DIR",
@@ -46,11 +46,11 @@ def register(add: Any) -> None:
     save.add_argument(
         "--with-index", action="store_true", help="save the index too, so that a restore need not build it"
     )
-    database = add.group_of("database", "where accounts, discussions, audit and jobs are kept")
+    database = add.group_of("database")
     database("move", database_move, "copy every row into another, empty database; stop the app first").add_argument(
         "url", metavar="URL", help="postgresql://user:password@host/name, or `sqlite` for the file of the workspace"
     )
-    load = add("restore", restore, "fill an empty workspace from a backup")
+    load = add("restore", restore)
     load.add_argument("folder", metavar="DIR", help="a folder that `backup` made, or its address on a store")
 
 

@@ -21,9 +21,7 @@ HERE = "http://localhost:8501"  # where the app is unless CONCORD_URL says it
 
 
 def register(add: Any) -> None:
-    command = add(
-        "mcp", serve, "serve assistants on this machine: the Model Context Protocol on standard input and output"
-    )
+    command = add("mcp", serve)
     command.add_argument("--check", action="store_true", help="say who would act and with which tools, and stop")
 
 
