@@ -11,7 +11,7 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.policy import default
@@ -25,8 +25,8 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 USER, SECRET = "concord", "s3cret word"
 
 
-def certificate(folder: Path) -> Path:
-    """A self-made certificate for the loopback, with its key in one file."""
+def certificate(folder: Path, days: int = 2) -> Path:
+    """A self-made certificate for the loopback, with its key in one file; it ends in so many days."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -41,8 +41,8 @@ def certificate(folder: Path) -> Path:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(1)
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=2))
+        .not_valid_before(now - datetime.timedelta(days=9))
+        .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName(places), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
@@ -73,10 +73,18 @@ class MailServer:
     letters: list[EmailMessage] = field(default_factory=list)
     raw: list[bytes] = field(default_factory=list)  # the same letters as they came
     readers: list[list[str]] = field(default_factory=list)  # of the envelopes
+    bounces: dict[str, str] = field(default_factory=dict)  # address to the reply that it gets, or hang
     attempts: int = 0
     went: dict[str, int] = field(default_factory=dict)  # what became of the attempts
     go: threading.Event = field(default_factory=threading.Event)
     url: str = ""
+
+    async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        reply = self.bounces.get(address, "250 OK")
+        if reply == "hang":
+            await asyncio.sleep(3)
+        envelope.rcpt_tos += [address] if reply.startswith("2") else []
+        return reply
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         fault = self.faults.pop(0) if self.faults else self.choose()
@@ -154,8 +162,8 @@ class Receiver:
 
 
 @contextmanager
-def receiver(*faults: int | str) -> Iterator[Receiver]:
-    """An HTTP receiver."""
+def receiver(*faults: int | str, pem: Path | None = None) -> Iterator[Receiver]:
+    """An HTTP receiver, by TLS where it has a certificate."""
     held, lock = Receiver(list(faults)), threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -183,10 +191,78 @@ def receiver(*faults: int | str) -> Iterator[Receiver]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    held.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+    if pem:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(pem)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    held.url = f"http{'s' if pem else ''}://127.0.0.1:{server.server_address[1]}/hook"
     threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
     try:
         yield held
     finally:
         server.shutdown()
         server.server_close()
+
+
+@dataclass
+class Dripping:
+    """What came of a receiver that takes a connection and then says little: how many called, and how many hung up."""
+
+    called: int = 0
+    hung_up: int = 0
+    url: str = ""
+
+
+@contextmanager
+def dripping(text: bytes = b"", then: bytes = b"") -> Iterator[Dripping]:
+    """A receiver that says `text`, and then one byte of `then` twenty times a second for as long as somebody listens."""
+    held, ending = Dripping(), threading.Event()
+
+    def serve(caller: socket.socket) -> None:
+        with caller:
+            held.called += 1
+            try:
+                caller.sendall(text)
+                while not ending.wait(0.05):
+                    caller.sendall(then)
+                    if _gone(caller):
+                        break
+            except OSError:
+                pass
+            held.hung_up += not ending.is_set()
+
+    def listen() -> None:
+        while not ending.is_set():
+            with suppress(OSError):
+                threading.Thread(target=serve, args=(door.accept()[0],), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        door.settimeout(0.1)
+        held.url = f"http://127.0.0.1:{door.getsockname()[1]}/hook"
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        try:
+            yield held
+        finally:
+            ending.set()
+            thread.join()
+
+
+def _gone(caller: socket.socket) -> bool:
+    """Whether the other side closed; what it sent is dropped."""
+    caller.setblocking(False)
+    try:
+        while caller.recv(65_536):
+            pass
+        return True
+    except BlockingIOError:
+        caller.setblocking(True)
+        return False
+
+
+def until(true: Callable[[], object], seconds: float = 20.0) -> bool:
+    """Whether something comes true in time."""
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.02)
+    return bool(true())

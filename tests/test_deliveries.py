@@ -29,7 +29,7 @@ from core.services.inbox.messages import KINDS, Subject
 from core.settings import load
 from core.types import Receipt
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql
-from tests.receivers import MailServer, certificate, mail_server
+from tests.receivers import MailServer, certificate, dripping, mail_server, until
 
 ADMIN, AUTHOR, PETRA, THEO = demo("admin"), demo("author"), demo("reviewer"), demo("reviewer2")
 URL = "https://concord.example.org"
@@ -280,6 +280,52 @@ def test_a_refusal_for_good_is_not_tried_again_and_admins_learn_of_it(app: App, 
     assert app.deliveries.sender.run().failed == 0, "a message about mail is never mailed"
 
 
+def test_an_address_that_bounces_fails_with_its_reason_and_holds_up_nobody(app: App, server: MailServer) -> None:
+    server.bounces = {"petra@meridale.example": "550 5.1.1 no such\x00 user"}
+    tell(app)
+    tell(app, "reviewer2")
+    done = app.deliveries.sender.run()
+    assert (done.failed, done.sent, server.readers) == (1, 1, [["theo@meridale.example"]])
+    (failed, _) = log(app)
+    assert (failed.state, failed.code, failed.attempts, failed.note) == ("failed", 550, 1, "5.1.1 no such user")
+    (told,) = app.inbox.messages.listed(ADMIN)
+    assert (told.sentence, told.text) == ("Mail to Petra Voss: not delivered", "5.1.1 no such user")
+
+
+def test_a_server_that_hangs_at_one_letter_gets_the_others_and_at_two_they_wait(app: App, server: MailServer) -> None:
+    app.deliveries.sender.mailer.seconds = 1.0  # type: ignore[attr-defined]
+    server.bounces = {"petra@meridale.example": "hang"}
+    for ref, account in enumerate(("reviewer", "reviewer2", "reviewer2")):
+        tell(app, account, ref=str(ref))
+    done = app.deliveries.sender.run()
+    assert (done.again, done.sent) == (1, 2)
+    assert log(app)[0].note == "no answer within 1 s"
+    server.bounces |= {"theo@meridale.example": "hang"}
+    for ref, account in enumerate(("reviewer", "reviewer2", "reviewer2"), 3):
+        tell(app, account, ref=str(ref))
+    done = app.deliveries.sender.run()
+    assert (done.again, done.sent) == (2, 0), "the third is not tried"
+
+
+@pytest.mark.parametrize(("text", "then"), [(b"", b""), (b"220-", b"x"), (b"220 hi\r\n", b"250-x\r\n")])
+def test_a_mail_server_that_never_finishes_is_left_after_the_deadline(tmp_path: Path, text: bytes, then: bytes) -> None:
+    with dripping(text, then) as slow:
+        app = mailing(tmp_path / "home", slow.url.replace("http", "smtp").replace("/hook", "?tls=none"))
+        app.deliveries.sender.mailer.seconds = 1.0  # type: ignore[attr-defined]
+        said = app.deliveries.board.test_mail(ADMIN)
+        assert (said.state, said.attempts, said.note) == ("waiting", 1, "no answer within 1 s")
+        assert until(lambda: slow.hung_up), "no thread goes on listening"
+
+
+def test_a_certificate_of_the_mail_server_that_ran_out_is_named(tmp_path: Path) -> None:
+    pem = certificate(tmp_path, days=-1)
+    with mail_server(pem, implicit=True) as server:
+        app = mailing(tmp_path / "home", server.url, smtp_ca=pem)
+        assert app.deliveries.board.test_mail(ADMIN).note == "its certificate is not trusted (certificate has expired)"
+        gone = mailing(tmp_path / "other", server.url, smtp_ca=tmp_path / "gone.pem")
+        assert gone.deliveries.board.test_mail(ADMIN).note == "the connection failed (no such file or directory)"
+
+
 def test_after_two_days_it_is_given_up_and_says_so(app: App, server: MailServer) -> None:
     clock = Time(app)
     server.faults = ["451 later"] * 100
@@ -325,7 +371,7 @@ def test_two_senders_share_the_work_and_send_nothing_twice(tmp_path: Path, serve
 def test_a_lease_that_ended_is_taken_over_and_its_late_result_changes_nothing(app: App) -> None:
     clock, sender = Time(app), app.deliveries.sender
     tell(app)
-    (lost,) = sender._claim("dead", clock.now + LEASE)
+    ((lost,),) = sender._claim("dead", clock.now + LEASE).values()
     assert sender.run().sent == 0, "somebody else has it"
     clock.passes(LEASE + 1)
     assert sender.run().sent == 1

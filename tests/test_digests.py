@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -14,7 +15,7 @@ from starlette.testclient import TestClient
 from core.bootstrap import App
 from core.errors import BadInput
 from core.services.deliveries.digests import last_moment
-from tests.conftest import put
+from tests.conftest import put, sql
 from tests.receivers import MailServer, mail_server
 from tests.test_deliveries import ADMIN, AUTHOR, PETRA, Time, log, mailing, tell
 
@@ -189,9 +190,26 @@ def test_a_link_that_was_changed_or_made_up_ends_nothing(app: App, browser: Test
     choices = app.deliveries.choices
     mine, others = choices.token("reviewer", "reviews"), choices.token("author", "reviews")
     crossed = f"{mine.split('.')[0]}.{others.split('.')[1]}"
-    for token in ("", "x", ".", crossed, mine[:-1], f"{mine}0", "WyJ4Il0.0", "bnVsbA.0", "é.ü"):
+    odd = [base64.urlsafe_b64encode(text.encode()).decode().rstrip("=") + ".0" for text in (
+        '["\\ud800", "reviews"]', '["\\u0000", "reviews"]', '[["reviewer"], "reviews"]', '[{}, {}]', '["reviewer", null]', "[" * 700,
+    )]  # fmt: skip
+    for token in ("", "x", ".", crossed, mine[:-1], f"{mine}0", "WyJ4Il0.0", "bnVsbA.0", "é.ü", *odd):
         with pytest.raises(BadInput, match="not complete"):
             choices.unsubscribe(token)
         assert browser.post("/unsubscribe", params={"token": token}).status_code == 400
         assert browser.get("/unsubscribe", params={"token": token}).status_code == 400
     assert set(choices.chosen(PETRA).values()) == {"daily"}
+
+
+def test_the_link_of_an_account_that_is_off_or_gone_changes_nothing_for_anybody_else(
+    app: App, browser: TestClient
+) -> None:
+    choices = app.deliveries.choices
+    off, gone = choices.token("reviewer", "reviews"), choices.token("author", "reviews")
+    app.people.accounts.set_active(ADMIN, "reviewer", False)
+    sql(app, "DELETE FROM mail_keys WHERE account = 'author'")
+    sql(app, "DELETE FROM mail_choices WHERE account = 'author'")
+    assert browser.post("/unsubscribe", params={"token": off}).status_code == 200
+    assert browser.post("/unsubscribe", params={"token": gone}).status_code == 400
+    assert app.deliveries.choices.database.mail_choices.of("author") == {}, "nothing comes back"
+    assert app.people.accounts.get("reviewer").active is False

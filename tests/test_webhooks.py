@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,11 @@ from core.adapters.web.webhook import WebhookPoster
 from core.bootstrap import App
 from core.errors import BadInput, NotFound
 from core.services.deliveries.formats import EVENTS, slack, teams
+from core.services.deliveries.sender import BATCH, SendReport
 from core.services.deliveries.webhooks import NAMES
 from core.services.inbox.messages import KINDS
-from tests.conftest import NoProcesses, put, small_app
-from tests.receivers import Post, receiver
+from tests.conftest import NoProcesses, put, small_app, sql
+from tests.receivers import Post, certificate, dripping, receiver, until
 from tests.test_deliveries import ADMIN, AUTHOR, PETRA, URL, Time, log, tell
 
 NOTE = {
@@ -140,6 +142,135 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(app: App) -> None:
         assert app.deliveries.sender.run().sent == 5
     assert len(slow.posts) == 1, "after one that hangs the others wait"
     assert len(quick.taken) == 5
+
+
+DRIPS = {
+    "says nothing": (b"", b""),
+    "a byte at a time": (b"HTTP/1.1 200 OK\r\nX-Much: ", b"x"),
+    "endless answer": (b"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n", b"x"),
+}
+
+
+@pytest.mark.parametrize("drip", DRIPS)
+def test_a_receiver_that_never_finishes_is_left_after_the_deadline(app: App, drip: str) -> None:
+    clock = Time(app)
+    with dripping(*DRIPS[drip]) as slow, receiver() as quick:
+        app.deliveries.webhooks.add(ADMIN, slow.url, "slow")
+        app.deliveries.webhooks.add(ADMIN, quick.url, "quick")
+        tell(app)
+        done = app.deliveries.sender.run()
+        assert until(lambda: slow.hung_up), "no thread goes on listening"
+        if drip == "endless answer":
+            assert (done.sent, slow.called) == (2, 1), "its status was known"
+            return
+        assert (done.sent, done.again, slow.called) == (1, 1, 1)
+        clock.passes(2 * 86_400)
+        assert app.deliveries.sender.run().failed == 1
+    ended = log(app)[0]
+    assert (ended.state, ended.note) == ("failed", "Given up after 2 days: no answer within 0.5 s")
+    assert [hook.active for hook in app.deliveries.webhooks.listed(ADMIN)] == [False, True]
+
+
+def test_a_long_queue_at_a_receiver_that_is_down_holds_up_nobody_and_is_tried_once_a_round(app: App) -> None:
+    clock = Time(app)
+    with receiver() as slow, receiver() as quick:
+        slow.choose = lambda: "drop"
+        app.deliveries.webhooks.add(ADMIN, slow.url, "slow", events=("change.review_requested",))
+        for number in range(2 * BATCH + 1):
+            tell(app, ref=str(number))
+        app.deliveries.webhooks.add(ADMIN, quick.url, "quick", events=("change.merged",))
+        tell(app, kind="merged")
+        for round_, wait in enumerate((0, 10, 20), 1):
+            clock.passes(wait)
+            app.deliveries.sender.run()
+            assert (len(slow.posts), len(quick.taken)) == (round_, 1)
+        assert len({post.headers["webhook-id"] for post in slow.posts}) == 1, "the first in the queue stays the first"
+
+
+def test_what_comes_while_a_receiver_hangs_leaves_at_once(app: App) -> None:
+    app.deliveries.sender.poster.seconds = 30.0  # type: ignore[attr-defined]
+    with receiver() as quick:
+        with dripping() as slow:
+            app.deliveries.webhooks.add(ADMIN, slow.url, "slow", events=("change.review_requested",))
+            app.deliveries.webhooks.add(ADMIN, quick.url, "quick", events=("change.merged",))
+            tell(app)
+            sending = threading.Thread(target=app.deliveries.sender.run)
+            sending.start()
+            assert until(lambda: slow.called)
+            tell(app, kind="merged")
+            assert until(lambda: quick.taken)
+            assert (sending.is_alive(), slow.hung_up) == (True, 0)
+        sending.join(20.0)
+    assert not sending.is_alive()
+
+
+def test_events_keep_their_order_and_ids_over_failures_and_a_restart(app: App) -> None:
+    clock = Time(app)
+    with receiver("drop") as held:
+        app.deliveries.webhooks.add(ADMIN, held.url)
+        for number in range(4):
+            tell(app, ref=str(number))
+        assert app.deliveries.sender.run().again == 1
+        again = small_app(app.settings.home, NoProcesses(), webhooks_private=True, url=URL)
+        again.deliveries.sender.jitter = lambda: 1.0
+        later = Time(again, clock.now + 9)
+        assert again.deliveries.sender.run().sent == 0, "not before its time"
+        later.passes(1)
+        assert again.deliveries.sender.run().sent == 4
+    assert [json.loads(post.body)["data"]["ref"] for post in held.posts] == ["0", "0", "1", "2", "3"]
+    assert held.posts[0].headers["webhook-id"] == held.posts[1].headers["webhook-id"]
+
+
+def test_an_address_that_is_not_allowed_any_more_ends_in_a_refusal_that_says_so(app: App) -> None:
+    with receiver() as held:
+        app.deliveries.webhooks.add(ADMIN, held.url, "Ours")
+        tell(app, ref="1")
+        tell(app, ref="2")
+        strict = small_app(app.settings.home, NoProcesses(), url=URL)
+        assert strict.deliveries.sender.run() == SendReport(failed=1, cancelled=1)
+    assert held.posts == []
+    first, second = log(app)
+    assert (first.state, first.attempts, second.state) == ("failed", 1, "cancelled")
+    assert "needs CONCORD_WEBHOOKS_PRIVATE=yes" in first.note
+    assert "switched off: A webhook needs a whole address" in second.note
+    assert [attempt.note for attempt in app.deliveries.board.show(ADMIN, first.id)[1]] == [first.note]
+    assert not app.deliveries.webhooks.listed(ADMIN)[0].active
+    (told,) = app.inbox.messages.listed(ADMIN)
+    assert told.sentence == "The webhook Ours: not delivered"
+
+
+def test_a_certificate_that_ran_out_is_named_and_given_up(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pem = certificate(tmp_path, days=-1)
+    monkeypatch.setenv("SSL_CERT_FILE", str(pem))
+    clock = Time(app)
+    with receiver(pem=pem) as expired, receiver() as quick:
+        app.deliveries.sender.poster.seconds = 10.0  # type: ignore[attr-defined]
+        app.deliveries.webhooks.add(ADMIN, expired.url)
+        app.deliveries.webhooks.add(ADMIN, quick.url)
+        tell(app)
+        done = app.deliveries.sender.run()
+        assert (done.sent, done.again) == (1, 1)
+        clock.passes(2 * 86_400)
+        assert app.deliveries.sender.run().failed == 1
+    assert expired.posts == []
+    assert log(app)[0].note == "Given up after 2 days: its certificate is not trusted (certificate has expired)"
+
+
+@pytest.mark.sqlite
+def test_an_event_that_cannot_be_written_fails_alone_and_ends(app: App, caplog: pytest.LogCaptureFixture) -> None:
+    clock = Time(app)
+    with receiver() as held:
+        app.deliveries.webhooks.add(ADMIN, held.url)
+        tell(app, ref="1")
+        tell(app, ref="2")
+        sql(app, "UPDATE deliveries SET content = '{}' WHERE id = 1")
+        done = app.deliveries.sender.run()
+        assert (done.sent, done.again) == (1, 1)
+        assert log(app)[0].note.startswith("it could not be written (KeyError)")
+        clock.passes(2 * 86_400)
+        assert app.deliveries.sender.run().failed == 1
 
 
 def test_a_webhook_that_fails_for_two_days_is_switched_off_and_admins_learn_of_it(app: App) -> None:

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -79,6 +80,13 @@ def in_words(error: OSError) -> str:
     return known or f"{said[:1].lower()}{said[1:]}"
 
 
+def hang_up(sock: socket.socket | None) -> None:
+    """End a connection without a word; whoever still waits on it is woken."""
+    if sock is not None:
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+
 def is_local(url: str) -> bool:
     """Whether a URL stays on this machine.
 
@@ -116,7 +124,7 @@ def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds:
     except urllib.error.URLError as error:
         if isinstance(error.reason, TimeoutError):
             raise DeadlineExceeded from None
-        raise Retryable(f"it cannot be reached ({_short(str(error.reason))})") from None
+        raise Retryable(f"it cannot be reached ({short(str(error.reason))})") from None
     except (OSError, http.client.HTTPException) as error:
         raise Retryable(f"the connection broke ({type(error).__name__})") from None
 
@@ -171,7 +179,7 @@ def _message(error: urllib.error.HTTPError, deadline: float) -> str:
     try:
         raw = json.loads(_read(error, deadline))
         error_body = raw.get("error", raw)
-        return _short(str(error_body.get("message", "") if isinstance(error_body, dict) else error_body))
+        return short(str(error_body.get("message", "") if isinstance(error_body, dict) else error_body))
     except (
         DeadlineExceeded,
         Unavailable,
@@ -184,5 +192,10 @@ def _message(error: urllib.error.HTTPError, deadline: float) -> str:
         return ""
 
 
-def _short(text: str) -> str:
-    return " ".join(text.split())[:200]
+def short(text: str) -> str:
+    """What the other side said in one line that every database takes.
+
+    >>> short("no\\x00 such  \\n\\ud800key")
+    'no such key'
+    """
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:200]

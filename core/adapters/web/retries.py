@@ -43,8 +43,10 @@ def backoff(attempt: int, after: float, jitter: float) -> float:
     return after + jitter * 0.1 * after if after else step * (0.5 + 0.5 * jitter)
 
 
-def with_deadline(seconds: float, work: Callable[[], T]) -> T:
+def with_deadline(seconds: float, work: Callable[[], T], abandon: Callable[[], object] = lambda: None) -> T:
     """The result of `work`, abandoned after so many seconds whatever it waits for: DNS, a byte, credentials.
+
+    `abandon` then wakes it where it can: the other side may go on for hours, a byte at a time.
 
     >>> with_deadline(1.0, lambda: 6 * 7)
     42
@@ -63,6 +65,7 @@ def with_deadline(seconds: float, work: Callable[[], T]) -> T:
     try:
         return results.get(timeout=seconds).result()
     except Empty:
+        abandon()
         raise DeadlineExceeded from None
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import smtplib
-import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.message import EmailMessage
 from email.utils import parseaddr
 from functools import partial
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from core.adapters.web.http import in_words, is_local, redact
+from core.adapters.web.http import hang_up, in_words, is_local, redact, short
 from core.adapters.web.retries import DeadlineExceeded, with_deadline
 from core.errors import BadInput
 from core.types import Receipt
@@ -79,68 +78,90 @@ class SmtpMailer:
         finally:
             connection.close()
 
-    def connect(self) -> smtplib.SMTP:
-        """Greeted, encrypted, signed in."""
-        where = (self.server.host, self.server.port, self.name)
-        context = ssl.create_default_context()
-        if self.certificates:
-            context.load_verify_locations(self.certificates)
-        if self.server.tls == "implicit":
-            smtp: smtplib.SMTP = smtplib.SMTP_SSL(*where, timeout=self.seconds, context=context)
-        else:
-            smtp = smtplib.SMTP(*where, timeout=self.seconds)
-        try:
-            if self.server.tls == "starttls":
-                smtp.starttls(context=context)
-            if self.server.user:
-                smtp.login(self.server.user, self.server.password)
-        except BaseException:
-            smtp.close()
-            raise
-        return smtp
-
 
 class SmtpConnection:
-    """One connection for several letters."""
+    """One connection for several letters; after it broke, a new one."""
+
+    _line: SmtpLine | None = None
 
     def __init__(self, mailer: SmtpMailer) -> None:
-        self.mailer, self._smtp = mailer, None
-
-    _smtp: smtplib.SMTP | None
+        self.mailer, self._stumbled = mailer, False
 
     def send(self, letter: EmailMessage) -> Receipt:
-        """Hand in a letter; whatever goes wrong is a receipt."""
-        try:
-            return with_deadline(self.mailer.seconds, partial(self._hand_in, letter))
-        except DeadlineExceeded:
-            self._drop()
-            return Receipt("again", 0, f"no answer within {self.mailer.seconds:g} s", reachable=False)
-        except (smtplib.SMTPException, OSError, ValueError) as error:
-            receipt = explained(error)
-            if not receipt.reachable:
-                self._drop()
-            return Receipt(
-                receipt.state, receipt.code, redact(receipt.note, [self.mailer.server.password]), receipt.reachable
-            )
+        """Hand in a letter; whatever goes wrong is a receipt.
+
+        A server that was greeted and then breaks off may mind this letter alone: only the second in a row counts as down.
+        """
+        receipt = self._hand_in(letter)
+        down = not receipt.reachable and (self._stumbled or not (self._line and self._line.greeted))
+        self._stumbled = not receipt.reachable
+        if self._line and not receipt.reachable:
+            self._line.drop()
+            self._line = None
+        return replace(receipt, note=redact(receipt.note, [self.mailer.server.password]), reachable=not down)
 
     def _hand_in(self, letter: EmailMessage) -> Receipt:
-        self._smtp = self._smtp or self.mailer.connect()
-        self._smtp.send_message(letter, self.mailer.sender, [reader.addr_spec for reader in letter["To"].addresses])
-        return Receipt("sent", 250)
+        try:
+            line = self._line = self._line or SmtpLine(self.mailer)
+            return with_deadline(self.mailer.seconds, partial(line.hand_in, letter), line.abandon)
+        except DeadlineExceeded:
+            return Receipt("again", 0, f"no answer within {self.mailer.seconds:g} s", reachable=False)
+        except (smtplib.SMTPException, OSError, ValueError) as error:
+            return explained(error)
 
     def close(self) -> None:
         """Say goodbye where somebody listens."""
-        if self._smtp is not None:
+        if self._line:
             with suppress(smtplib.SMTPException, OSError, DeadlineExceeded):
-                with_deadline(2.0, self._smtp.quit)
-        self._drop()
+                with_deadline(2.0, self._line.smtp.quit, self._line.abandon)
 
-    def _drop(self) -> None:
-        """End the connection without a word; whoever still waits on it is woken."""
-        smtp, self._smtp = self._smtp, None
-        if smtp is not None and smtp.sock is not None:
-            with suppress(OSError):
-                smtp.sock.shutdown(socket.SHUT_RDWR)
+
+class SmtpLine:
+    """A connection that one thread uses, and another may give up."""
+
+    def __init__(self, mailer: SmtpMailer) -> None:
+        self.mailer, self.greeted, self.abandoned = mailer, False, False
+        self.context = ssl.create_default_context()
+        if mailer.certificates:
+            self.context.load_verify_locations(mailer.certificates)
+        kind = partial(smtplib.SMTP_SSL, context=self.context) if mailer.server.tls == "implicit" else smtplib.SMTP
+        self.smtp: smtplib.SMTP = kind(local_hostname=mailer.name, timeout=mailer.seconds)
+        setattr(self.smtp, "_host", mailer.server.host)  # noqa: B010 - whom a certificate must name
+
+    def hand_in(self, letter: EmailMessage) -> Receipt:
+        """Greet whoever listens, if that was not done, and hand in a letter."""
+        try:
+            if not self.greeted:
+                self._greet()
+            self.smtp.send_message(letter, self.mailer.sender, [reader.addr_spec for reader in letter["To"].addresses])
+        finally:
+            if self.abandoned:
+                self.smtp.close()
+        return Receipt("sent", 250)
+
+    def _greet(self) -> None:
+        """Connected, encrypted, signed in."""
+        server = self.mailer.server
+        code, words = self.smtp.connect(server.host, server.port)
+        if code != 220:
+            raise smtplib.SMTPConnectError(code, words)
+        if server.tls == "starttls":
+            self.smtp.starttls(context=self.context)
+        if server.user and not self.abandoned:
+            self.smtp.login(server.user, server.password)
+        if self.abandoned:
+            raise DeadlineExceeded
+        self.greeted = True
+
+    def abandon(self) -> None:
+        """End it under the thread that uses it, which then closes it."""
+        self.abandoned = True
+        hang_up(self.smtp.sock)
+
+    def drop(self) -> None:
+        """Close it without a word, unless a thread still does."""
+        if not self.abandoned:
+            self.smtp.close()
 
 
 def explained(error: Exception) -> Receipt:
@@ -170,4 +191,4 @@ def explained(error: Exception) -> Receipt:
 def _said(words: object) -> str:
     words = in_words(words) if isinstance(words, OSError) and not isinstance(words, smtplib.SMTPException) else words
     text = words.decode("utf-8", "replace") if isinstance(words, bytes) else str(words)
-    return " ".join(text.split())[:200]
+    return short(text)

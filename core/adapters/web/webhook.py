@@ -6,11 +6,11 @@ import http.client
 import ipaddress
 import socket
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from urllib.parse import SplitResult, urlsplit
 
-from core.adapters.web.http import in_words, retry_after
+from core.adapters.web.http import hang_up, in_words, retry_after, short
 from core.adapters.web.retries import DeadlineExceeded, with_deadline
 from core.errors import BadInput
 from core.types import Receipt
@@ -46,27 +46,19 @@ class WebhookPoster:
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Receipt:
         """One attempt; whatever goes wrong is a receipt."""
         try:
-            return with_deadline(self.seconds, partial(self._post, url, body, headers))
+            connection = PinnedConnection(_split(self.check(url)), self._address, self.seconds)
+        except BadInput as error:  # it was allowed when the webhook was added
+            return Receipt("refused", 0, str(error))
+        try:
+            return with_deadline(self.seconds, partial(_post, connection, body, headers), connection.abandon)
         except DeadlineExceeded:
-            return Receipt("again", 0, f"no answer within {self.seconds:g} s", reachable=False)
+            return connection.answered or Receipt("again", 0, f"no answer within {self.seconds:g} s", reachable=False)
         except ForbiddenAddress:
             return Receipt("again", 0, _REFUSAL, reachable=False)
         except ssl.SSLCertVerificationError as error:
             return Receipt("again", 0, f"its certificate is not trusted ({error.verify_message})", reachable=False)
         except (OSError, http.client.HTTPException, ValueError) as error:
-            return Receipt("again", 0, f"the connection failed ({_short(error)})", reachable=False)
-
-    def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Receipt:
-        parts = _split(self.check(url))
-        connection = PinnedConnection(parts, self._address(parts), self.seconds)
-        try:
-            target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-            connection.request("POST", target, body, dict(headers))
-            answer = connection.getresponse()
-            answer.read(_READ)
-            return _receipt(answer.status, answer.getheader("Retry-After", ""))
-        finally:
-            connection.close()
+            return Receipt("again", 0, f"the connection failed ({_why(error)})", reachable=False)
 
     def _address(self, parts: SplitResult) -> str:
         """What the name leads to; one address that may not be called is enough to call none."""
@@ -78,17 +70,41 @@ class WebhookPoster:
 
 
 class PinnedConnection(http.client.HTTPConnection):
-    """A connection to one address, under the name that was asked for."""
+    """A connection to the address that was checked, under the name that was asked for."""
 
-    def __init__(self, parts: SplitResult, address: str, seconds: float) -> None:
+    answered: Receipt | None = None  # once the status is known; the rest of an answer may take for ever
+
+    def __init__(self, parts: SplitResult, resolve: Callable[[SplitResult], str], seconds: float) -> None:
         super().__init__(str(parts.hostname), parts.port or _port(parts), timeout=seconds)
-        self.address, self.secure = address, parts.scheme == "https"
+        self.parts, self.resolve, self.abandoned = parts, resolve, False
         self.default_port = _port(parts)  # type: ignore[misc]
 
     def connect(self) -> None:
-        self.sock = socket.create_connection((self.address, self.port), self.timeout)
-        if self.secure:
+        self.sock = socket.create_connection((self.resolve(self.parts), self.port), self.timeout)
+        if self.parts.scheme == "https":
             self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
+        if self.abandoned:
+            hang_up(self.sock)
+
+    def abandon(self) -> None:
+        """Nobody waits for it any more."""
+        self.abandoned = True
+        hang_up(self.sock)
+
+
+def _post(connection: PinnedConnection, body: bytes, headers: Mapping[str, str]) -> Receipt:
+    parts = connection.parts
+    try:
+        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        connection.request("POST", target, body, dict(headers))
+        answer = connection.getresponse()
+        receipt = _receipt(answer.status, answer.getheader("Retry-After", ""))
+        if not connection.abandoned:
+            connection.answered = receipt
+        answer.read(_READ)
+        return receipt
+    finally:
+        connection.close()
 
 
 _REFUSAL = (
@@ -147,6 +163,5 @@ def _literal(host: str) -> bool:
         return False
 
 
-def _short(error: Exception) -> str:
-    words = in_words(error) if isinstance(error, OSError) else str(error)
-    return " ".join(words.split())[:160] or type(error).__name__
+def _why(error: Exception) -> str:
+    return short(in_words(error) if isinstance(error, OSError) else str(error)) or type(error).__name__

@@ -111,6 +111,6 @@ def _read(body: str) -> tuple[str, str]:
     """What a token says, before its signature is looked at."""
     try:
         account, topic = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return "", ""
-    return str(account), str(topic)
+    return (account, topic) if f"{account}{topic}".isprintable() and isinstance(account, str) else ("", "")

@@ -10,10 +10,11 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from email.message import EmailMessage
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database, State
 
 _LOG = logging.getLogger(__name__)
-BATCH = 50  # deliveries that a worker takes at a time
+BATCH = 50  # deliveries that a lane takes at a time
 LEASE, MARGIN = 300.0, 60.0  # seconds that they are its own; it begins nothing in the last of them
+LOOK = 1.0  # seconds between two looks at what became due while a lane is at work
 KEEP = 90 * 86_400.0  # seconds that the log goes back
 
 
@@ -69,6 +71,7 @@ class SendReport:
 
 
 Send = Callable[[EmailMessage], Receipt]
+Lane = tuple[str, str]  # mail, or webhook and its number
 
 
 class Sender:
@@ -98,14 +101,19 @@ class Sender:
         return self.run()
 
     def run(self) -> SendReport:
-        """Everything that is due now."""
+        """Everything that is due now, and what becomes due meanwhile: a lane that takes long holds up no other."""
         self._report = SendReport()
-        self.digests.collect()
+        lanes, ended = dict[Lane, threading.Thread](), threading.Event()
         while not self.stopping.is_set():
-            worker, until = secrets.token_hex(8), self.outbox.now() + LEASE
-            if not (claimed := self._claim(worker, until)):
+            ended.clear()
+            self.digests.collect()
+            lanes = {lane: thread for lane, thread in lanes.items() if thread.is_alive()}
+            lanes |= self._begin(lanes, ended)
+            if not lanes:
                 break
-            self._work(claimed, worker, until)
+            ended.wait(LOOK)
+        for thread in lanes.values():
+            thread.join()
         return self._report
 
     def deliver(self, key: str) -> Delivery:
@@ -126,41 +134,51 @@ class Sender:
 
     # ------------------------------------------------------------ taking
 
-    def _claim(self, worker: str, until: float) -> list[Delivery]:
+    def _begin(self, busy: Collection[Lane], ended: threading.Event) -> dict[Lane, threading.Thread]:
+        """A thread for each lane that has something due and is not at work."""
+        worker, until = secrets.token_hex(8), self.outbox.now() + LEASE
+
+        def work(claimed: Sequence[Delivery]) -> None:
+            try:
+                self._work(claimed, worker, until)
+            finally:
+                ended.set()
+
+        begun = {
+            lane: threading.Thread(target=work, args=(claimed,), daemon=True)
+            for lane, claimed in self._claim(worker, until, busy).items()
+        }
+        for thread in begun.values():
+            thread.start()
+        return begun
+
+    def _claim(self, worker: str, until: float, busy: Collection[Lane] = ()) -> dict[Lane, list[Delivery]]:
+        """Some of what is due in every lane: a long queue at one receiver does not push the others back."""
         now = self.outbox.now()
-        if not self.database.deliveries.due(now, 1):
-            return []
+        free = [lane for lane in self.database.deliveries.lanes(now) if lane not in busy]
+        if not free:
+            return {}
         with self.database.transaction() as state:
-            rows = state.deliveries.due(now, BATCH)
-            for row in rows:
+            claimed = {lane: state.deliveries.due(now, BATCH, *lane) for lane in free}
+            for row in chain.from_iterable(claimed.values()):
                 state.deliveries.lease(row["id"], worker, until)
-        return [delivery(row) for row in rows]
+        return {lane: list(map(delivery, rows)) for lane, rows in claimed.items() if rows}
 
     def _work(self, claimed: Sequence[Delivery], worker: str, until: float) -> None:
-        """One lane for mail and one for each webhook, side by side: a receiver that hangs holds up nobody else."""
-        lanes: dict[str, list[Delivery]] = {}
-        for one in claimed:
-            lanes.setdefault(one.channel if one.channel == "mail" else f"webhook {one.target}", []).append(one)
-        threads = [
-            threading.Thread(target=self._lane, args=(lane, worker, until), daemon=True) for lane in lanes.values()
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-
-    def _lane(self, lane: Sequence[Delivery], worker: str, until: float) -> None:
-        down: Receipt | None = None
+        """One lane, in its order. After a failure that concerns the receiver, the rest waits for the next attempt at it."""
+        down: tuple[Receipt, float] | None = None
         try:
-            with self._connected(lane[0].channel) as send:
-                for one in lane:
+            with self._connected(claimed[0].channel) as send:
+                for one in claimed:
                     if down or self.stopping.is_set() or self.outbox.now() > until - MARGIN:
                         self._put_back(one, worker, down)
                         continue
                     began = time.monotonic()
                     receipt = self._attempt(one, send)
-                    self._record(one, worker, receipt, time.monotonic() - began)
-                    down = receipt if not receipt.reachable else None
+                    due = self._record(one, worker, receipt, time.monotonic() - began)
+                    down = (receipt, due) if not receipt.reachable else None
+            if down:
+                self.database.deliveries.postpone(*_lane(claimed[0]), down[1])
         except ConcordError as error:  # a full disk, for example: the leases run out, and all of it is tried again
             _LOG.error("Sending stopped: %s", error)
         except Exception:
@@ -172,7 +190,16 @@ class Sender:
         return self.mailer.connected() if channel == "mail" and self.mailer else nullcontext()
 
     def _attempt(self, one: Delivery, send: Send | None) -> Receipt:
-        return self._mail(one, send) if one.channel == "mail" else self._post(one)
+        """One attempt. What cannot even be written counts as one, so that it ends, and the lane goes on."""
+        try:
+            return self._mail(one, send) if one.channel == "mail" else self._post(one)
+        except ConcordError as error:
+            return Receipt("again", 0, str(error))
+        except Exception as error:
+            _LOG.exception("Delivery %s could not be written.", one.id)
+            return Receipt(
+                "again", 0, f"it could not be written ({type(error).__name__}); the log of the app says more"
+            )
 
     def _mail(self, one: Delivery, send: Send | None) -> Receipt:
         if send is None:
@@ -215,7 +242,8 @@ class Sender:
 
     # ------------------------------------------------------------ writing down
 
-    def _record(self, one: Delivery, worker: str, receipt: Receipt, seconds: float) -> None:
+    def _record(self, one: Delivery, worker: str, receipt: Receipt, seconds: float) -> float:
+        """What became of an attempt; when the next one is due."""
         now, stamp = self.outbox.now(), self.outbox.clock.stamp()
         values = self._outcome(one, receipt, now, stamp)
         with self.database.transaction() as state:
@@ -223,27 +251,32 @@ class Sender:
                 facts = {"code": receipt.code, "note": receipt.note, "seconds": round(seconds, 3)}
                 state.deliveries.add_attempt(delivery=one.id, at=stamp, **facts)
                 values["attempts"] = one.attempts + 1
+            elif (state.deliveries.get(one.id) or {}).get("state") == "cancelled":
+                values = {"state": "cancelled"}  # whoever ended it said why
             if state.deliveries.end_lease(one.id, worker, **values):
                 self._follow(state, one, receipt, values["state"], now)
         self._count("again" if values["state"] == "waiting" else values["state"])
+        return float(values.get("due", now))
 
-    def _outcome(self, one: Delivery, receipt: Receipt, now: float, stamp: str) -> dict[str, Any]:
+    def _outcome(
+        self, one: Delivery, receipt: Receipt, now: float, stamp: str, due: float | None = None
+    ) -> dict[str, Any]:
         base = {"code": receipt.code, "note": receipt.note}
         if receipt.state == "again":
             if now - one.since < self.pace.give_up:
                 wait = self.pace.wait(one.attempts, receipt.after, self.jitter())
-                return {**base, "state": "waiting", "due": now + wait}
+                return {**base, "state": "waiting", "due": now + wait if due is None else due}
             tried = f"Given up after {_span(self.pace.give_up)}: {receipt.note}"
             return {**base, "state": "failed", "note": tried, "ended": stamp}
         return {**base, "state": {"refused": "failed"}.get(receipt.state, receipt.state), "ended": stamp}
 
-    def _put_back(self, one: Delivery, worker: str, down: Receipt | None) -> None:
+    def _put_back(self, one: Delivery, worker: str, down: tuple[Receipt, float] | None) -> None:
         """Not tried: the receiver is down, or the lease ends."""
         now, stamp = self.outbox.now(), self.outbox.clock.stamp()
-        values = self._outcome(one, down, now, stamp) if down else {"due": one.due}
+        values = self._outcome(one, down[0], now, stamp, down[1]) if down else {"due": one.due}
         with self.database.transaction() as state:
             if state.deliveries.end_lease(one.id, worker, **values) and values.get("state") == "failed" and down:
-                self._follow(state, one, down, "failed", now)
+                self._follow(state, one, down[0], "failed", now)
 
     def _follow(self, state: State, one: Delivery, receipt: Receipt, now_is: str, now: float) -> None:
         """What an attempt means for its receiver: a webhook that fails for too long is switched off; admins learn of it."""
@@ -281,6 +314,11 @@ class Sender:
     def _count(self, state: str) -> None:
         with self._counting:
             self._report = self._report.with_one(state)
+
+
+def _lane(one: Delivery) -> Lane:
+    """Who is served in one go: the mail server, or one webhook."""
+    return (one.channel, "" if one.channel == "mail" else one.target)
 
 
 def _span(seconds: float) -> str:

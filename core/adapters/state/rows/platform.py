@@ -230,6 +230,15 @@ class ModelCheckRows:
         return self._run.change(row.values(forced_by=who, reason=reason)) > 0
 
 
+def _of_lane(channel: str, target: str) -> tuple[ColumnElement[bool], ...]:
+    """Mail has one lane for all."""
+    return (deliveries.c.channel == channel, *([deliveries.c.target == target] if target else []))
+
+
+def _free(now: float) -> tuple[ColumnElement[bool], ...]:
+    return deliveries.c.state == "waiting", deliveries.c.due <= now, deliveries.c.leased <= now
+
+
 class DeliveryRows:
     """The tables `deliveries` and `delivery_attempts`: what goes out, and every attempt at it."""
 
@@ -257,10 +266,21 @@ class DeliveryRows:
         """How many are in each state."""
         return self._run.pairs(select(deliveries.c.state, func.count()).group_by(deliveries.c.state))
 
-    def due(self, now: float, limit: int) -> list[Row]:
-        """Those whose time has come and that no worker holds, oldest first."""
-        free = (deliveries.c.state == "waiting", deliveries.c.due <= now, deliveries.c.leased <= now)
-        return self._run.rows(select(deliveries).where(*free).order_by(deliveries.c.due, deliveries.c.id).limit(limit))
+    def lanes(self, now: float) -> list[tuple[str, str]]:
+        """The mail server and the webhooks for which something is due that no worker holds."""
+        target = case((deliveries.c.channel == "mail", ""), else_=deliveries.c.target).label("target")
+        lanes = select(deliveries.c.channel, target).where(*_free(now)).distinct()
+        return sorted((row["channel"], row["target"]) for row in self._run.rows(lanes))
+
+    def due(self, now: float, limit: int, channel: str, target: str) -> list[Row]:
+        """What is due in one lane and no worker holds, oldest first."""
+        mine = (*_free(now), *_of_lane(channel, target))
+        return self._run.rows(select(deliveries).where(*mine).order_by(deliveries.c.due, deliveries.c.id).limit(limit))
+
+    def postpone(self, channel: str, target: str, until: float) -> None:
+        """What is due in one lane earlier and no worker holds waits, too."""
+        mine = (*_free(until), *_of_lane(channel, target))
+        self._run.change(update(deliveries).where(*mine).values(due=until))
 
     def lease(self, number: int, worker: str, until: float) -> None:
         """Give one to a worker for a time."""
