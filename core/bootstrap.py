@@ -40,7 +40,7 @@ from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.passwords import Argon2
-from core.adapters.system.processes import SystemProcesses
+from core.adapters.system.processes import SystemProcesses, worker_limit
 from core.adapters.system.ray_cluster import RayCluster
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
@@ -110,6 +110,7 @@ from core.services.people.provider import ProviderSignIn
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
 from core.services.platform.backups import Backups
+from core.services.platform.crew import Crew
 from core.services.platform.daily import Daily
 from core.services.platform.following import Follower
 from core.services.platform.guard import WorkspaceGuard
@@ -393,8 +394,10 @@ def build(
     documents = Documents(store, reader.admit, team_settings.statuses)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     accounts = Accounts(database, Argon2(), audit, clock)
-    claimed = bool(settings.database) and processes is None
-    jobs = Jobs(database, processes or SystemProcesses(settings.home), clock, accounts, audit, claimed=claimed)
+    shared = bool(settings.database)
+    limit = worker_limit(settings.workers, shared)
+    workers = processes or SystemProcesses(settings.home, limit, settings.worker_memory)
+    jobs = Jobs(database, Crew(database, workers, shared=shared), clock, accounts, audit)
     outbox = Outbox(clock, bool(settings.smtp_url))
     messages, owners = Messages(database, clock, outbox), Owners(accounts)
     news = ChangeNews(messages, accounts)
@@ -782,7 +785,7 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     require(actor, "run an evaluation")
     home = app.settings.home / "cache" / "evaluation" / name
     shared = app.settings.cache or app.settings.home / "cache"
-    alone = replace(app.settings, home=home, cache=shared, repository="", store="", database="")
+    alone = replace(app.settings, home=home, cache=shared, repository="", store="", database="", workers=0)
     other = build(alone, models=app.models.registry)
     other.platform.workspace.create()
     return other
@@ -800,7 +803,7 @@ def _aside(
     require(actor, "run an evaluation")
     name = f"documents-{strict.digest([[document.path, document.blob] for document in documents])}"
     home, shared = settings.home / "cache" / "evaluation" / name, settings.cache or settings.home / "cache"
-    alone = replace(settings, home=home, cache=shared, repository="", store="", database="")
+    alone = replace(settings, home=home, cache=shared, repository="", store="", database="", workers=0)
     other = build(alone, models=models, clock=clock)
     other.platform.workspace.create()
     if not other.knowledge.store.head():

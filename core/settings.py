@@ -37,6 +37,10 @@ class Settings:
     store: str = ""  # files that several machines share, s3://bucket/prefix; this machine's own disk if not set
     node: str = ""  # the name of this process among them; host name and process if not set
     keep_generations: int = 3  # how many generations of a profile stay for rollback
+    workers: int = (
+        -1
+    )  # processes for jobs that this machine starts at most; -1 is one per core, none with a database of its own
+    worker_memory: int = 0  # megabytes that each may take; 0 shares half of the machine's memory
     threads: int = 0  # embedding threads; 0 is one per core
     device: str = ""  # where hub models compute: cuda, mps or cpu; the best that is here if not set
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond

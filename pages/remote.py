@@ -91,7 +91,6 @@ def draw(remote: Remote) -> None:
 @st.fragment(run_every="1s")
 def live() -> None:
     identity.require("manage the remote")
-    app().platform.jobs.sweep()
     remote = app().remote.remotes.show(me)
     if remote is None or not running():
         dialogs.redraw()

@@ -9,8 +9,9 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -182,22 +183,49 @@ def demo(name: str) -> Actor:
 
 
 class NoProcesses:
-    """The `Processes` port for tests that do the work themselves."""
+    """The `Processes` port for tests that do the work themselves: workers on paper, which live and die as a test says."""
 
-    def __init__(self) -> None:
-        self.spawned: list[int] = []
+    def __init__(self, limit: int = 0) -> None:
+        self.limit, self.ages, self.dead, self.killed = limit, {}, [], []  # type: int, dict[str, float], list[str], list[str]
 
-    def spawn(self, job: int) -> None:
-        self.spawned.append(job)
+    def spawn(self) -> str | None:
+        if len(self.ages) >= self.limit:
+            return None
+        name = f"worker-{len(self.ages) + len(self.dead) + 1}"
+        self.ages[name] = 0.0
+        return name
 
-    def holding(self, job: int) -> AbstractContextManager[None]:
-        return nullcontext()
+    def die(self, name: str) -> None:
+        self.ages.pop(name)
+        self.dead.append(name)
 
-    def alive(self, job: int) -> bool:
+    def alive(self) -> dict[str, float]:
+        return dict(self.ages)
+
+    def gone(self) -> tuple[str, ...]:
+        gone, self.dead = tuple(self.dead), []
+        return gone
+
+    def kill(self, name: str) -> None:
+        self.killed.append(name)
+        self.die(name)
+
+    def turn(self, pause: float) -> bool:
         return True
 
-    def log(self, job: int) -> str:
-        return ""
+    def settle(self, place: int) -> None: ...
+    def leave(self) -> None: ...
+
+    def large(self) -> bool:
+        return False
+
+
+def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Wait for something that must happen."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def write(folder: Path, files: dict[str, str]) -> Path:
@@ -220,7 +248,9 @@ def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
 
 def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:
     """A workspace with the miniature models."""
-    app = build(load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes)
+    app = build(
+        load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes or NoProcesses()
+    )
     app.platform.workspace.create()
     return app
 
@@ -334,7 +364,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
     """Open a page of a workspace as a persona. Jobs are queued and not started."""
     from core.adapters.system.processes import SystemProcesses
 
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
         import streamlit as st
@@ -371,7 +401,7 @@ def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     made.platform.workspace.create()
     made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
     made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
     monkeypatch.setenv("CONCORD_SIGN_IN", "local")
     st.cache_resource.clear()

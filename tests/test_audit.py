@@ -484,9 +484,6 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "remote.remotes.push": lambda app: remote(app).push(ADMIN),
     "remote.remotes.fetch": lambda app: remote(app).fetch(ADMIN),
     "remote.remotes.remove": lambda app: remote(app).remove(ADMIN),
-    "platform.jobs.work": lambda app: app.platform.jobs.work(
-        ADMIN, app.index.admin.verify(ADMIN).id, app.platform.workspace.works
-    ),
 }
 
 

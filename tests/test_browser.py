@@ -12,7 +12,7 @@ import pytest
 
 from core.bootstrap import App, build
 from tests import browser
-from tests.conftest import demo, kb_settings, put
+from tests.conftest import demo, kb_settings, put, until
 
 pytestmark = pytest.mark.browser
 
@@ -226,11 +226,12 @@ def test_a_dialog_stays_open_when_a_job_ends_under_it(
     from playwright.sync_api import expect
 
     jobs, over = own_app.platform.jobs, Event()
-    monkeypatch.setattr(jobs.processes, "spawn", lambda number: None)
+    monkeypatch.setattr(jobs.crew.processes, "limit", 0)
     number = jobs.start("merge", {"profile": "local"}).id
     worker = Thread(target=jobs.run, args=(number, {"merge": lambda *_: over.wait(120)}))
+    worker.start()  # it has the job before a worker of the server can claim it
+    until(lambda: jobs.get(number).state == "running")
     with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
-        worker.start()
         screen.open("/index")
         screen.key("rebuild").get_by_role("button").click()
         dialog = screen.page.get_by_role("dialog")

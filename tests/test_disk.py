@@ -164,7 +164,6 @@ def test_a_job_that_a_disk_refuses_ends_with_the_sentence(app: App) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    app.platform.jobs.processes = NoProcesses()
     job = app.platform.jobs.start("reindex", {})
     ended = app.platform.jobs.run(job.id, {"reindex": refuse})
     assert (ended.state, ended.error.split(":")[0]) == ("failed", "The disk is full")

@@ -263,9 +263,8 @@ USE_CASES = {
     "platform.jobs": {
         "listed show": "see jobs",
         "log": "see the log of a job",
-        "work": "work on a job",
-        "sweep": UPKEEP,
-        "actor cancel get perform recent run start": INNER,
+        "tend": UPKEEP,
+        "actor cancel claim get perform recent run start": INNER,
     },
     "platform.workers": {"run": "work on a job", "waiting": "see jobs"},
     "platform.settings": {
@@ -346,7 +345,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "see jobs": ("jobs list", "jobs waiting"),
     "see the log of a job": ("jobs log 99999",),
     "cancel a job": ("jobs cancel 99999",),
-    "work on a job": ("work 99999", "worker --once"),
+    "work on a job": ("worker --once",),
     "see the index": ("verify", "generations list", "profiles estimate local", "store status", "store check"),
     "rebuild the index": ("reindex --profile nothing", "store collect"),
     "roll back the index": ("generations rollback 99999",),

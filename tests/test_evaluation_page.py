@@ -52,7 +52,7 @@ def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
     small = SmallModels()
     for name in ("embedder", "reranker", "llm"):
         monkeypatch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
     monkeypatch.setattr(SystemProcesses, "alive", lambda self, job: True)
 
     def go(page: str, where: App, persona: str = "admin", framed: bool = False, **query: str) -> AppTest:

@@ -1,24 +1,31 @@
-"""Long work in processes of its own: progress, cancel, resume after a kill."""
+"""Long work in processes of its own: never more than the limit, progress, cancel, resume after a kill."""
 
 from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.access import Actor
+from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
 from core.services.people.accounts import local_admin
-from core.services.platform.jobs import MAX_ATTEMPTS, Job
+from core.services.platform import crew
+from core.services.platform.jobs import MAX_ATTEMPTS, Job, next_in_line
+from core.services.platform.workers import Worker
 from core.settings import load
-from tests.conftest import ROOT, NoProcesses, demo, put, small_app
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.evaluated import evaluated
 
 
@@ -39,13 +46,10 @@ def command(process: Path) -> bytes:
         return b""
 
 
-def kill_worker(home: Path) -> None:
-    """kill -9 to the process that works in this workspace."""
-    for process in Path("/proc").glob("[0-9]*"):
-        if str(home).encode() in command(process) and b"work" in command(process):
-            os.kill(int(process.name), signal.SIGKILL)
-            while b"core" in command(process):
-                time.sleep(0.02)
+def worker_processes(home: Path) -> list[int]:
+    """Those that work in a workspace."""
+    arguments = {process: command(process).split(b"\0") for process in Path("/proc").glob("[0-9]*")}
+    return [int(process.name) for process, words in arguments.items() if {str(home).encode(), b"worker"} <= set(words)]
 
 
 def wait(app: App, job: int, seconds: float = 300.0) -> Job:
@@ -108,31 +112,24 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
 def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
     put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})
-    job = real_app.platform.jobs.start("reindex", {"profile": "local", "full": False})
-    until(lambda: real_app.platform.jobs.get(job.id).state == "running")
-    kill_worker(real_app.settings.home)
-    until(lambda: not real_app.platform.jobs.processes.alive(job.id))
-    assert real_app.platform.jobs.get(job.id).state == "running"
-    assert real_app.platform.jobs.sweep() == (job.id,)
-    done = wait(real_app, job.id)
-    assert done.state == "done"
-    assert done.attempts == 2
+    jobs = real_app.platform.jobs
+    job = jobs.start("reindex", {"profile": "local", "full": False})
+    until(lambda: jobs.get(job.id).state == "running")
+    (first,) = worker_processes(real_app.settings.home)
+    os.kill(first, signal.SIGKILL)
+    until(lambda: not jobs.crew.processes.alive())
+    assert jobs.get(job.id).state == "running", "nobody knows yet"
+    until(lambda: (jobs.tend(), not jobs.get(job.id).open)[1])
+    done = jobs.get(job.id)
+    assert (done.state, done.attempts) == ("done", 2)
     assert real_app.search.searcher.search("Sentence 7 with words").hits
-
-
-def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait for something that must happen."""
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
     number = app.platform.jobs.rows.add(
         kind="reindex", arguments="{}", state="running", created="", attempts=MAX_ATTEMPTS
     )
-    assert app.platform.jobs.sweep() == ()
+    app.platform.jobs.tend()
     assert app.platform.jobs.get(number).state == "failed"
     assert "without finishing" in app.platform.jobs.get(number).error
 
@@ -198,8 +195,151 @@ def test_people_at_the_terminal_need_no_account_for_their_jobs(judged_app: App) 
 
 
 def test_the_same_job_asked_for_by_many_at_once_is_queued_once(tmp_path: Path) -> None:
-    apps = [small_app(tmp_path / "home", NoProcesses()) for _ in range(4)]
+    apps = [small_app(tmp_path / "home", NoProcesses(limit=2)) for _ in range(4)]
     with ThreadPoolExecutor(8) as pool:
         started = list(pool.map(lambda n: apps[n % 4].platform.jobs.start("verify", {}).id, range(16)))
     assert set(started) == {1}
-    assert sum(len(app.platform.jobs.processes.spawned) for app in apps) == 1
+    assert sum(len(app.platform.jobs.crew.processes.ages) for app in apps) == 1
+
+
+# ---------------------------------------------------------------- never more than the limit
+
+
+@pytest.fixture
+def crowded(tmp_path: Path) -> App:
+    """A workspace that starts at most two workers, on paper."""
+    return small_app(tmp_path / "home", NoProcesses(limit=2))
+
+
+def workers_of(app: App) -> list[str]:
+    return sorted(app.platform.jobs.crew.processes.alive())
+
+
+def join(app: App, name: str, silent: float = 0.0) -> None:
+    """A worker gave its first sign of life, and perhaps none since."""
+    workers = app.platform.backups.database.workers
+    workers.join(name, "")
+    if silent:
+        sql(app, f"UPDATE workers SET seen = seen - {silent} WHERE name = '{name}'")
+
+
+def test_fifty_jobs_start_two_workers_however_often_somebody_looks(crowded: App) -> None:
+    numbers = [crowded.platform.jobs.start("count", {"n": n}).id for n in range(50)]
+    for _ in range(100):
+        crowded.platform.jobs.tend()
+    assert workers_of(crowded) == ["worker-1", "worker-2"], "also while they are still starting"
+    done: list[int] = []
+    works = {"count": lambda arguments, progress: done.append(arguments["n"])}
+    crowded.platform.workers.run(ADMIN, Worker("worker-1"), works, lambda: None, once=True)
+    assert done == list(range(50))
+    assert {crowded.platform.jobs.get(number).attempts for number in numbers} == {1}
+
+
+def test_a_free_worker_gets_the_job_and_no_other_one_is_started(crowded: App) -> None:
+    crowded.platform.jobs.start("count", {"n": 1})
+    join(crowded, "worker-1")
+    crowded.platform.jobs.claim("worker-1")
+    crowded.platform.jobs.start("count", {"n": 2})
+    assert workers_of(crowded) == ["worker-1", "worker-2"], "the first is busy"
+    crowded.platform.jobs.tend()
+    assert len(workers_of(crowded)) == 2
+
+
+def test_the_job_of_a_dead_worker_waits_for_another_one_at_once(crowded: App) -> None:
+    jobs, processes = crowded.platform.jobs, crowded.platform.jobs.crew.processes
+    job = jobs.start("count", {"n": 1})
+    join(crowded, "worker-1")
+    assert jobs.claim("worker-1") == job.id
+    assert jobs.claim("worker-2") is None, "it has its lease"
+    processes.die("worker-1")
+    jobs.tend()
+    assert workers_of(crowded) == ["worker-1"], "a new one, though the lease would last two minutes"
+    assert jobs.claim("worker-2") == job.id
+    assert jobs.get(job.id).attempts == 2
+    jobs.tend()
+    assert jobs.claim("worker-3") is None, "it resumes once"
+
+
+def test_a_worker_that_hangs_is_ended_and_another_one_goes_on(crowded: App) -> None:
+    jobs, processes = crowded.platform.jobs, crowded.platform.jobs.crew.processes
+    job = jobs.start("count", {"n": 1})
+    join(crowded, "worker-1")
+    jobs.claim("worker-1")
+    sql(crowded, "UPDATE jobs SET leased = 1")
+    join(crowded, "worker-1", silent=crew.LEASE + 1)
+    jobs.tend()
+    assert workers_of(crowded) == ["worker-1", "worker-2"], "the silent one does not count as free"
+    assert jobs.claim("worker-2") == job.id
+    join(crowded, "worker-1", silent=crew.HUNG + 1)
+    jobs.tend()
+    assert processes.killed == ["worker-1"]
+
+
+def test_workers_that_die_as_they_start_are_started_less_and_less_often(
+    crowded: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(crew.time, "monotonic", lambda: now[0])
+    jobs, processes = crowded.platform.jobs, crowded.platform.jobs.crew.processes
+    jobs.start("count", {"n": 1})
+    starts = []
+    for _ in range(400):
+        if processes.ages:
+            starts.append(now[0])
+            processes.die(next(iter(processes.ages)))
+        now[0] += crew.PAUSE
+        jobs.tend()
+    gaps = [after - before for before, after in pairwise(starts)]
+    assert gaps[:4] == [15.0, 25.0, 45.0, 85.0]
+    assert max(gaps) <= crew.LONGEST + crew.PAUSE
+    assert len(starts) < 15, "in more than half an hour"
+
+
+@pytest.mark.sqlite
+def test_a_real_worker_has_its_place_before_it_has_started_and_gives_it_back(tmp_path: Path) -> None:
+    processes = SystemProcesses(tmp_path, limit=2)
+    processes._start = lambda name, place: quiet(place)  # a process that says nothing about itself
+    names = [processes.spawn() for _ in range(4)]
+    assert names[2:] == [None, None]
+    assert sorted(processes.alive()) == sorted(filter(None, names))
+    assert processes.gone() == ()
+    assert SystemProcesses(tmp_path, limit=2).spawn() is None, "whoever asks"
+    processes.kill(names[0])
+    until(lambda: len(processes.alive()) == 1)
+    assert processes.spawn() is None, "its job is not given back yet"
+    assert processes.gone() == (names[0],)
+    assert processes.spawn()
+    for name in processes.alive():
+        processes.kill(name)
+
+
+def quiet(place: int) -> int:
+    return subprocess.Popen(["sleep", "60"], pass_fds=(place,)).pid
+
+
+def test_one_caller_in_five_seconds_looks_after_the_workers(tmp_path: Path) -> None:
+    processes = [SystemProcesses(tmp_path, limit=2) for _ in range(3)]
+    assert [one.turn(60.0) for one in processes * 5].count(True) == 1
+    assert processes[2].turn(0.0)
+
+
+@given(st.lists(st.tuples(st.sampled_from(["reindex", "impact", "evaluate"]), st.sampled_from("abc")), min_size=1))
+def test_builds_go_first_then_the_one_who_waits_longest_with_short_work_before_long(
+    queue: list[tuple[str, str]],
+) -> None:
+    waiting = [(number, kind, person) for number, (kind, person) in enumerate(queue)]
+    _, kind, person = waiting[next_in_line(waiting)]
+    if any(row[1] == "reindex" for row in waiting):
+        assert kind == "reindex"
+    else:
+        assert person == waiting[0][2]
+        assert kind == "impact" or all(row[1] == "evaluate" for row in waiting if row[2] == person)
+
+
+def test_work_that_needs_too_much_memory_says_so(app: App) -> None:
+    number = app.platform.jobs.start("large", {}).id
+
+    def large(arguments: object, progress: object) -> None:
+        raise MemoryError
+
+    assert app.platform.jobs.run(number, {"large": large}).error.endswith("An admin can raise CONCORD_WORKER_MEMORY.")

@@ -189,7 +189,6 @@ def test_a_job_that_is_asked_for_while_it_runs_runs_once_more(app: App) -> None:
             app.platform.jobs.start("remote", {}, again=True)
         return len(runs)
 
-    app.platform.jobs.processes = NoProcesses()
     job = app.platform.jobs.start("remote", {}, again=True)
     assert app.platform.jobs.run(job.id, {"remote": work}).result == 2
 

@@ -49,7 +49,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
     """Open a page as a persona."""
     from core.adapters.system.processes import SystemProcesses
 
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self, job: None)
+    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
     monkeypatch.setenv("CONCORD_HOME", str(kb.settings.home))
     monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
 

@@ -16,14 +16,13 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App, build
-from core.errors import Refused
 from core.ports import Progress
-from core.services.platform import workers
+from core.services.platform import crew, workers
 from core.services.platform.daily import Daily
 from core.services.platform.jobs import MAX_ATTEMPTS
-from core.services.platform.workers import Worker
+from core.services.platform.workers import Waiting, Worker
 from core.settings import load
-from tests.conftest import ROOT, FixedClock, SmallModels, demo, put
+from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, put, small_app, until
 from tests.postgres import Server
 
 ADMIN = demo("admin")
@@ -112,7 +111,7 @@ def test_the_job_of_a_lost_worker_is_claimed_again_and_ends_once(
 def test_a_lease_is_renewed_while_the_work_goes_on(
     tmp_path: Path, urls: Callable[[str], str], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workers, "LEASE", 0.6)
+    monkeypatch.setattr(crew, "SHARED_LEASE", 0.6)
     monkeypatch.setattr(workers, "BEAT", 0.1)
     app = node(tmp_path / "home", urls(kind))
     job = app.platform.jobs.start("slow", {})
@@ -140,10 +139,10 @@ def test_work_that_keeps_losing_its_worker_is_given_up(tmp_path: Path, urls: Cal
     app = node(tmp_path / "home", urls("sqlite"))
     job = app.platform.jobs.start("slow", {})
     for _ in range(MAX_ATTEMPTS):
-        assert app.platform.jobs.rows.claim("gone", "", 30.0, MAX_ATTEMPTS) == job.id
+        assert app.platform.jobs.claim("gone") == job.id
         lose(app, job.id)
     assert drained(app, "next", {"slow": lambda *_: None}) == 0
-    app.platform.jobs.sweep()
+    app.platform.jobs.tend()
     ended = app.platform.jobs.get(job.id)
     assert (ended.state, ended.error) == ("failed", "The process ended 5 times without finishing. See its log.")
 
@@ -213,10 +212,24 @@ def test_a_build_that_nobody_asked_for_is_found_by_comparing(tmp_path: Path, url
     assert app.search.searcher.search("words to find").hits[0].path == "a.md"
 
 
-def test_without_a_database_of_its_own_no_worker_is_needed(app: App) -> None:
-    with pytest.raises(Refused, match="Every job gets a process of its own here"):
-        drained(app, "first", {})
-    assert not app.platform.workers.waiting(ADMIN).stuck
+def test_a_workspace_that_starts_its_own_workers_is_never_stuck(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses(limit=1))
+    app.platform.jobs.start("count", {})
+    assert app.platform.workers.waiting(ADMIN) == Waiting(1, (), stuck=False)
+    assert drained(app, "by hand", {"count": lambda *_: None}) == 1
+
+
+def test_a_worker_that_concord_started_ends_when_there_is_nothing_to_do(app: App) -> None:
+    app.platform.jobs.start("count", {})
+    worker = Worker("first", idle=0.0)
+    assert app.platform.workers.run(ADMIN, worker, {"count": lambda *_: None}, nothing) == 1
+
+
+def test_a_worker_that_kept_much_memory_leaves_the_next_job_to_a_fresh_one(app: App) -> None:
+    for n in range(3):
+        app.platform.jobs.start("count", {"n": n})
+    app.platform.jobs.crew.processes.large = lambda: True
+    assert app.platform.workers.run(ADMIN, Worker("first"), {"count": lambda *_: None}, nothing) == 1
 
 
 @pytest.mark.slow
@@ -244,13 +257,6 @@ def worker_process(app: App, name: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "CONCORD_DATABASE": app.settings.database, "CONCORD_HOME": str(app.settings.home)}
     environment["CONCORD_CACHE"] = str(ROOT / ".cache" / "tests")
     return subprocess.Popen([sys.executable, "-m", "core", "worker", "--name", name], cwd=ROOT, env=environment)
-
-
-def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("kind", DATABASES)

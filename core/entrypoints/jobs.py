@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import math
 import signal
 import sys
 import threading
-from argparse import Namespace
+from argparse import SUPPRESS, Namespace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from core import strict
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import ConcordError
-from core.services.platform.workers import Waiting, Worker
+from core.services.platform.workers import IDLE, Waiting, Worker
 from core.settings import Settings, node_name
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
 def register(add: Any) -> None:
-    """The commands of `jobs`, and `work`, which Concord starts itself."""
+    """The commands of `jobs`, and `worker`, which Concord starts itself or people start on machines of their own."""
     jobs = add.group_of("jobs", "long work in the background")
     jobs("list", jobs_list, "running and past jobs")
     jobs("waiting", jobs_waiting, "how many wait for a worker, and which workers are alive")
@@ -34,11 +35,12 @@ def register(add: Any) -> None:
         ("cancel", jobs_cancel, "ask a job to stop"),
     ):
         jobs(name, run, about).add_argument("job", type=int, metavar="N")
-    worker = add("work", work, "do the work of a job in this process (started by Concord itself)")
-    worker.add_argument("job", type=int, metavar="N")
-    loop = add("worker", run_worker, "claim and do jobs until it is stopped; for a workspace with CONCORD_DATABASE")
+    loop = add(
+        "worker", run_worker, "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0"
+    )
     loop.add_argument("--name", default="", help="what jobs and lists call it (default: the node's name)")
     loop.add_argument("--once", action="store_true", help="end when no job waits")
+    loop.add_argument("--place", type=int, default=0, help=SUPPRESS)  # the lock that whoever started it hands over
 
 
 def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
@@ -60,7 +62,7 @@ def jobs_waiting(settings: Settings, options: Namespace, terminal: Terminal) -> 
     app = open_app(settings)
     waiting = app.platform.workers.waiting(acting(app, options))
     said = f"{waiting.jobs} waiting. Workers that are alive: {', '.join(waiting.workers) or 'none'}."
-    terminal.show({**strict.plain(waiting), "stuck": waiting.stuck}, [_stuck(waiting) if waiting.stuck else said])
+    terminal.show(strict.plain(waiting), [_stuck(waiting) if waiting.stuck else said])
     return 1 if waiting.stuck else 0
 
 
@@ -85,21 +87,14 @@ def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> i
     return 0
 
 
-def work(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    job = app.platform.jobs.work(acting(app, options), options.job, app.platform.workspace.works)
-    if job.state == "done":
-        app.platform.workspace.catch_up()  # what was merged while the work went on has not started a job of its own
-    terminal.show(strict.plain(job), [f"Job {job.id}: {job.state} {job.error}".rstrip()])
-    return 0 if job.state in ("done", "cancelled") else 1
-
-
 def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""
     app = open_app(settings)
     level = logging.WARNING if options.quiet else logging.INFO
     logging.basicConfig(level=level, format="%(asctime)s %(message)s", stream=sys.stderr)
-    worker = Worker(options.name or node_name(settings))
+    worker = Worker(options.name or node_name(settings), idle=IDLE if options.place else math.inf)
+    processes = app.platform.jobs.crew.processes
+    processes.settle(options.place)
     before = {
         number: signal.signal(number, lambda *_: worker.stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)
     }
@@ -111,9 +106,13 @@ def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> in
             acting(app, options), worker, workspace.works, workspace.catch_up, once=options.once
         )
     finally:
+        told_to_stop = worker.stopping.is_set()
         worker.stopping.set()
         for number, handler in before.items():
             signal.signal(number, handler)
+    processes.leave()
+    if not told_to_stop:
+        app.platform.jobs.crew.fill()  # a job that was queued as this worker left has seen it, and started no other
     terminal.show({"worker": worker.name, "jobs": done}, [f"Worker {worker.name} ended after {done} jobs."])
     return 0
 

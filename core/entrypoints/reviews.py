@@ -319,7 +319,7 @@ def _wait(app: App, actor: Actor, terminal: Terminal) -> None:
     while job and (job := app.platform.jobs.show(actor, job.id)).open:
         terminal.progress(job.done, job.total, job.message or "Indexing")
         time.sleep(_PAUSE)
-        app.platform.jobs.sweep()
+        app.platform.jobs.tend()
 
 
 def close(settings: Settings, options: Namespace, terminal: Terminal) -> int:

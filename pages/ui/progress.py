@@ -46,7 +46,6 @@ def _running(kinds: Sequence[str]) -> list[Job]:
 @st.fragment(run_every="1s")
 def _live(kinds: tuple[str, ...]) -> None:
     identity.require("run an evaluation")
-    app().platform.jobs.sweep()
     running = _running(kinds)
     for job in running:
         _bar(job)

@@ -12,11 +12,12 @@ import anyio
 import streamlit as st
 
 from core.errors import ConcordError
+from core.services.platform.crew import PAUSE
 from core.settings import load
 from pages.ui import listening
 
 LOG = logging.getLogger("concord")
-PAUSE = 600  # seconds between two looks at the calendar
+CALENDAR_PAUSE = 600  # seconds between two looks at the calendar
 MINUTE = 60  # between two looks at what waits: whether the git remote is due
 OUTBOX_PAUSE = 5  # seconds between two looks at the outbox
 STORE_PAUSE = 1  # second between two looks at what other machines published
@@ -56,7 +57,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
 
     await anyio.to_thread.run_sync(warm_up)
     ending = threading.Event()
-    works = (send_messages, follow, follow_store)
+    works = (send_messages, tend_workers, follow, follow_store)
     threads = [threading.Thread(target=work, args=(ending,), daemon=True) for work in works]
     for thread in threads:
         thread.start()
@@ -83,6 +84,19 @@ def send_messages(ending: threading.Event) -> None:
             LOG.error("Messages were not sent: %s", error)
         except Exception:  # the app serves on, and the next look tries again
             LOG.exception("Messages were not sent.")
+
+
+def tend_workers(ending: threading.Event) -> None:
+    """Look after the workers until the app ends."""
+    from pages.ui.workspace import current_app
+
+    while not ending.wait(PAUSE):
+        try:
+            current_app().platform.jobs.tend()
+        except ConcordError as error:
+            LOG.error("The workers were not looked after: %s", error)
+        except Exception:  # the app serves on, and the next look tries again
+            LOG.exception("The workers were not looked after.")
 
 
 def follow(ending: threading.Event) -> None:
@@ -114,7 +128,7 @@ async def every_day() -> None:
     from pages.ui.workspace import app
 
     while True:
-        await anyio.sleep(PAUSE)
+        await anyio.sleep(CALENDAR_PAUSE)
         try:
             await anyio.to_thread.run_sync(app().platform.daily.run)
         except Exception:  # the app serves on, and the next look tries again
@@ -129,8 +143,7 @@ async def every_minute() -> None:
         await anyio.sleep(MINUTE)
         try:
             await anyio.to_thread.run_sync(app().remote.remotes.tick)
-            if app().platform.jobs.claimed:
-                await anyio.to_thread.run_sync(app().platform.workspace.catch_up)
+            await anyio.to_thread.run_sync(app().platform.workspace.catch_up)
         except Exception:  # the app serves on, and the next look tries again
             LOG.exception("The look at what waits failed.")
 

@@ -1,62 +1,174 @@
-"""Worker processes. A worker holds a file lock while it lives, so the kernel tells the living from the dead."""
+"""Worker processes of a workspace, on this machine.
+
+A worker has a place: a file whose lock it inherits from whoever started it. So the kernel tells the living from the dead, and a
+process that is still starting has its place already.
+"""
 
 from __future__ import annotations
 
 import os
+import resource
+import secrets
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from core.adapters.system.files import flock, try_flock
+from core.adapters.system.files import try_flock
 from core.errors import storing
 from core.settings import PROJECT
 
+LEAST_MEMORY = 1024  # megabytes; with fewer the bundled model does not load
+NICE = 10  # the server goes first
+OOM_SCORE = 500  # where memory runs out the kernel ends workers before the server
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
+
 
 class SystemProcesses:
-    """Starts `python -m core work` with spawn, never fork: LanceDB may hang in a forked child."""
+    """Starts `python -m core worker` with spawn, never fork: LanceDB may hang in a forked child."""
 
-    def __init__(self, home: Path) -> None:
-        self.home = home
+    def __init__(self, home: Path, limit: int, memory: int = 0) -> None:
+        """At most `limit` workers, each with so many megabytes; 0 shares half of the machine."""
+        self.home, self.limit = home, limit
+        self.memory = memory or max(LEAST_MEMORY, machine_memory() // 2 // max(1, limit))
         self.folder = home / "jobs"
+        self.place: int | None = None  # of this process, if it is a worker
 
-    def spawn(self, job: int) -> None:
-        """Start a worker that outlives this process."""
-        self._make_folder()
-        with storing(self.folder), open(self.folder / f"{job}.log", "ab") as log:
-            subprocess.Popen(
-                [sys.executable, "-m", "core", "--home", str(self.home), "work", str(job)],
+    def spawn(self) -> str | None:
+        """Start a worker that outlives this process, where a place is free; its name."""
+        for number in range(1, self.limit + 1):
+            with self._taken(self._file(number)) as place:
+                if place is None or os.read(place, 1):  # whoever had it before has not been reported yet
+                    continue
+                name = f"worker-{number}-{secrets.token_hex(3)}"
+                os.pwrite(place, f"{name}\n".encode(), 0)
+                os.pwrite(place, f"{name}\n{self._start(name, place)}\n".encode(), 0)
+                return name
+        return None
+
+    def _start(self, name: str, place: int) -> int:
+        command = ["-m", "core", "--home", str(self.home), "--quiet", "worker", "--name", name, "--place", str(place)]
+        with storing(self.folder), open(self.folder / "workers.log", "ab") as log:
+            return subprocess.Popen(
+                [sys.executable, *command],
                 cwd=PROJECT,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=(place,),
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )
+            ).pid
+
+    def alive(self) -> dict[str, float]:
+        """The workers that have a place, starting ones too, and for how many seconds."""
+        held: dict[str, float] = {}
+        for file in self._files():
+            with self._taken(file) as place:
+                if place is None and (name := _name(file)):
+                    held[name] = time.time() - file.stat().st_mtime
+        return held
+
+    def gone(self) -> tuple[str, ...]:
+        """The workers that died since the last call; their places are free again."""
+        dead = []
+        for file in self._files():
+            with self._taken(file) as place:
+                if place is not None and (name := _name(file)):
+                    dead.append(name)
+                    os.ftruncate(place, 0)
+        return tuple(dead)
+
+    def kill(self, name: str) -> None:
+        """End a worker that hangs."""
+        for file in self._files():
+            with self._taken(file) as place:
+                written = file.read_text().split()
+                if place is None and written[:1] == [name] and len(written) == 2:
+                    with suppress(ProcessLookupError):
+                        os.kill(int(written[1]), signal.SIGKILL)
+
+    def turn(self, pause: float) -> bool:
+        """Whether it is this process's turn to look after the workers: one caller at a time, seconds after the last."""
+        with self._taken(self.folder / "turn.lock") as turn:
+            if turn is None or (os.fstat(turn).st_size and abs(time.time() - os.fstat(turn).st_mtime) < pause):
+                return False
+            os.pwrite(turn, b".", 0)
+            return True
+
+    # ------------------------------------------------------------ inside a worker
+
+    def settle(self, place: int) -> None:
+        """Be a worker: give way to the server, keep within the limit of memory, and hand the place to no child."""
+        os.nice(NICE)
+        with suppress(OSError):
+            Path("/proc/self/oom_score_adj").write_text(str(OOM_SCORE))
+        with suppress(ValueError, OSError):  # where an administrator set a lower limit, that one counts
+            resource.setrlimit(resource.RLIMIT_DATA, (self.memory << 20, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+        if place:
+            os.set_inheritable(place, False)
+            self.place = place
+
+    def leave(self) -> None:
+        """Give the place back before the process ends: jobs that come in now get a worker of their own."""
+        if self.place is not None:
+            os.ftruncate(self.place, 0)
+            os.close(self.place)
+            self.place = None
+
+    def large(self) -> bool:
+        """Whether this worker keeps so much memory that a fresh one is better for the next job."""
+        return resident_memory() > self.memory // 2
+
+    # ------------------------------------------------------------ files
+
+    def _file(self, number: int) -> Path:
+        return self.folder / f"worker-{number}.lock"
+
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("worker-*.lock"))
 
     @contextmanager
-    def holding(self, job: int) -> Iterator[None]:
-        """Be the only worker of a job."""
-        self._make_folder()
-        with storing(self.folder), flock(self.folder / f"{job}.lock"):
-            yield
-
-    def alive(self, job: int) -> bool:
-        """Whether a worker holds the job."""
-        self._make_folder()
-        with storing(self.folder):
-            descriptor = try_flock(self.folder / f"{job}.lock")
-        if descriptor is None:
-            return True
-        os.close(descriptor)
-        return False
-
-    def _make_folder(self) -> None:
+    def _taken(self, file: Path) -> Iterator[int | None]:
+        """The lock of a place, or None where somebody has it."""
         with storing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = try_flock(file)
+        try:
+            yield descriptor
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
-    def log(self, job: int) -> str:
-        """The end of the worker's output."""
-        path = self.folder / f"{job}.log"
-        return path.read_text(encoding="utf-8", errors="replace")[-20_000:] if path.exists() else ""
+
+def worker_limit(workers: int, shared: bool) -> int:
+    """How many workers a machine starts: -1 is one per core, or none where nodes share the database and have their own.
+
+    >>> worker_limit(3, shared=True), worker_limit(-1, shared=True), worker_limit(-1, shared=False) > 0
+    (3, 0, True)
+    """
+    if workers >= 0:
+        return workers
+    return 0 if shared else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def machine_memory() -> int:
+    """Megabytes of this machine, or of the container that limits them."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    with suppress(OSError, ValueError):
+        total = min(total, int(_CONTAINER.read_text()))
+    return total >> 20
+
+
+def resident_memory() -> int:
+    """Megabytes that this process keeps; 0 where the system does not say."""
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+    return 0
+
+
+def _name(file: Path) -> str:
+    return "".join(file.read_text().split()[:1])

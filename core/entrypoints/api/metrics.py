@@ -59,10 +59,9 @@ class _Workspace:
         for name in ("queued", "running", "done", "failed", "cancelled"):
             by_state.add_metric([name], jobs[name])
         yield by_state
-        if self.app.platform.jobs.claimed:
-            waiting = self.app.platform.workers.waiting(SYSTEM)
-            yield GaugeMetricFamily("concord_jobs_waiting", "Jobs that no worker has taken.", value=waiting.jobs)
-            yield GaugeMetricFamily("concord_workers", "Workers that are alive.", value=len(waiting.workers))
+        waiting = self.app.platform.workers.waiting(SYSTEM)
+        yield GaugeMetricFamily("concord_jobs_waiting", "Jobs that no worker has taken.", value=waiting.jobs)
+        yield GaugeMetricFamily("concord_workers", "Workers that are alive.", value=len(waiting.workers))
         yield GaugeMetricFamily(
             "concord_documents", "Approved documents.", value=len(self.app.knowledge.documents.all())
         )

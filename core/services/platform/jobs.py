@@ -1,19 +1,20 @@
-"""Long work: a job runs in a process of its own or is claimed by a worker, reports progress, can be cancelled, and resumes after a kill."""
+"""Long work: a job is queued, claimed by a worker, reports progress, can be cancelled, and resumes after a kill."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
 from core.errors import Cancelled, ConcordError, NotFound, storage_failure
-from core.ports import Clock, Processes, Progress
+from core.ports import Clock, Progress
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
+from core.services.platform.crew import Crew
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 MAX_ATTEMPTS = 5
 _PAUSE = 0.25  # seconds between two progress updates in the database
 _OPEN = ("queued", "running")
+# Whatever makes a merge searchable is done first, for everybody; a person's short work goes before their long work.
+_FIRST = ("reindex",)
+_SHORT = ("remote", "answers", "impact", "drift", "verify", "check-model")
+
+_TOO_LARGE = "It needs more memory than a worker may take. An admin can raise CONCORD_WORKER_MEMORY."
 
 Work = Callable[[Mapping[str, Any], Progress], Any]
 
@@ -69,22 +75,10 @@ class HandedBack(Cancelled):
 
 
 class Jobs:
-    """The job queue, in the database. The audit says who asked for a job, and how it ended.
+    """The job queue, in the database. The audit says who asked for a job, and how it ended."""
 
-    With `claimed`, jobs wait for workers of any node; else each gets a process here.
-    """
-
-    def __init__(
-        self,
-        database: Database,
-        processes: Processes,
-        clock: Clock,
-        accounts: Accounts,
-        audit: Audit,
-        *,
-        claimed: bool = False,
-    ) -> None:
-        self.database, self.rows, self.processes, self.claimed = database, database.jobs, processes, claimed
+    def __init__(self, database: Database, crew: Crew, clock: Clock, accounts: Accounts, audit: Audit) -> None:
+        self.database, self.rows, self.crew = database, database.jobs, crew
         self.clock, self.accounts, self.audit = clock, accounts, audit
 
     def start(
@@ -96,7 +90,7 @@ class Jobs:
         cause: Actor = SYSTEM,
         again: bool = False,
     ) -> Job:
-        """Queue a job and start its process; the same job is not queued twice. With `again`, one that runs already runs once more.
+        """Queue a job, and start a worker if none is free; the same job is not queued twice. With `again`, one that runs already runs once more.
 
         Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs. Without an
         actor it is the system's own: a build after a merge, a measurement after a build; `cause` is who merged.
@@ -115,8 +109,7 @@ class Jobs:
             self.audit.record(
                 state, actor or cause, "start a job", f"{kind} {number}", detail=detail + _words(arguments)
             )
-        if not self.claimed:
-            self.processes.spawn(number)
+        self.crew.fill()
         return self.get(number)
 
     def actor(self, arguments: Mapping[str, Any], action: str) -> Actor:
@@ -138,12 +131,7 @@ class Jobs:
     def log(self, actor: Actor, number: int) -> str:
         """What a job printed."""
         require(actor, "see the log of a job")
-        return self.rows.log(number) or self.processes.log(self.get(number).id)
-
-    def work(self, actor: Actor, number: int, kinds: Mapping[str, Work]) -> Job:
-        """Run a job in this process; it acts with the rights of whoever started it."""
-        require(actor, "work on a job")
-        return self.run(number, kinds)
+        return self.rows.log(self.get(number).id)
 
     def get(self, number: int) -> Job:
         row = self.rows.get(number)
@@ -160,45 +148,34 @@ class Jobs:
         with self.database.transaction() as state:
             if state.jobs.set_open(number, cancel=1):
                 self.audit.record(state, actor, "cancel a job", f"{job.kind} {number}")
-        if self.claimed and job.state == "queued":
+        if job.state == "queued":
             self._end(number, "cancelled")  # nobody has begun
         return self.get(number)
 
-    def sweep(self) -> tuple[int, ...]:
-        """Restart jobs that lost their process; fail those that lost it, or their worker, MAX_ATTEMPTS times."""
-        resumed = []
+    def tend(self) -> None:
+        """Look after the workers, and fail the jobs that lost theirs MAX_ATTEMPTS times."""
+        self.crew.tend()
         for row in self.rows.open():
-            if self._at_work(row):
-                continue
-            if row["attempts"] >= MAX_ATTEMPTS:
-                self._end(
-                    row["id"],
-                    "failed",
-                    worker=row["worker"],
-                    error=f"The process ended {row['attempts']} times without finishing. See its log.",
-                )
-            elif not self.claimed and self.rows.set_open(row["id"], state="queued", worker=""):
-                self.processes.spawn(row["id"])
-                resumed.append(row["id"])
-        return tuple(resumed)
+            if row["lost"] and row["attempts"] >= MAX_ATTEMPTS:
+                why = f"The process ended {row['attempts']} times without finishing. See its log."
+                self._end(row["id"], "failed", worker=row["worker"], error=why)
 
-    def _at_work(self, row: Mapping[str, Any]) -> bool:
-        """Whether somebody does it, or will."""
-        if row["worker"]:
-            return not row["lost"]
-        return self.claimed or self.processes.alive(row["id"])
+    def claim(self, worker: str) -> int | None:
+        """The job that is next in line, now this worker's; None if none waits."""
+        while waiting := self.rows.waiting(MAX_ATTEMPTS):
+            number = next_in_line([(row["id"], row["kind"], _asker(row["asked"])) for row in waiting])
+            if self.rows.claim(number, worker, self.clock.stamp(), self.crew.lease):
+                return number
+        return None
 
-    def run(self, number: int, kinds: Mapping[str, Work]) -> Job:
-        """Run a job in this process; a second worker for the same job finds it done."""
-        with self.processes.holding(number):
-            job = self.get(number)
-            if not job.open:
-                return job
-            self.rows.begin(number, self.clock.stamp())
-            return self.perform(number, kinds)
+    def run(self, number: int, kinds: Mapping[str, Work], worker: str = "this process") -> Job:
+        """Claim a job and do it; one that ended, or that another worker has, stays as it is."""
+        if not self.rows.claim(number, worker, self.clock.stamp(), self.crew.lease):
+            return self.get(number)
+        return self.perform(number, kinds, worker)
 
     def perform(
-        self, number: int, kinds: Mapping[str, Work], worker: str = "", stopping: Callable[[], bool] = lambda: False
+        self, number: int, kinds: Mapping[str, Work], worker: str, stopping: Callable[[], bool] = lambda: False
     ) -> Job:
         """Do the work of a job that is this worker's, and write down how it ended. With `stopping` it is handed back."""
         job = self.get(number)
@@ -214,6 +191,8 @@ class Jobs:
             self._end(number, "cancelled", worker=worker)
         except ConcordError as error:
             self._end(number, "failed", worker=worker, error=str(error))
+        except MemoryError:
+            self._end(number, "failed", worker=worker, error=_TOO_LARGE)
         except Exception as error:
             if failure := storage_failure(error):
                 self._end(number, "failed", worker=worker, error=str(failure))
@@ -254,6 +233,27 @@ class Jobs:
             asked = Actor(**json.loads(row["asked"])) if row["asked"] else SYSTEM
             self.audit.record(writing, asked, f"job {state}", f"{row['kind']} {number}", detail=error)
         return True
+
+
+def next_in_line(waiting: Sequence[tuple[int, str, str]]) -> int:
+    """Which of the jobs that wait, oldest first, is next: builds, then whoever waits longest, with their short work first.
+
+    >>> next_in_line([(1, "evaluate", "ann"), (2, "impact", "bob"), (3, "verify", "ann")])
+    3
+    >>> next_in_line([(1, "evaluate", "ann"), (2, "reindex", "bob")])
+    2
+    """
+    person = waiting[0][2]
+
+    def place(job: tuple[int, str, str]) -> tuple[bool, bool, bool, int]:
+        number, kind, asker = job
+        return kind not in _FIRST, asker != person, kind not in _SHORT, number
+
+    return min(waiting, key=place)[0]
+
+
+def _asker(asked: str) -> str:
+    return str(json.loads(asked)["id"]) if asked else ""
 
 
 def _words(arguments: Mapping[str, Any]) -> str:

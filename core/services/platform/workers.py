@@ -1,4 +1,4 @@
-"""Workers: loops that claim jobs under a lease, on any machine that reaches the database.
+"""Workers: loops that claim jobs under a lease, in processes that Concord starts here, or on any machine that reaches the database.
 
 A worker that dies leaves a lease that runs out; another one claims the job again. Whatever it does afterwards, it cannot end
 a job that is another worker's.
@@ -7,6 +7,7 @@ a job that is another worker's.
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,16 +16,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from core.access import Actor, require
-from core.errors import ConcordError, Refused
-from core.services.platform.jobs import MAX_ATTEMPTS, Job, Jobs, Work
+from core.errors import ConcordError
+from core.services.platform.jobs import Job, Jobs, Work
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
 
 T = TypeVar("T")
-LEASE = 30.0  # seconds that a job is a worker's without a sign of life
 BEAT = 5.0  # seconds between two signs of life
 POLL = 0.5  # seconds between two looks for a job
+IDLE = 20.0  # seconds without a job after which a worker that Concord started ends
 CATCH_UP = 10.0  # seconds between two comparisons of main with what is indexed
 LOG = 20_000  # characters of a job's log that are kept
 _LOG = logging.getLogger(__name__)
@@ -36,11 +37,7 @@ class Waiting:
 
     jobs: int
     workers: tuple[str, ...]  # that are alive
-
-    @property
-    def stuck(self) -> bool:
-        """Whether somebody must start a worker."""
-        return bool(self.jobs and not self.workers)
+    stuck: bool  # somebody must start a worker
 
 
 class JobLog(logging.Handler):
@@ -61,6 +58,7 @@ class Worker:
 
     name: str
     stopping: threading.Event = field(default_factory=threading.Event)
+    idle: float = math.inf  # seconds without a job after which it ends
     job: int = 0
     log: JobLog = field(default_factory=JobLog)
 
@@ -74,11 +72,9 @@ class Workers:
     def waiting(self, actor: Actor) -> Waiting:
         """How many jobs wait for a worker, and who is there."""
         require(actor, "see jobs")
-        if not self.jobs.claimed:
-            return Waiting(0, ())
-        alive = tuple(row["name"] for row in self.database.workers.alive(LEASE))
+        alive = tuple(row["name"] for row in self.database.workers.alive(self.jobs.crew.lease))
         queued = sum(row["state"] == "queued" or bool(row["lost"]) for row in self.jobs.rows.open())
-        return Waiting(queued, alive)
+        return Waiting(queued, alive, bool(queued and not alive and not self.jobs.crew.limit))
 
     def run(
         self,
@@ -89,13 +85,9 @@ class Workers:
         *,
         once: bool = False,
     ) -> int:
-        """Claim and do jobs until told to stop, or `once` until none waits; how many were done."""
+        """Claim and do jobs until told to stop, `once` until none waits, or until none came for a while; how many were done."""
         require(actor, "work on a job")
-        if not self.jobs.claimed:
-            raise Refused(
-                "Every job gets a process of its own here. Workers are for CONCORD_DATABASE, see docs/cluster.md."
-            )
-        finished, looked = 0, 0.0
+        finished, looked, busy = 0, 0.0, time.monotonic()
         with self._beating(worker):
             while not worker.stopping.is_set():
                 if time.monotonic() - looked > CATCH_UP:
@@ -103,14 +95,17 @@ class Workers:
                     _tried(catch_up)
                 if _tried(lambda: self._next(worker, works)):
                     finished, looked = finished + 1, 0.0  # what was merged meanwhile has not started a job of its own
-                elif once:
+                    busy = time.monotonic()
+                    if self.jobs.crew.processes.large():
+                        break
+                elif once or time.monotonic() - busy > worker.idle:
                     break
                 else:
                     worker.stopping.wait(POLL)
         return finished
 
     def _next(self, worker: Worker, works: Mapping[str, Work]) -> Job | None:
-        number = self.jobs.rows.claim(worker.name, self.jobs.clock.stamp(), LEASE, MAX_ATTEMPTS)
+        number = self.jobs.claim(worker.name)
         return None if number is None else self._do(worker, number, works)
 
     def _do(self, worker: Worker, number: int, works: Mapping[str, Work]) -> Job:
@@ -154,7 +149,7 @@ class Workers:
             try:
                 self.database.workers.see(worker.name)
                 if number := worker.job:
-                    self.jobs.rows.beat(number, worker.name, LEASE, worker.log.text)
+                    self.jobs.rows.beat(number, worker.name, self.jobs.crew.lease, worker.log.text)
             except ConcordError as error:
                 _LOG.warning("No sign of life could be given: %s", error)
 

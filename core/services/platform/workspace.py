@@ -33,11 +33,11 @@ class Workspace:
                 step()
 
     def catch_up(self) -> Job | None:
-        """Remove what killed processes left, resume their jobs, start a build if the index is behind the newest commit."""
+        """Remove what killed processes left, look after the workers, start a build if the index is behind the newest commit."""
         with suppress(StorageFailed):
             for sweep in self.sweeps:
                 sweep()
-            self.jobs.sweep()
+            self.jobs.tend()
             return self.behind()
         return None
 

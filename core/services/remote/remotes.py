@@ -168,7 +168,6 @@ class Remotes:
         """The same as a job: fetch, and push unless told otherwise."""
         require(actor, "manage the remote")
         self._row()
-        self.jobs.sweep()
         wanted = {name: True for name, value in (("fetch", not push), ("accept", accept)) if value}
         return self.jobs.start(JOB, wanted, actor, again=True)
 
@@ -176,7 +175,6 @@ class Remotes:
         """After main moved: push soon. Whoever merged has merged, whatever becomes of it."""
         with suppress(StorageFailed):
             if self.database.remotes.get():
-                self.jobs.sweep()
                 return self.jobs.start(JOB, {}, cause=cause, again=True)
         return None
 

@@ -26,7 +26,6 @@ def draw() -> None:
 @st.fragment(run_every="1s")
 def _live() -> None:
     identity.require("see the index")
-    app().platform.jobs.sweep()
     _list()
     if not any(job.open for job in app().platform.jobs.listed(identity.me())):
         dialogs.redraw()
@@ -49,7 +48,7 @@ def _list() -> None:
 def _running(job: Job) -> None:
     with st.container(border=True, key=f"job_{job.id}"):
         left = seconds_left(job, datetime.now().astimezone())
-        begins = "Waiting for a worker" if job.state == "queued" and app().platform.jobs.claimed else "Starting"
+        begins = "Waiting for a worker" if job.state == "queued" else "Starting"
         status = f"{job.message or begins} · {job.done:,} of {job.total:,}" if job.total else job.message or begins
         st.markdown(f"**{title(job)}** · job {job.id}" + (f" · {flash.plain(job.worker)}" if job.worker else ""))
         st.progress(

@@ -57,7 +57,7 @@ def panel(change: Change, me: Actor) -> None:
     impact = app().reviews.impacts.show(me, change.id)
     if impact is None or not app().reviews.impacts.fresh(change, impact):
         if st.session_state.get(keys.SIDE) != "Search":  # the tab has a bar of its own
-            _live(change.id, False)
+            _follow(change.id, False)
         return
     st.button(f"Search: {_short(impact)}", key="to_impact", icon=_icon(impact), type="tertiary", on_click=_show_tab)
 
@@ -108,22 +108,27 @@ def _not_yet(change: Change, me: Actor, impact: Impact | None) -> None:
                     flash.say(str(error), "error")
             st.rerun()
     else:
-        _live(change.id, impact is not None)
+        _follow(change.id, impact is not None)
+
+
+def _follow(number: int, older: bool) -> None:
+    """Whoever opens the page asks for the measurement; what polls afterwards only looks."""
+    job = app().reviews.impacts.start(identity.me())
+    _live(number, older, job.id if job else 0)
 
 
 @st.fragment(run_every="2s")
-def _live(number: int, older: bool) -> None:
+def _live(number: int, older: bool, started: int) -> None:
     me = identity.require("propose a change")
     impacts, jobs = app().reviews.impacts, app().platform.jobs
     if impacts.fresh(app().reviews.changes.show(me, number), impacts.show(me, number)):
         return dialogs.redraw()
-    jobs.sweep()
-    job = next((job for job in jobs.listed(me) if job.kind == "impact"), None)
-    if job is not None and not job.open and str(number) in (job.result or {}).get("failed", {}):
+    job = jobs.show(me, started) if started else None
+    if job is not None and not job.open:
+        if str(number) not in (job.result or {}).get("failed", {}):
+            return dialogs.redraw()
         st.warning(flash.plain(job.result["failed"][str(number)]), icon=":material/sync_problem:")
         return
-    if job is None or not job.open:
-        impacts.start(me)
     share = job.done / job.total if job and job.open and job.total else 0.0
     words = (
         "It is measured again; below is what was measured before."

@@ -39,12 +39,9 @@ def _last_build() -> Job | None:
 def _live(commit: str) -> None:
     identity.require("propose a change")
     current = app()
-    current.platform.jobs.sweep()
     job = _last_build()
     if current.knowledge.home.found_since(commit) or (job and job.state in STOPPED):
         return dialogs.redraw()
-    if job is None or not job.open:
-        current.platform.workspace.catch_up()
     share = job.done / job.total if job and job.open and job.total else 0.0
     message = (job.message if job and job.open else "") or "Starting"
     st.progress(share, f"Indexing: {flash.plain(message)}. The new text cannot be found yet.")

@@ -25,7 +25,8 @@ from core.adapters.state.tables import (
 
 UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))
-_LOST = and_(jobs.c.worker != "", jobs.c.leased < seconds_now())
+_LOST = and_(jobs.c.state == "running", jobs.c.leased < seconds_now())
+_WAITS = or_(jobs.c.state == "queued", _LOST)
 _JOBS = select(*(column for column in jobs.c if column.name != "log"))
 
 
@@ -65,25 +66,25 @@ class JobRows:
         """The same for a job that did not end; False when it did."""
         return self._run.change(update(jobs).where(jobs.c.id == number, _OPEN).values(**values)) > 0
 
-    def begin(self, number: int, at: str) -> None:
-        """One more attempt."""
-        self.set(number, state="running", started=at, attempts=jobs.c.attempts + 1)
-
     def log(self, number: int) -> str:
         """The end of what it printed, as far as workers wrote it down."""
         return self._run.value(select(jobs.c.log).where(jobs.c.id == number)) or ""
 
     # ------------------------------------------------------------ workers
 
-    def claim(self, worker: str, at: str, lease: float, attempts: int) -> int | None:
-        """The oldest job that waits, or whose worker was lost, given to a worker; None if there is none."""
-        waits = or_(jobs.c.state == "queued", and_(jobs.c.state == "running", _LOST))
-        oldest = select(jobs.c.id).where(waits, jobs.c.attempts < attempts).order_by(jobs.c.id).limit(1)
-        chosen = oldest.with_for_update(skip_locked=True).scalar_subquery()
+    def waiting(self, attempts: int) -> list[Row]:
+        """Those that nobody does and that were not tried too often, oldest first."""
+        return self._run.rows(_JOBS.where(_WAITS, jobs.c.attempts < attempts).order_by(jobs.c.id))
+
+    def claim(self, number: int, worker: str, at: str, lease: float) -> bool:
+        """Give a job that waits to a worker; False where another one was quicker, or it ended."""
         mine = {"state": "running", "worker": worker, "leased": seconds_now() + lease, "started": at}
-        taken = update(jobs).where(jobs.c.id == chosen).values(**mine, attempts=jobs.c.attempts + 1)
-        rows = self._run.take(taken.returning(jobs.c.id))
-        return rows[0]["id"] if rows else None
+        taken = update(jobs).where(jobs.c.id == number, _WAITS).values(**mine, attempts=jobs.c.attempts + 1)
+        return bool(self._run.take(taken.returning(jobs.c.id)))
+
+    def lose(self, worker: str) -> None:
+        """A worker died: what it had waits for another one."""
+        self._run.change(update(jobs).where(jobs.c.worker == worker, jobs.c.state == "running").values(leased=0.0))
 
     def report(self, number: int, worker: str, **values: Any) -> bool | None:
         """What became of a job so far; whether it was asked to stop, None where another worker has it."""
@@ -121,6 +122,10 @@ class WorkerRows:
     def leave(self, name: str) -> None:
         """A worker ended."""
         self._run.change(delete(workers).where(workers.c.name == name))
+
+    def silence(self) -> dict[str, float]:
+        """For how many seconds each worker gave no sign of life."""
+        return self._run.pairs(select(workers.c.name, seconds_now() - workers.c.seen))
 
     def alive(self, within: float) -> list[Row]:
         """Those that were seen in the last seconds."""

@@ -1,0 +1,238 @@
+"""The worst minute of a busy day: busy cores, twenty open pages, a merge and an impact on the command line, fifty jobs at once.
+
+`python -m bench.storm HOME OUT.json` runs it in this checkout, `python -m bench.storm --draw PICTURE.svg NAME=OUT.json ...` draws runs
+below each other. It samples the workers' processes and memory, the load, and the jobs that ended, and stops by itself: when all
+ended, after `--minutes`, or when workers outgrow the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from bench.corpus import ROOT
+from bench.sessions import Tab, serving
+from core.bootstrap import App, build
+from core.services.people.accounts import DEMO
+from core.settings import load
+
+PAGES, JOBS = 20, 50
+TOO_MANY, TOO_LARGE = 120, 12_000  # processes, megabytes: a storm that goes on like this ends the machine
+AUTHOR, REVIEWER, ADMIN = (
+    next(actor for actor in DEMO if actor.role == role) for role in ("author", "reviewer", "admin")
+)
+
+
+def workspace(home: Path) -> tuple[App, int, int]:
+    """A small base with a change that is ready to merge and one in review."""
+    app = build(load(home=home))
+    app.platform.workspace.create()
+    files = {
+        f"d{n}.md": f"# Document {n}\n\nWhat number {n} says about cash and carriers.\n".encode() for n in range(30)
+    }
+    app.knowledge.documents.save(ADMIN, files, [], "Start")
+    app.index.builder.build(app.platform.settings.profile())
+    ready, asked = (
+        app.reviews.changes.propose(AUTHOR, title, {name: b"# New\n\nA new rule about leave.\n"}).id
+        for title, name in (("Ready", "ready.md"), ("Asked", "asked.md"))
+    )
+    for number in (ready, asked):
+        app.reviews.changes.submit(AUTHOR, number)
+    app.reviews.discussion.approve(REVIEWER, ready)
+    return app, ready, asked
+
+
+class Samples:
+    """What the machine does, every half second."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.rows, self.ended, self.why = home, [], threading.Event(), ""  # type: Path, list[dict[str, float]], threading.Event, str
+        self.began = time.monotonic()
+
+    def run(self, until: float) -> None:
+        while not self.ended.wait(0.5):
+            workers = [
+                size
+                for words, size in processes()
+                if self.home.name in words and ("worker" in words or "work" in words)
+            ]
+            states = job_states(self.home)
+            row = {
+                "t": round(time.monotonic() - self.began, 1),
+                "workers": len(workers),
+                "megabytes": sum(workers),
+                "load": os.getloadavg()[0],
+                "done": states.get("done", 0),
+                "open": states.get("queued", 0) + states.get("running", 0),
+            }
+            self.rows.append(row)
+            if row["workers"] > TOO_MANY or row["megabytes"] > TOO_LARGE or row["t"] > until:
+                self.why = "out of time" if row["t"] > until else "ended by hand: too many processes"
+                self.ended.set()
+            elif row["done"] > JOBS and not row["open"]:
+                self.ended.set()
+
+
+def processes() -> list[tuple[list[str], float]]:
+    """Command line, by its last parts, and resident megabytes of every process."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):
+            words = [Path(word).name for word in (folder / "cmdline").read_text().split("\0")]
+            found.append((words, int((folder / "statm").read_text().split()[1]) * 4096 / 1e6))
+    return found
+
+
+def job_states(home: Path) -> dict[str, int]:
+    """How many jobs are in each state."""
+    with suppress(sqlite3.Error), closing(sqlite3.connect(home / "app.db", timeout=5)) as rows:
+        return dict(rows.execute("SELECT state, count(*) FROM jobs GROUP BY state"))
+    return {}
+
+
+class Page(Tab):
+    """A page that stays open and asks again as often as it is told to."""
+
+    async def stay(self, name: str, query: str, ended: threading.Event) -> None:
+        from streamlit.proto.BackMsg_pb2 import BackMsg
+        from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+        first = BackMsg()
+        first.rerun_script.page_name, first.rerun_script.query_string = name, query
+        await self.socket.send(first.SerializeToString())
+        fragments: dict[str, float] = {}
+        while not ended.is_set():
+            with suppress(asyncio.TimeoutError):
+                message = ForwardMsg()
+                message.ParseFromString(await asyncio.wait_for(self.socket.recv(), 1.0))
+                if message.WhichOneof("type") == "auto_rerun":
+                    fragments[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+                continue
+            for fragment in fragments:  # nothing came for a second: what looks every second looks again
+                again = BackMsg()
+                again.rerun_script.fragment_id, again.rerun_script.is_auto_rerun = fragment, True
+                again.rerun_script.page_name, again.rerun_script.query_string = name, query
+                await self.socket.send(again.SerializeToString())
+
+
+async def open_pages(url: str, change: int, ended: threading.Event) -> None:
+    """Ten pages of the change that is merged, ten of the jobs."""
+
+    async def one(n: int) -> None:
+        with suppress(Exception):  # a page that cannot be served is one fewer; the samples go on
+            async with Page(url) as page:
+                await page.stay(*(("reviews", f"change={change}") if n % 2 else ("index", "")), ended)
+
+    await asyncio.gather(*(one(n) for n in range(PAGES)))
+
+
+def command(home: Path, *words: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "core", "--home", str(home), *words], cwd=ROOT, stdout=subprocess.DEVNULL
+    )
+
+
+def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
+    """Run it, and say what was seen."""
+    app, ready, asked = workspace(home)
+    samples, loops, typed = Samples(home), [], []  # type: Samples, list[Any], list[Any]
+    with serving(home) as (url, _):
+        loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
+        pages = threading.Thread(target=lambda: asyncio.run(open_pages(url, ready, samples.ended)))
+        sampler = threading.Thread(target=samples.run, args=(60 * minutes,))
+        try:
+            pages.start()
+            sampler.start()
+            time.sleep(5)
+            typed = [command(home, "change", "merge", str(ready)), command(home, "change", "impact", str(asked))]
+            for n in range(JOBS):
+                app.evaluation.jobs.generate(ADMIN, "known-items", f"set-{n}", n, 3)
+            sampler.join()
+        finally:
+            samples.ended.set()
+            for process in (*loops, *typed):
+                process.kill()
+                process.wait()
+            pages.join(30)
+    subprocess.run(["pkill", "-9", "-f", f"core --home {home}"], check=False)
+    jobs = app.platform.jobs.recent(1000)
+    return {
+        "rows": samples.rows,
+        "why": samples.why,
+        "jobs": len(jobs),
+        "done": sum(job.state == "done" for job in jobs),
+        "attempts": max(job.attempts for job in jobs),
+        "most workers": max(row["workers"] for row in samples.rows),
+        "most megabytes": max(row["megabytes"] for row in samples.rows),
+        "highest load": max(row["load"] for row in samples.rows),
+        "seconds": samples.rows[-1]["t"],
+    }
+
+
+# ---------------------------------------------------------------- the picture
+
+PANELS = (
+    ("workers", "worker processes"),
+    ("megabytes", "their megabytes"),
+    ("load", "load of the machine"),
+    ("done", "jobs done"),
+)
+WIDTH, HEIGHT, GAP = 230, 130, 40
+
+
+def draw(runs: dict[str, dict[str, Any]]) -> str:
+    """The runs as rows of four charts, every column on one scale."""
+    tallest = {name: max(1.0, *(row[name] for run in runs.values() for row in run["rows"])) for name, _ in PANELS}
+    longest = max(run["rows"][-1]["t"] for run in runs.values())
+    parts = []
+    for y, (name, run) in enumerate(runs.items()):
+        for x, (key, title) in enumerate(PANELS):
+            left, top = GAP + x * (WIDTH + GAP), 2 * GAP + y * (HEIGHT + 2 * GAP)
+            points = " ".join(
+                f"{left + WIDTH * row['t'] / longest:.1f},{top + HEIGHT * (1 - row[key] / tallest[key]):.1f}"
+                for row in run["rows"]
+            )
+            most = max(row[key] for row in run["rows"])
+            parts.append(
+                f'<text x="{left}" y="{top - 10}">{name}: {title}, at most {most:,.0f}</text>'
+                f'<rect x="{left}" y="{top}" width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#ccc"/>'
+                f'<polyline points="{points}" fill="none" stroke="#b3402a" stroke-width="1.5"/>'
+                f'<text x="{left + WIDTH}" y="{top + HEIGHT + 16}" text-anchor="end" fill="#666">{longest:.0f} s</text>'
+            )
+    size = f'width="{GAP + len(PANELS) * (WIDTH + GAP)}" height="{GAP + len(runs) * (HEIGHT + 2 * GAP)}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="white"/>{"".join(parts)}</svg>'
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("what", nargs="+", help="HOME OUT.json, or with --draw NAME=RUN.json ...")
+    parser.add_argument("--draw", type=Path)
+    parser.add_argument("--minutes", type=float, default=6.0)
+    parser.add_argument("--busy", type=int, default=2, help="busy loops, one per core")
+    options = parser.parse_args()
+    if options.draw:
+        runs = {
+            name: json.loads(Path(file).read_text()) for name, _, file in (each.partition("=") for each in options.what)
+        }
+        options.draw.write_text(draw(runs))
+        return
+    seen = storm(Path(options.what[0]).resolve(), options.minutes, options.busy)
+    Path(options.what[1]).write_text(json.dumps(seen))
+    print(json.dumps({name: value for name, value in seen.items() if name != "rows"}))
+
+
+if __name__ == "__main__":
+    main()
