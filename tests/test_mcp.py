@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import logging
 import re
@@ -10,7 +11,8 @@ import shutil
 import sys
 import threading
 import tomllib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,7 @@ from core.entrypoints.mcp.server import AT_ONCE, build_server
 from core.entrypoints.mcp.tokens import TokenCount
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.programs import COMMAND, for_programs
 from core.errors import Corrupt, Refused, Unavailable
 from core.settings import load
 from pages.ui.security import Guard
@@ -322,6 +325,110 @@ def test_an_unknown_tool_and_a_wrong_argument_are_refused(small: App) -> None:
     assert sentence.startswith("The arguments cannot be used. token_budget: ")
     assert "validation error" not in sentence
     assert refusal(served(small), "search", question=" ").startswith("The query is empty.")
+
+
+@pytest.mark.parametrize(("name", "value"), [("tag", ["cash"]), ("folder", "fin"), ("k", 3)])
+def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_that_it_has(
+    small: App, name: str, value: Any
+) -> None:
+    """The HTTP API calls them so: ignored in silence, a filter would find too much."""
+    known = "as_of, docs, folders, history, owners, question, tags, token_budget, types"
+    said = refusal(served(small), "search", question="File form", **{name: value})
+    assert said == f"There is no argument {name!r} here. Arguments: {known}."
+    tools = talk(served(small), lambda client: client.list_tools()).tools
+    assert {tool.input_schema["additionalProperties"] for tool in tools} == {False}
+
+
+def test_a_field_that_an_edit_does_not_have_is_refused_with_those_that_it_has(small: App) -> None:
+    edit = {"document": "IT-1", "version": 1, "old": "809", "new": "811"}
+    said = refusal(served(small, demo("author")), "propose_change", title="x", edits=[edit])
+    fields = "there is no such field. Fields: document, version, find, replace, text"
+    assert said == f"The arguments cannot be used. edits.0.old: {fields}. edits.0.new: {fields}."
+
+
+READING, ALL = ("search", "read", "outline", "related", "what_changed"), ("report_gap", "propose_change")
+
+
+@pytest.mark.parametrize(
+    ("role", "scope", "tools"),
+    [
+        ("author", "read", READING),
+        ("reader", "propose", (*READING, "report_gap")),
+        ("author", "propose", (*READING, *ALL)),
+        ("reviewer", "review", (*READING, *ALL)),
+    ],
+)
+def test_a_token_is_offered_the_tools_that_it_may_use(
+    small: App, role: str, scope: str, tools: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    from core.entrypoints.cli import main
+
+    text, _ = small.people.tokens.make(demo(role), "assistant", scope)
+    listed = over_http(small, text, lambda client: client.list_tools()).tools
+    assert tuple(tool.name for tool in listed) == tools
+    monkeypatch.setenv("CONCORD_TOKEN", text)
+    assert main(["--home", str(small.settings.home), "mcp", "--check", "--json"]) == 0
+    assert tuple(json.loads(capsys.readouterr().out)["tools"]) == tools
+
+
+def test_whoever_cannot_report_a_gap_is_not_told_to(small: App) -> None:
+    asked = "What is the melting point of tungsten carbide?"
+    for scope, told in (("read", False), ("propose", True)):
+        server = served(small, replace(demo("reader"), scope=scope))
+        assert ("report_gap" in call(server, "search", question=asked).structured_content["note"]) == told
+
+
+def test_no_refusal_tells_a_model_to_run_a_command(small: App) -> None:
+    server = served(small, demo("author"))
+    assert refusal(server, "read", document="nothing") == "There is no document 'nothing'."
+    edit = {"document": "nothing", "version": 1, "find": "a", "replace": "b"}
+    assert refusal(server, "propose_change", title="x", edits=[edit]) == "There is no document 'nothing'."
+
+    async def work(client: Client) -> str:
+        with pytest.raises(MCPError) as raised:
+            await client.read_resource("concord://documents/now/it/none.md")
+        return str(raised.value)
+
+    assert "python -m core" not in talk(server, work)
+
+
+def sentences() -> Iterator[str]:
+    """Every text in the code that names a command, with X for what is filled in."""
+    for path in (ROOT / "core").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if COMMAND.search(text) and path.name not in ("programs.py", "cli.py"):
+            for node in ast.walk(ast.parse(text)):
+                if isinstance(node, ast.Call | ast.BinOp | ast.Assign):
+                    for part in ast.iter_child_nodes(node):
+                        if isinstance(part, ast.JoinedStr | ast.Constant):
+                            pieces = part.values if isinstance(part, ast.JoinedStr) else [part]
+                            yield "".join(str(getattr(piece, "value", "")) if isinstance(piece, ast.Constant) else "X" for piece in pieces)  # fmt: skip
+
+
+def test_every_sentence_of_the_code_can_be_said_without_its_command() -> None:
+    named = [text for text in sentences() if COMMAND.search(text)]
+    assert len(named) > 50
+    for text in named:
+        assert not COMMAND.search(for_programs(text)), text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "sentence"),
+    [
+        ("answer", {}, "The prompt 'answer' needs the argument 'question'."),
+        ("answer", {"q": "x"}, "There is no argument 'q' here. Arguments: question."),
+        ("ask", {"question": "x"}, "There is no prompt 'ask' here. Prompts: answer."),
+    ],
+)
+def test_a_prompt_that_cannot_be_made_is_refused_in_a_sentence_and_logs_no_fault(
+    small: App, name: str, arguments: dict[str, str], sentence: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def work(client: Client) -> None:
+        with pytest.raises(MCPError, match=re.escape(sentence)):
+            await client.get_prompt(name, arguments)
+
+    talk(served(small), work)
+    assert not [record for record in caplog.records if record.exc_info or record.levelno >= logging.WARNING]
 
 
 # ---------------------------------------------------------------- as of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,8 @@ from core.access import Actor
 from core.entrypoints.api import problems
 from core.entrypoints.api.limits import TokenBuckets
 from core.entrypoints.api.metrics import Meters
-from core.errors import BadInput, ConcordError, Unauthenticated, storage_failure
+from core.entrypoints.programs import refuse_unknown
+from core.errors import ConcordError, Unauthenticated, storage_failure
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -202,13 +203,6 @@ class ApiCall:
             if not (name == "prev" and window.offset == 0) and not (name == "next" and offset >= total)
         ]
         return {"Link": ", ".join(links)}
-
-
-def refuse_unknown(given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse parameters that an operation does not have: a misspelled filter would find too much."""
-    for name in given:
-        if name not in known:
-            raise BadInput(f"There is no parameter {name!r} here. Parameters: {', '.join(sorted(known)) or 'none'}.")
 
 
 async def _call(request: Request) -> ApiCall:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.responses import Response
 
+from core.entrypoints.programs import for_programs
 from core.errors import (
     BadInput,
     Cancelled,
@@ -71,18 +71,6 @@ class ProblemDetails(BaseModel):
     detail: str
     request: str
     errors: list[WrongPart] = []
-
-
-_COMMAND = re.compile(r"(?<=[.:;])\s+[^.:;]*: python -m core\b[^.]*\.?")
-
-
-def for_programs(sentence: str) -> str:
-    """A refusal without the commands that only somebody at the server's terminal can run.
-
-    >>> for_programs("There is no change 9. List them with: python -m core change list")
-    'There is no change 9.'
-    """
-    return _COMMAND.sub("", sentence)
 
 
 def status_of(error: ConcordError) -> int:

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ValidationError
 from starlette.requests import Request
 
-from core.entrypoints.api.calls import refuse_unknown
+from core.entrypoints.programs import refuse_unknown
 
 F = TypeVar("F", bound=BaseModel)
 

@@ -39,9 +39,9 @@ def serve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 
 
 def _check(actor: Actor, terminal: Terminal) -> int:
-    from core.entrypoints.mcp.tools import TOOLS
+    from core.entrypoints.mcp.tools import offered
 
-    tools = [tool.__name__ for tool in TOOLS]
+    tools = [tool.__name__ for tool in offered(actor)]
     value = {"account": actor.id, "role": actor.role, "scope": actor.scope, "token": actor.token, "tools": tools}
     rights = f"{actor.role}, with the scope {actor.scope} of {actor.token!r}" if actor.token else actor.role
     terminal.show(value, [f"Assistants act as {actor.name} ({rights}).", f"Tools: {', '.join(tools)}."])

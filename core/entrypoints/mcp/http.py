@@ -19,6 +19,7 @@ from core.entrypoints.api.limits import TokenBuckets
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.programs import for_programs
 from core.errors import ConcordError, Unauthenticated
 
 if TYPE_CHECKING:
@@ -98,5 +99,5 @@ def _address(request: Request) -> str:
 
 def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """A sentence in the form that clients of the protocol show."""
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": sentence}}
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": for_programs(sentence)}}
     return JSONResponse(body, status, headers)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import anyio
+from mcp import MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, ListToolsResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
 from core import __version__
-from core.entrypoints.mcp.tools import READING, TOOLS
-from core.errors import ConcordError
+from core.access import require
+from core.entrypoints.mcp.tools import NEEDS, TOOLS, Tool, offered, only_reads
+from core.entrypoints.programs import for_programs, refuse_unknown
+from core.errors import BadInput, ConcordError
 
 if TYPE_CHECKING:
-    from core.entrypoints.mcp.replies import ToolReply
     from core.entrypoints.mcp.visits import Visit
 
 AT_ONCE = 8  # calls that are worked on at a time; others wait, and pages do not
@@ -45,21 +47,63 @@ Visits = Callable[[Context], "Visit"]
 
 
 class ConcordServer(MCPServer):
-    """The SDK's server, whose refusals are sentences."""
+    """The SDK's server, whose refusals are sentences, and which lists to each caller what they may use."""
+
+    visits: Visits
+    limiter: anyio.CapacityLimiter
+
+    async def _handle_list_tools(self, ctx: Any, params: Any) -> ListToolsResult:
+        """Only the tools of the caller: one that is refused at every call is no tool."""
+        listed = await super()._handle_list_tools(ctx, params)
+        work = partial(self.visits, Context(request_context=ctx, mcp_server=self))
+        try:
+            visit = await anyio.to_thread.run_sync(work, limiter=self.limiter)
+        except ConcordError as error:
+            raise MCPError(INVALID_REQUEST, for_programs(str(error))) from None
+        names = {tool.__name__ for tool in offered(visit.actor)}
+        return listed.model_copy(update={"tools": [tool for tool in listed.tools if tool.name in names]})
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool; arguments that do not fit are named one by one."""
+        tool = self._tool_manager.get_tool(name)
         try:
+            if tool is not None:
+                refuse_unknown(arguments, tool.parameters["properties"], "argument")
             return await super().call_tool(name, arguments, context)
+        except BadInput as error:
+            return _refused(str(error))
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
+            if tool is None or not isinstance(error.__cause__, ValidationError):
                 raise
-            return _refused(_unfit(error.__cause__))
+            return _refused(_unfit(error.__cause__, tool.parameters))
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:
+        """A prompt with its arguments; what is missing is named, not logged as a fault of the server."""
+        known = {prompt.name: [each.name for each in prompt.arguments or ()] for prompt in await self.list_prompts()}
+        try:
+            refuse_unknown([name], known, "prompt")
+            refuse_unknown(arguments or (), known[name], "argument")
+        except BadInput as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
+        if missing := [each for each in known[name] if each not in (arguments or {})]:
+            raise MCPError(INVALID_PARAMS, f"The prompt {name!r} needs the argument {missing[0]!r}.")
+        return await super().get_prompt(name, arguments, context)
 
 
-def _unfit(error: ValidationError) -> str:
-    parts = ("{}: {}".format(".".join(map(str, part["loc"])), part["msg"].rstrip(".")) for part in error.errors())
+def _unfit(error: ValidationError, schema: Mapping[str, Any]) -> str:
+    parts = ("{}: {}".format(".".join(map(str, part["loc"])), _why(part, schema)) for part in error.errors())
     return f"The arguments cannot be used. {'. '.join(parts)}."
+
+
+def _why(part: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """What is wrong with a part of the arguments; a field that is not known comes with those that are."""
+    if part["type"] != "extra_forbidden":
+        return str(part["msg"]).rstrip(".")
+    place = schema
+    for step in part["loc"][:-1]:
+        place = place["items"] if isinstance(step, int) else place["properties"][step]
+        place = schema["$defs"][place["$ref"].rpartition("/")[2]] if "$ref" in place else place
+    return f"there is no such field. Fields: {', '.join(place['properties'])}"
 
 
 def build_server(visits: Visits) -> MCPServer:
@@ -71,8 +115,11 @@ def build_server(visits: Visits) -> MCPServer:
     )
     root.handlers, root.level = handlers, level  # the SDK takes the log of the whole process over
     limiter = anyio.CapacityLimiter(AT_ONCE)
+    server.visits, server.limiter = visits, limiter
     for tool in TOOLS:
         server.add_tool(_offered(tool, visits, limiter), annotations=_annotations(tool))
+    for each in server._tool_manager.list_tools():
+        each.parameters["additionalProperties"] = False  # see `call_tool`
     _add_documents(server, visits, limiter)
     server.prompt(title="Answer from the knowledge base")(answer)
     return server
@@ -93,18 +140,18 @@ def _add_documents(server: MCPServer, visits: Visits, limiter: anyio.CapacityLim
         try:
             return await anyio.to_thread.run_sync(work, limiter=limiter)
         except ConcordError as error:
-            raise ResourceError(str(error)) from None
+            raise ResourceError(for_programs(str(error))) from None
 
     server.resource(RESOURCE, title="A document at a commit", mime_type="text/markdown")(document)
 
 
-def _annotations(tool: Callable[..., ToolReply]) -> ToolAnnotations:
+def _annotations(tool: Tool) -> ToolAnnotations:
     """What clients may do without asking their user."""
-    reads = tool in READING
+    reads = only_reads(tool)
     return ToolAnnotations(read_only_hint=reads, destructive_hint=False, idempotent_hint=reads, open_world_hint=False)
 
 
-def _offered(tool: Callable[..., ToolReply], visits: Visits, limiter: anyio.CapacityLimiter) -> Callable[..., Any]:
+def _offered(tool: Tool, visits: Visits, limiter: anyio.CapacityLimiter) -> Callable[..., Any]:
     """A tool as the SDK takes it: the visit is made from the context, and the schemas are those of the tool."""
 
     async def call(ctx: Context, **arguments: Any) -> CallToolResult:
@@ -123,9 +170,11 @@ def _offered(tool: Callable[..., ToolReply], visits: Visits, limiter: anyio.Capa
     return call
 
 
-def _answer(tool: Callable[..., ToolReply], visits: Visits, ctx: Context, arguments: dict[str, Any]) -> CallToolResult:
+def _answer(tool: Tool, visits: Visits, ctx: Context, arguments: dict[str, Any]) -> CallToolResult:
     try:
-        reply = tool(visits(ctx), **arguments)
+        visit = visits(ctx)
+        require(visit.actor, NEEDS[tool])
+        reply = tool(visit, **arguments)
     except ConcordError as error:
         return _refused(str(error))
     return CallToolResult(
@@ -134,4 +183,4 @@ def _answer(tool: Callable[..., ToolReply], visits: Visits, ctx: Context, argume
 
 
 def _refused(sentence: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=for_programs(sentence))], is_error=True)

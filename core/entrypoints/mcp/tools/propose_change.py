@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from core import strict
-from core.access import Actor, require
+from core.access import Actor
 from core.entrypoints.mcp.replies import ToolReply
 from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.programs import for_programs
 from core.errors import BadInput, ConcordError, Conflict, NotFound
 from core.services.reviews.authoring import check_new_path
 from core.services.reviews.changes import Change
@@ -24,6 +25,8 @@ NOT_YET = "Its impact is still being measured; people see it with the change."
 
 class ProposedEdit(BaseModel):
     """An edit of one document."""
+
+    model_config = ConfigDict(extra="forbid")
 
     document: str = Field(description="The id or path of a document; for a new one its path, such as it/vpn.md.")
     version: int | None = Field(default=None, description="The `version` that you read. Not for a new document.")
@@ -93,7 +96,6 @@ def propose_change(
     Use it only when the user asks for an edit. Read each document first and name the `version` that you read. Returns what
     the checks find and what the change does to search: correct errors with a new proposal. Needs an account that may write.
     """
-    require(visit.actor, "propose a change")
     start = visit.app.knowledge.store.head()
     files = edited(visit, edits)
     change = visit.app.reviews.changes.propose(visit.actor, title, files, _signed(why, visit.actor), start=start)
@@ -178,7 +180,7 @@ def _impact(visit: Visit, change: Change) -> ImpactReply:
     except TimeoutError:
         return ImpactReply(sentence=NOT_YET)
     except ConcordError as error:
-        return ImpactReply(sentence=str(error))
+        return ImpactReply(sentence=for_programs(str(error)))
     return ImpactReply(
         sentence=impact.sentence,
         losses=list(impact.losses),

@@ -10,6 +10,7 @@ from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import Budget, DocumentReply, Name, Quoted, ToolReply, document_fields
 from core.entrypoints.mcp.tokens import USUAL, longest
 from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.programs import for_programs
 from core.errors import ConcordError
 from core.types import Document
 
@@ -86,7 +87,7 @@ def _in_graph(
     try:
         view = visit.app.graph.explorer.around_document(visit.actor, document.id, hops=2, limit=NODES)
     except ConcordError as error:
-        return [], [], str(error)
+        return [], [], for_programs(str(error))
     shared = {edge.target: int(edge.weight) for edge in view.edges if edge.label == "shares"}
     near = [
         _row(known[node.sources[0]], "shares names", f"{shared[node.id]} names")
