@@ -31,6 +31,10 @@ class Stale(Refused):
     """What the caller saw is not what is there any more; the message says what to look at again."""
 
 
+class Busy(Refused):
+    """Somebody asks for more at a time than one may; the message says when to go on."""
+
+
 class Conflict(ConcordError):
     """Somebody else was faster, or two edits touch the same lines."""
 

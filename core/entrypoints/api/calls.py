@@ -20,10 +20,10 @@ from starlette.responses import Response
 from core import strict
 from core.access import Actor
 from core.entrypoints.api import problems
-from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.api.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.programs import refuse_unknown
-from core.errors import ConcordError, Unauthenticated, storage_failure
+from core.errors import Busy, ConcordError, Unauthenticated, storage_failure
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -51,6 +51,12 @@ class Service:
     lanes: Mapping[str, anyio.CapacityLimiter] = field(
         default_factory=lambda: {name: anyio.CapacityLimiter(threads) for name, threads in LANES.items()}
     )
+    turns: Mapping[str, Turns] = field(
+        default_factory=lambda: {name: Turns(threads // 2) for name, threads in LANES.items()}
+    )  # half of a lane at most is one account's
+    accounts: dict[str, str] = field(
+        default_factory=dict
+    )  # of tokens that came before, so that all of one account's share
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +101,12 @@ class ApiCall:
         """The result of `work` as JSON; all of it in a thread. `tag` names the state it depends on, where that is cheap;
         `actor` is who asks where the token does not say it."""
         task = partial(self._guarded, work, tag, status, actor)
-        lanes: Mapping[str, anyio.CapacityLimiter] = self.service.lanes
-        return await anyio.to_thread.run_sync(task, limiter=lanes[lane])
+        service: Service = self.service
+        try:
+            async with service.turns[lane].of(service.accounts.get(self.secret(), self.secret()) or self.id):
+                return await anyio.to_thread.run_sync(task, limiter=service.lanes[lane])
+        except Busy as error:
+            return self._refused(error)
 
     async def page(self, work: Work, window: Window, show: Callable[[Any], Any] = strict.plain) -> Response:
         """A part of a list, with the whole count and links to the parts beside it. `show` makes JSON of that part."""
@@ -167,6 +177,9 @@ class ApiCall:
         if not secret:
             raise Unauthenticated(NO_TOKEN)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
+        if len(self.service.accounts) >= MOST:
+            self.service.accounts.clear()
+        self.service.accounts[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"
         return actor
 

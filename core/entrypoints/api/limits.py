@@ -1,15 +1,22 @@
-"""How much one access token may ask: a token bucket each, in the memory of this process."""
+"""How much one access token may ask, and how much of it one account at a time; in the memory of this process."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from math import ceil
 from threading import Lock
 
+import anyio
+
+from core.errors import Busy
+
 MINUTE = 60.0
 MOST = 10_000  # buckets that are kept; full ones are as good as none
+WAITING = 100  # requests of one account that may wait for their turn
+TOO_MANY_WAIT = "{} requests of this account wait already. Send the next when some of them are answered."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +59,35 @@ class TokenBuckets:
         if len(self._buckets) > MOST:
             kept = {name: held for name, held in self._buckets.items() if now - held[1] < MINUTE}
             self._buckets = kept
+
+
+@dataclass(slots=True)
+class _Queue:
+    turns: anyio.Semaphore
+    length: int = 0  # those at work included
+
+
+class Turns:
+    """So many requests of one account work at a time and its others wait, so that nobody's hundred stand before another's one.
+
+    For one event loop: nothing here is locked.
+    """
+
+    def __init__(self, at_once: int, waiting: int = WAITING) -> None:
+        self.at_once, self.waiting = at_once, waiting
+        self._queues: dict[str, _Queue] = {}
+
+    @asynccontextmanager
+    async def of(self, who: str) -> AsyncIterator[None]:
+        """A turn of somebody; Busy where too many of theirs wait."""
+        queue = self._queues.setdefault(who, _Queue(anyio.Semaphore(self.at_once)))
+        if queue.length >= self.at_once + self.waiting:
+            raise Busy(TOO_MANY_WAIT.format(self.waiting))
+        queue.length += 1
+        try:
+            async with queue.turns:
+                yield
+        finally:
+            queue.length -= 1
+            if not queue.length:
+                self._queues.pop(who, None)

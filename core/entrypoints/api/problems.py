@@ -13,6 +13,7 @@ from starlette.responses import Response
 from core.entrypoints.programs import for_programs
 from core.errors import (
     BadInput,
+    Busy,
     Cancelled,
     ConcordError,
     Conflict,
@@ -29,6 +30,7 @@ MEDIA_TYPE = "application/problem+json"
 STATUSES: tuple[tuple[type[ConcordError], int], ...] = (
     (Unauthenticated, 401),
     (Stale, 412),
+    (Busy, 429),
     (Refused, 403),
     (NotFound, 404),
     (Conflict, 409),

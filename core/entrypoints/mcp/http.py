@@ -15,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from core.access import Actor
-from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.api.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import Visit
 from core.entrypoints.programs import for_programs
-from core.errors import ConcordError, Unauthenticated
+from core.errors import Busy, ConcordError, Unauthenticated
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -42,7 +42,7 @@ class McpEndpoint:
     def __init__(self, opened: Callable[[], App], url: str = "", rate: int = 0) -> None:
         """`url` is where people open the app, by default where a request was sent; `rate` the most requests of a token in
         a minute, 0 for any number."""
-        self.opened, self.url, self._buckets = opened, url, TokenBuckets(rate)
+        self.opened, self.url, self._buckets, self._turns = opened, url, TokenBuckets(rate), Turns(2)
         self._manager: StreamableHTTPSessionManager | None = None
 
     @asynccontextmanager
@@ -60,24 +60,28 @@ class McpEndpoint:
         request = Request(scope)
         response = await self._refusal(request)
         if response is None and self._manager is not None:
-            await self._manager.handle_request(scope, receive, send)
-            return
-        await (response or _refused(503, NOT_OPEN))(scope, receive, send)
+            try:
+                async with self._turns.of(scope[_ACTOR].id):
+                    await self._manager.handle_request(scope, receive, send)
+                return
+            except Busy as error:
+                response = refused(429, str(error))
+        await (response or refused(503, NOT_OPEN))(scope, receive, send)
 
     async def _refusal(self, request: Request) -> Response | None:
         """Why a request goes no further; None with a good token."""
         if request.method != "POST":
-            return _refused(405, ONLY_POST, {"Allow": "POST"})
+            return refused(405, ONLY_POST, {"Allow": "POST"})
         try:
             actor = request.scope[_ACTOR] = await anyio.to_thread.run_sync(self._holder, request)
         except Unauthenticated as error:
-            return _refused(401, str(error), {"WWW-Authenticate": "Bearer"})
+            return refused(401, str(error), {"WWW-Authenticate": "Bearer"})
         except ConcordError as error:
             LOG.error("%s", error)
-            return _refused(503, NOT_OPEN)
+            return refused(503, NOT_OPEN)
         allowance = self._buckets.take(f"{actor.id} {actor.token}")
         if allowance and allowance.wait:
-            return _refused(429, TOO_MANY.format(allowance.wait), allowance.headers())
+            return refused(429, TOO_MANY.format(allowance.wait), allowance.headers())
         return None
 
     def _holder(self, request: Request) -> Actor:
@@ -97,7 +101,7 @@ def _address(request: Request) -> str:
     return f"{scheme}://{request.url.netloc}{request.url.path.rpartition('/')[0]}"
 
 
-def _refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
+def refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """A sentence in the form that clients of the protocol show."""
     body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": for_programs(sentence)}}
     return JSONResponse(body, status, headers)
