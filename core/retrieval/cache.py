@@ -6,7 +6,7 @@ Cached legs, passages and rerankers give the same answers as the originals: the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,15 @@ from core.retrieval.pipeline import open_leg
 if TYPE_CHECKING:
     import numpy as np
 
+LEGS_KEPT, VECTORS_KEPT, RANKINGS_KEPT = 64, 64, 16  # of one cache; beyond them it starts anew
+SCORES_KEPT, PASSAGES_KEPT = 20_000, 5_000
 AHEAD = 100  # candidates per leg that are fetched at once, so that the depth slider has something to move over
+
+
+def make_room(kept: dict[Any, Any], most: int) -> None:
+    """Empty a cache that is full: a run has few queries, and what is gone is computed again."""
+    if len(kept) >= most:
+        kept.clear()
 
 
 class QueryCache:
@@ -33,6 +41,7 @@ class QueryCache:
     def vector(self, text: str, embed: Callable[[str], np.ndarray]) -> np.ndarray:
         """The vector of a query, made once."""
         if text not in self._vectors:
+            make_room(self._vectors, VECTORS_KEPT)
             self._vectors[text] = embed(text)
         return self._vectors[text]
 
@@ -44,6 +53,7 @@ class QueryCache:
             leg = open_leg(name, asked, index)
             if hasattr(leg, "path"):
                 return leg
+            make_room(self._legs, LEGS_KEPT)
             self._legs[key] = CachedLeg(leg, self.ahead)
         return self._legs[key]
 
@@ -74,11 +84,13 @@ class CachedLeg:
         if reached < depth:
             reached = max(depth, self._ahead)
             ranking = self._leg.search(reached, allowed)
+            make_room(self._rankings, RANKINGS_KEPT)
             self._rankings[key], self.searches = (reached, ranking), self.searches + 1
         return dict(islice(ranking.items(), depth))
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """The exact score of given chunks."""
+        make_room(self._scores, SCORES_KEPT)
         new = [chunk for chunk in chunks if chunk not in self._scores]
         if new:
             self._scores.update(zip(new, self._leg.score(new), strict=True))
@@ -95,6 +107,7 @@ class CachedReranker:
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """How well each text answers the query."""
+        make_room(self._scores, SCORES_KEPT)
         new = [text for text in dict.fromkeys(texts) if (query, text) not in self._scores]
         if new:
             scores = self._reranker.scores(query, new)
@@ -103,6 +116,7 @@ class CachedReranker:
 
     def cuts(self, query: str, texts: Sequence[str]) -> int:
         """How many of the texts are longer than the reranker reads."""
+        make_room(self._cuts, SCORES_KEPT)
         for text in texts:
             if (query, text) not in self._cuts:
                 self._cuts[query, text] = self._reranker.cuts(query, [text])
@@ -114,7 +128,7 @@ class CachedIndex:
 
     def __init__(self, index: Index) -> None:
         self._index = index
-        self.passage, self.excerpt = cache(index.passage), cache(index.excerpt)
+        self.passage, self.excerpt = (lru_cache(PASSAGES_KEPT)(look_up) for look_up in (index.passage, index.excerpt))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._index, name)

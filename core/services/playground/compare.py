@@ -24,7 +24,7 @@ from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
 MOST = 4  # columns
-_RANKINGS = 64  # configurations of a run whose results are cached
+_RANKINGS = 16  # configurations of a run whose results are cached
 _OWN = ("cut", "fuse")  # stages that every column runs for itself
 
 
