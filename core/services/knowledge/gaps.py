@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core.adapters.state.database import Database, State
 
 MAX_NOTE = 2000
+MOST_OPEN = 100  # gaps of one account
 NOBODY = "People who searched"  # where the question comes from the log, which names nobody
 SOURCES = {
     "reported": "reported",
@@ -95,9 +96,12 @@ class Gaps:
         near = self._near(text)
         with self.database.transaction() as state:
             asked = {"note": note.strip(), "who": actor.name, "account": actor.id}
-            known = [row for row in state.gaps.open() if same_form(row["query"]) == same_form(text)]
+            every = state.gaps.open()
+            known = [row for row in every if same_form(row["query"]) == same_form(text)]
             if mine := next((row for row in known if row["account"] == actor.id), None):
                 return Gap(**mine)
+            if sum(row["account"] == actor.id for row in every) >= MOST_OPEN:
+                raise Refused(f"{MOST_OPEN} questions that you reported are open. Report more when some are answered.")
             if nobodys := next((row for row in known if not row["account"]), None):
                 number = int(nobodys["id"])
                 state.gaps.set(number, **asked, source="reported")

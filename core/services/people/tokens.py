@@ -25,6 +25,7 @@ DAYS, MAX_DAYS = (30, 90, 365), 365
 _TOUCH = 60.0  # seconds: `used` is written at most so often
 _BYTES, _PREFIX = 39, 8  # 312 random bits in 52 letters; the first 8 letters are kept to find and recognise the token
 _LONGEST_NAME = 60
+MOST_TOKENS = 20  # of one account, that work
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +128,10 @@ class Tokens:
 
     def _refuse_taken(self, state: State, owner: Account, name: str) -> None:
         """Two tokens that work have different names: the audit tells them apart by name."""
-        tokens = map(self._token, state.tokens.all(owner.id))
-        if any(token.name == name and token.state == "active" for token in tokens):
+        active = [token for row in state.tokens.all(owner.id) if (token := self._token(row)).state == "active"]
+        if len(active) >= MOST_TOKENS:
+            raise Refused(f"{owner.name} has {MOST_TOKENS} access tokens, which is the limit. Revoke one first.")
+        if any(token.name == name for token in active):
             raise BadInput(
                 f"{owner.name} already has an access token {name!r}. Choose another name, or revoke that one."
             )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SHORTEST = 3  # characters that make a question
 PASSAGES = 20  # that the Search page shows
 SAME_VISIT = timedelta(minutes=30)  # the same question of one person counts once
+MOST_KEPT = 200  # questions of one person in that time; nobody asks more
 TYPING = timedelta(minutes=2)  # a question that goes on is the end of the one before
 _LOG = logging.getLogger(__name__)
 
@@ -62,11 +63,10 @@ class QueryLog:
         if len(words) < SHORTEST or not self.consents(actor):
             return False
         try:
-            self._keep(actor.id, words, opened)
+            return self._keep(actor.id, words, opened)
         except ConcordError as error:
             _LOG.warning("A question was not kept: %s", error)
             return False
-        return True
 
     def consents(self, actor: Actor) -> bool:
         """Whether the team keeps questions and this person's are among them."""
@@ -121,17 +121,20 @@ class QueryLog:
 
     # ------------------------------------------------------------ one asking
 
-    def _keep(self, account: str, words: str, opened: bool) -> None:
+    def _keep(self, account: str, words: str, opened: bool) -> bool:
         key, now = same_form(words), datetime.fromisoformat(self.clock.stamp())
         self._visits = {who: seen for who, seen in self._visits.items() if now - seen[1] < SAME_VISIT}
         if known := self._visits.get((account, key)):
             if opened:
                 self.database.queries.set_opened(known[0])
-            return
+            return True
+        if sum(who == account for who, _ in self._visits) >= MOST_KEPT:
+            return False
         self._drop_beginning(account, key, now)
         hour = now.replace(minute=0, second=0, microsecond=0).isoformat()  # nobody is found again by the minute
         number = self.database.queries.add(question=words, key=key, at=hour, opened=int(opened), **self._outcome(words))
         self._visits[account, key] = (number, now)
+        return True
 
     def _drop_beginning(self, account: str, key: str, now: datetime) -> None:
         """Somebody paused while typing: what stood there then was not the question."""
