@@ -3,6 +3,7 @@
 PERSONA = "persona"  # the demo account that is chosen
 SESSION = "session"  # the sign-in that this tab belongs to
 FLASH = "flash"  # messages that survive a rerun
+PAGE = "page_shown"  # the page that this tab shows
 DIALOG = "dialog"  # whether one is open
 
 QUERY = "q"  # the search box
@@ -29,7 +30,6 @@ UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
 UPLOAD_AT = "file"  # the number of the open one, in the URL
 UPLOAD_SIDE = "upload_side"  # which tab of an item is shown; the item follows
-UPLOAD_ORIGINALS = "upload_originals"  # the files that were converted, by digest
 UPLOAD_PAGE = "upload_page"  # the page of an original that was drawn last: which, and what it shows
 UPLOAD_INTO = "upload_into"  # the folder of all of them
 UPLOAD_OWNER, UPLOAD_TYPE = "upload_owner", "upload_type"  # the owner and the type of all of them
@@ -88,7 +88,7 @@ EDITED = "edited_question"  # the question of a query set that is open for editi
 TEMPLATE = "template"  # what a new document starts from, in the URL
 
 WORK = (
-    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_ORIGINALS, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
+    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
     *(TOKEN_MADE, WEBHOOK_SECRET, WRITTEN, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),

@@ -50,22 +50,30 @@ def at(commit: str, *held: dict[str, str]) -> Callable[[str], str]:
 
 
 class _Waiting:
-    """Pictures that nobody submitted yet, by account and content; the ones used last."""
+    """Pictures and files that nobody submitted yet, by account and name; the ones used last."""
 
-    def __init__(self) -> None:
-        self._lock, self._size = Lock(), 0
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._lock, self.most = Lock(), most
         self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
 
-    def put(self, account: str, raw: bytes) -> str:
-        """The name under which the account finds it."""
-        name = hashlib.sha256(raw).hexdigest()[:40]
+    def put(self, account: str, raw: bytes, name: str = "") -> str:
+        """The name under which the account finds it: that of its content if not given. One account has at most half."""
+        name = name or hashlib.sha256(raw).hexdigest()[:40]
         with self._lock:
-            self._size += 0 if (account, name) in self._kept else len(raw)
             self._kept[account, name] = raw
             self._kept.move_to_end((account, name))
-            while self._size > MOST_BYTES:
-                self._size -= len(self._kept.popitem(last=False)[1])
+            self._drop(lambda key: key[0] == account, self.most // 2)
+            self._drop(lambda key: True, self.most)
         return name
+
+    def _drop(self, among: Callable[[tuple[str, str]], bool], most: int) -> None:
+        """The oldest, until the rest has at most so many bytes."""
+        kept = [key for key in self._kept if among(key)]
+        size = sum(len(self._kept[key]) for key in kept)
+        for key in kept:
+            if size <= most:
+                return
+            size -= len(self._kept.pop(key))
 
     def get(self, account: str, name: str) -> bytes | None:
         with self._lock:
@@ -77,12 +85,13 @@ WAITING = _Waiting()
 
 def uploaded(actor: Actor, brought: Iterable[Picture]) -> Callable[[str], str]:
     """From a path to the address of a picture of an upload, else of the approved one."""
-    who, approved = _holder(actor), at(app().knowledge.store.head())
+    who, approved = holder(actor), at(app().knowledge.store.head())
     names = {picture.path: WAITING.put(who, picture.raw) for picture in brought}
     return lambda path: address(names[path], path) if path in names else approved(path)
 
 
-def _holder(actor: Actor) -> str:
+def holder(actor: Actor) -> str:
+    """Whose uploads somebody sees: their own, and in a demo everybody's."""
     return SYSTEM.id if app().settings.sign_in == "demo" else actor.id
 
 

@@ -8,6 +8,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from core.adapters.conversion.barrier import raise_barrier
@@ -34,6 +35,8 @@ def serve(load: Callable[[], Answer], cpu: int, memory: int) -> int:
 
 def confine(memory: int) -> None:
     """Take away what reading a file does not need. Without the kernel's filter Python's own sockets are all that is closed."""
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
+        score.write("1000")  # where the machine runs out of memory, this process ends, and not the server
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -28,7 +28,7 @@ def to_compare(item: UploadItem) -> str:
 
 def download(item: UploadItem) -> None:
     """The file as it was brought in."""
-    if raw := session.originals().get(item.original):
+    if raw := session.original(item.original):
         name = item.name.rpartition("/")[2]
         st.download_button("Original", raw, name, icon=":material/download:", key="item_download", on_click="ignore")
 
@@ -94,7 +94,7 @@ def _original(item: UploadItem, n: int, part: ToCheck | None) -> None:
         st.markdown(f"**The original ({item.converted})**")
         page = _page(n, int(last.get("pages", 1)), part)
     with st.container(border=True, height=HEIGHT, key="original"):
-        raw = session.originals().get(item.original)
+        raw = session.original(item.original)
         shown = _drawn(item, raw, page) if raw else Original()
         if shown.picture:
             st.image(shown.picture, alt=f"{_unit(item).capitalize()} {page} of the original", width="stretch")

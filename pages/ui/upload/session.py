@@ -9,10 +9,10 @@ import streamlit as st
 from core import strict
 from core.access import require
 from core.curation.upload_draft import MAX_KEPT, packed, restored
-from core.curation.uploads import MAX_UPLOAD, Batch
+from core.curation.uploads import Batch
 from core.errors import ConcordError
 from core.services.upload.uploads import Uploads
-from pages.ui import flash, identity, keys
+from pages.ui import flash, identity, keys, pictures
 from pages.ui.workspace import app
 
 PLACE = "upload"  # of the draft
@@ -28,10 +28,8 @@ def batch() -> Batch:
 
 
 def save(batch: Batch) -> None:
-    """Store the batch, as plain values, and forget originals that no item needs."""
+    """Store the batch, as plain values."""
     st.session_state[keys.UPLOAD] = strict.plain(batch) if batch.items else None
-    needed = {item.original for item in batch.items}
-    st.session_state[keys.UPLOAD_ORIGINALS] = {name: raw for name, raw in originals().items() if name in needed}
     _keep(batch)
 
 
@@ -44,16 +42,13 @@ def _keep(batch: Batch) -> None:
         drafts.forget(me, PLACE)
 
 
-def originals() -> dict[str, bytes]:
-    """The files that were converted, by digest."""
-    kept: dict[str, bytes] = st.session_state.setdefault(keys.UPLOAD_ORIGINALS, {})
-    return kept
+def original(digest: str) -> bytes | None:
+    """A file that was converted, to compare with; None once others pushed it out."""
+    return pictures.WAITING.get(pictures.holder(identity.me()), digest) if digest else None
 
 
 def keep_original(digest: str, raw: bytes) -> None:
-    """Keep a file to compare with, as long as all of them together are no larger than one upload may be."""
-    if sum(map(len, originals().values())) + len(raw) <= MAX_UPLOAD:
-        originals()[digest] = raw
+    pictures.WAITING.put(pictures.holder(identity.me()), raw, digest)
 
 
 def turn() -> int:
