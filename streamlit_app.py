@@ -15,13 +15,19 @@ else:  # the server
 
     from core.entrypoints.api.application import ApiDoor
     from pages.ui import errors, routes
+    from pages.ui.intake import Intake
     from pages.ui.security import Guard
     from pages.ui.sign_in.gate import SignInGate
 
     app = st.App(  # Streamlit looks for this call, in this file, to know that there is a server of our own
         __file__,
         routes=[*routes.ROUTES, *routes.MOUNTS],
-        middleware=[Middleware(Guard), Middleware(ApiDoor, api=routes.API), Middleware(SignInGate)],
+        middleware=[
+            Middleware(Guard),
+            Middleware(Intake),
+            Middleware(ApiDoor, api=routes.API),
+            Middleware(SignInGate),
+        ],
         lifespan=startup.lifespan,
         on_script_error=errors.show,
     )

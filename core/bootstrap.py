@@ -39,6 +39,7 @@ from core.adapters.store.published import PublishedIndex
 from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
+from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.processes import SystemProcesses, worker_limit
 from core.adapters.system.ray_cluster import RayCluster
@@ -337,6 +338,7 @@ class Platform:
     settings: TeamSettings
     daily: Daily
     follower: Follower
+    memory: ProcessMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +461,8 @@ def build(
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
     states = ChangeStates(settings.home / "impact", store, builder, place, partial(_measured, changes))
-    as_of = AsOf(settings.home / "as_of", documents.line, builder, place)
+    memory = ProcessMemory(settings.memory * 1_000_000)
+    as_of = AsOf(settings.home / "as_of", documents.line, builder, place, memory.require_room)
     opinion = SecondOpinion(models.llm, texts, settings.llm)
     disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
@@ -685,6 +688,7 @@ def build(
             team_settings,
             daily,
             Follower(store, database, lambda: (merger.repair(), index_jobs.catch_up())),
+            memory,
         ),
     )
 

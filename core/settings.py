@@ -50,6 +50,11 @@ class Settings:
     hosts: str = ""  # names that the app answers to, commas between them, *.example.org for all below; any if not set
     metrics_token: str = field(default="", repr=False)  # opens /_stcore/metrics to whoever sends it; closed if not set
     api_rate: int = 600  # requests a minute that one access token may make of the HTTP API; 0 is no limit
+    memory: int = 0  # megabytes that the server may take: near them it begins nothing large; 0 is what the machine has
+    tabs: int = 40  # open tabs of one account; 0 is no limit
+    upload_session: int = 100  # megabytes of files that one tab may have brought and not read in yet
+    upload_account: int = 150  # the same of all tabs of an account
+    upload_total: int = 400  # and of everybody
     ocr: bool = False  # read scanned pages of uploads with rapidocr, which is installed by hand
     offline: bool = True  # never ask a model hub; endpoints that are configured below are asked all the same
     llm: str = ""  # the language model: openai:MODEL or bedrock:MODEL; none if not set

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import dialogs, flash, foot, identity, style
+from pages.ui import dialogs, flash, foot, identity, keys, style, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -19,6 +19,7 @@ def draw() -> None:
     style.page_style()
     st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
     page = st.navigation(menu(identity.me()), expanded=True)
+    _turn_to(page.url_path)
     foot.draw()
     shortcuts.mount()
     try:
@@ -26,6 +27,13 @@ def draw() -> None:
     except Refused as refusal:  # a role that was taken away while the page was being drawn
         st.info(flash.plain(str(refusal)), icon=":material/lock:")
     flash.show()
+
+
+def _turn_to(page: str) -> None:
+    """What was brought to another page, and not read there, is dropped."""
+    if st.session_state.get(keys.PAGE) != page:
+        uploaded.leave()
+    st.session_state[keys.PAGE] = page
 
 
 def menu(me: Actor) -> dict[str, list[st.Page]]:

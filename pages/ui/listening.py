@@ -1,6 +1,8 @@
-"""Where the app listens, and for how long it keeps a connection. A demo stays on this machine's own address."""
+"""Where the app listens, how many connections it takes and for how long it keeps one. A demo stays on this machine's own address."""
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 import streamlit as st
 import uvicorn
@@ -26,8 +28,28 @@ def refusal() -> str:
 def keep_connections(seconds: int = KEPT) -> None:
     """Let clients, not the server, end an idle connection.
 
-    uvicorn closes one after 5 seconds, also while the next request is on its way, which then fails. Streamlit has no
-    setting for it and has made the server's configuration when this file is imported, so the class answers for it.
+    uvicorn closes one after 5 seconds, also while the next request is on its way, which then fails.
     """
-    kept = property(lambda config: seconds, lambda config, value: None)
-    setattr(uvicorn.Config, "timeout_keep_alive", kept)  # noqa: B010 - a property in the place of a plain value
+    _configure("timeout_keep_alive", seconds)
+
+
+def bound_messages() -> None:
+    """Refuse a message of a tab that is larger than Streamlit takes before it is in memory, not after."""
+    _configure("ws_max_size", int(st.get_option("server.maxWidgetStateSize")) * 1024 * 1024)
+
+
+def raise_connections() -> None:
+    """Take as many connections as the system allows; the usual 1,024 are few for many open tabs."""
+    with suppress(ImportError, OSError, ValueError):  # a system without such a limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _configure(name: str, value: int) -> None:
+    """A setting of uvicorn for which Streamlit has none.
+
+    Streamlit has made the server's configuration when this file is imported, so the class answers for it.
+    """
+    setattr(uvicorn.Config, name, property(lambda config: value, lambda config, given: None))

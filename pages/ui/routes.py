@@ -14,8 +14,9 @@ from starlette.routing import Route
 
 from core.access import Actor, allowed, require
 from core.entrypoints.api import application
+from core.entrypoints.api.limits import Turns
 from core.entrypoints.mcp.http import McpEndpoint
-from core.errors import ConcordError, Refused
+from core.errors import Busy, ConcordError, Refused
 from core.services.playground.compare import to_json
 from core.settings import load
 from pages.ui import direct, pictures, request_body, unsubscribe
@@ -27,6 +28,10 @@ from pages.ui.sign_in import cookies
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app
 
+_TURNS = Turns(4)  # requests of one account at a time
+_PAST = anyio.CapacityLimiter(
+    2
+)  # searches of earlier states at a time: opening one may take long, and searches do not wait for it
 _WRITERS = anyio.CapacityLimiter(8)  # answers that models write at a time
 _LOG = logging.getLogger(__name__)
 
@@ -73,11 +78,16 @@ def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Resp
                 return _refused(401, "There is no token, or it is too old. Load the page again.")
             try:
                 require(actor, action)
-                return await handler(request, actor)
+                if action != "search":
+                    current_app().platform.memory.require_room("only searches are answered")
+                async with _TURNS.of(actor.id):
+                    return await handler(request, actor)
             except ClientDisconnect:
                 return Response(status_code=499)  # a newer move of the same knob took its place; nobody reads this
             except request_body.Unreadable as error:
                 return _refused(error.status, str(error))
+            except Busy as error:
+                return _refused(429, str(error))
             except Refused as error:
                 return _refused(403, str(error))
             except ConcordError as error:
@@ -92,10 +102,9 @@ def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Resp
 async def find(request: Request, actor: Actor) -> Response:
     """The search box as the user types: the same results as the page."""
     parameters = request.query_params
-    filters = filters_from(parameters.getlist, parameters.get("history") == "true")
-    return await _computed(
-        request, lambda: answer(current_app(), parameters.get("q", ""), filters, parameters.get("as_of", ""))
-    )
+    filters, as_of = filters_from(parameters.getlist, parameters.get("history") == "true"), parameters.get("as_of", "")
+    work = lambda: answer(current_app(), parameters.get("q", ""), filters, as_of)
+    return await _computed(request, work, _PAST if as_of else None)
 
 
 @needs("get a written answer")

@@ -33,6 +33,8 @@ def prepare() -> None:
     log_requests()
     check_address()
     listening.keep_connections()
+    listening.bound_messages()
+    listening.raise_connections()
     st.navigation([lambda: None])  # else a deep link would run a file of pages/ without the frame
 
 
@@ -142,6 +144,7 @@ async def every_minute() -> None:
     while True:
         await anyio.sleep(MINUTE)
         try:
+            await anyio.to_thread.run_sync(app().platform.memory.relieve)
             await anyio.to_thread.run_sync(app().remote.remotes.tick)
             await anyio.to_thread.run_sync(app().platform.workspace.catch_up)
         except Exception:  # the app serves on, and the next look tries again

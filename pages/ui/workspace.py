@@ -37,7 +37,14 @@ def app() -> App:
     with suppress(StorageFailed, Unavailable):  # a workspace that cannot be written is opened as it is
         opened.platform.settings.start(SYSTEM.person)
     opened.platform.workspace.catch_up()
+    opened.platform.memory.releases.append(forget)
     return opened
+
+
+def forget() -> None:
+    """Empty the caches that hold the most: what is asked for again is computed again."""
+    for cached in (_cached_search, run, leaderboard, run_comparison, sweep_data, alpha_curve, evidence):
+        cached.clear()  # type: ignore[attr-defined]
 
 
 @cache
@@ -86,7 +93,7 @@ def cached_search(actor: Actor, run: str, profile: str, filters: Filters) -> Cac
     return _cached_search(run, profile, strict.canonical(filters), actor).get(profile)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@st.cache_resource(max_entries=32, show_spinner=False)
 def _cached_search(run: str, profile: str, filters: str, _actor: Actor) -> dict[str, CachedSearch]:
     return app().playground.comparer.cached_searches(
         _actor, [Column(profile)], strict.parse(Filters, json.loads(filters), "filters")

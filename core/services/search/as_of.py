@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.errors import Unavailable
 from core.ports import Index, Progress, no_progress
 from core.services.index.builder import IndexBuilder
 from core.services.platform.main_line import MainLine, Moment
@@ -34,8 +35,15 @@ class PastIndex:
 class AsOf:
     """Indexes of earlier states of the main line, beside the ones that serve."""
 
-    def __init__(self, root: Path, line: MainLine, builder: IndexBuilder, place: Callable[[Path], Generations]) -> None:
-        self.root, self.line, self.builder, self._place = root, line, builder, place
+    def __init__(
+        self,
+        root: Path,
+        line: MainLine,
+        builder: IndexBuilder,
+        place: Callable[[Path], Generations],
+        require_room: Callable[[str], None] = lambda what: None,
+    ) -> None:
+        self.root, self.line, self.builder, self._place, self._require_room = root, line, builder, place, require_room
         self._open: OrderedDict[tuple[str, Profile], Index] = OrderedDict()
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
 
@@ -48,12 +56,21 @@ class AsOf:
         moment = self.moment(when)
         with self._opening:
             key = (moment.commit, profile)
-            index = self._open.get(key) or self._found(moment.commit, profile, progress)
+            index = self._open.get(key) or self._another(moment.commit, profile, progress)
             self._open[key] = index
             self._open.move_to_end(key)
             while len(self._open) > OPEN:
                 self._open.popitem(last=False)
         return PastIndex(index, moment)
+
+    def _another(self, commit: str, profile: Profile, progress: Progress) -> Index:
+        """One more open index; where memory is short, in the place of all others."""
+        try:
+            self._require_room("no earlier state is opened")
+        except Unavailable:
+            self._open.clear()
+            self._require_room("no earlier state is opened")
+        return self._found(commit, profile, progress)
 
     def _found(self, commit: str, profile: Profile, progress: Progress) -> Index:
         kept = self.builder.generations.kept(profile, commit)

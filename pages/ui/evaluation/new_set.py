@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import actions, flash, identity, keys, style
+from pages.ui import actions, flash, identity, keys, style, uploaded
 from pages.ui.workspace import app
 
 KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}
@@ -96,6 +96,7 @@ def generate(actor: Actor, kind: str, name: str, seed: int, count: int) -> str:
 def import_file(actor: Actor, filename: str, content: bytes, name: str) -> str:
     """Import a query set; lines that cannot be used are listed with the set."""
     queryset, problems = app().evaluation.querysets.read_upload(actor, filename, content, name)
+    uploaded.leave()
     st.session_state[keys.IMPORTED] = int(st.session_state.get(keys.IMPORTED, 0)) + 1  # a new popover is closed
     st.session_state[keys.QUERYSET] = queryset.name
     counts = [style.count(len(queryset.questions), "question"), style.count(len(queryset.judgments), "judgment")]

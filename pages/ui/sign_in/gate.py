@@ -1,5 +1,5 @@
-"""Whoever opens a page without being signed in is sent to sign in first, and back afterwards. Where the workspace cannot be
-opened, everybody reads why."""
+"""Whoever opens a page without being signed in is sent to sign in first, and back afterwards; so is a tab that connects.
+Where the workspace cannot be opened, everybody reads why."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from typing import Any
 from urllib.parse import quote
 
 import anyio
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import ConcordError
 from core.settings import load
+from pages.ui import uploaded
 from pages.ui.sign_in import cookies, html
+from pages.ui.sign_in.tabs import DEMO, RELOADED, Tabs
 from pages.ui.workspace import current_app
 
 LOG = logging.getLogger("concord")
@@ -33,21 +36,60 @@ OPEN = (
 
 
 class SignInGate:
-    """ASGI middleware for whole pages. The pages themselves ask again at every click."""
+    """ASGI middleware for whole pages and the websockets of tabs. The pages themselves ask again at every click."""
 
     def __init__(self, app: Any) -> None:
-        self.app = app
+        self.app, self.tabs = app, Tabs(load().tabs)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "websocket":
+            await self._tab(scope, receive, send)
+            return
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request = Request(scope)
         try:
-            refused = _is_page(request) and not await anyio.to_thread.run_sync(_may_pass, request)
-            await (_to_sign_in(request) if refused else self.app)(scope, receive, send)
+            answer = await self._page(request) if _is_page(request) else None
+            await (answer or self.app)(scope, receive, send)
         except ConcordError as error:  # our routes and this gate ask the workspace before they answer
             await _unusable(request, str(error))(scope, receive, send)
+
+    async def _page(self, request: Request) -> Response | None:
+        """What somebody gets in the place of a page; None where the page is for them."""
+        account = await anyio.to_thread.run_sync(_visitor, request)
+        if account is None:
+            return _to_sign_in(request)
+        return None if self.tabs.room(account) else html.many_tabs(self.tabs.most)
+
+    async def _tab(self, scope: Any, receive: Any, send: Any) -> None:
+        """A tab of somebody who is signed in. Nothing is kept for anybody else: their tab is told to load its page again."""
+        try:
+            account = await anyio.to_thread.run_sync(_visitor, HTTPConnection(scope))
+        except ConcordError as error:
+            LOG.error("%s", error)
+            await send({"type": "websocket.close", "code": 1011})
+            return
+        if account is None:
+            await _load_again(scope, receive, send)
+        elif not self.tabs.room(account, RELOADED):
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            try:
+                with self.tabs.opened(account):
+                    await self.app(scope, self.tabs.paced(account, receive), send)
+            finally:
+                uploaded.sweep()
+
+
+async def _load_again(scope: Any, receive: Any, send: Any) -> None:
+    """The one message to a tab whose session has ended: loading its page again leads to the sign-in, and back."""
+    message = ForwardMsg()
+    message.auth_redirect.SetInParent()  # to the address where the tab is: an empty one
+    await receive()
+    await send({"type": "websocket.accept", "subprotocol": next(iter(scope.get("subprotocols") or ()), None)})
+    await send({"type": "websocket.send", "bytes": message.SerializeToString()})
+    await send({"type": "websocket.close", "code": 1008, "reason": "Sign in."})
 
 
 def _unusable(request: Request, problem: str) -> Response:
@@ -73,6 +115,10 @@ def _path(request: Request) -> str:
     return request.url.path.removeprefix(cookies.at("/").rstrip("/"))
 
 
-def _may_pass(request: Request) -> bool:
+def _visitor(connection: HTTPConnection) -> str | None:
+    """The account of the session, "" in a demo; None for whoever has to sign in."""
     app = current_app()
-    return app.settings.sign_in == "demo" or cookies.found(app.people.sessions, request.cookies) is not None
+    if app.settings.sign_in == "demo":
+        return DEMO
+    match = cookies.found(app.people.sessions, connection.cookies)
+    return match[1].id if match else None

@@ -85,6 +85,12 @@ def unconfigured(problem: str) -> Response:
     return page("Sign in", _problem(problem), 503)
 
 
+def many_tabs(most: int) -> Response:
+    """For whoever has as many tabs open as one may."""
+    why = f"You have {most} tabs of Concord open, which is the limit. Close some of them, then load this page again."
+    return page("Too many tabs", _problem(why), 429)
+
+
 def unusable(problem: str) -> Response:
     """What is wrong with the workspace, and the way to bring it back."""
     return page("The knowledge base cannot be opened", _problem(problem), 503)

@@ -10,7 +10,7 @@ from core.curation.templates import TEMPLATES, fill
 from core.curation.uploads import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
-from pages.ui import flash, identity, style
+from pages.ui import flash, identity, style, uploaded
 from pages.ui.upload import session, shared, statuses
 from pages.ui.workspace import app
 
@@ -46,6 +46,7 @@ def files(me: Actor) -> None:
     session.change(lambda uploads, batch: uploads.add(batch, _read(uploads, raw, show)), moves=True)
     session.open_item(first)
     session.reset_widgets()
+    uploaded.leave()
     st.rerun()
 
 

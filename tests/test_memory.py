@@ -1,0 +1,337 @@
+"""Nobody fills memory: tabs, uploads, bodies, waiting requests and caches have limits, and each says so in a sentence."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+
+from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
+from core.bootstrap import App
+from core.entrypoints.api.limits import Turns
+from core.errors import Busy, Refused, Unavailable
+from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
+from core.settings import Settings
+from pages.ui import intake, pictures, uploaded
+from pages.ui.intake import Bodies, Intake
+from pages.ui.sign_in import cookies
+from pages.ui.sign_in.gate import SignInGate
+from pages.ui.sign_in.tabs import BURST, RATE, RELOADED, Tabs
+from pages.ui.uploaded import MB
+from tests.conftest import demo
+
+
+class Inner:
+    """What stands behind a middleware: counts who comes that far."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.calls += 1
+        if scope["type"] == "http":
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+
+def called(app: Any, kind: str = "http", path: str = "/", method: str = "GET", **headers: str) -> list[dict[str, Any]]:
+    """What a middleware sends to one call, without a body: whoever reads it has let the call pass."""
+    scope = {
+        "type": kind,
+        "path": path,
+        "method": method,
+        "query_string": b"",
+        "subprotocols": ["streamlit"],
+        "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()],
+    }
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "websocket.connect" if kind == "websocket" else "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    return sent
+
+
+def status(sent: list[dict[str, Any]]) -> tuple[int, str]:
+    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:]).decode()
+
+
+def signed_in(app: App, who: str) -> str:
+    token = app.people.sessions.start(app.people.accounts.actor(who), cookies.SESSION)
+    return f"{cookies.SESSION}={token}"
+
+
+# ---------------------------------------------------------------- tabs
+
+
+def test_without_a_session_a_tab_gets_one_message_and_no_session_of_streamlit(sign_in_app: App) -> None:
+    inner = Inner()
+    gate = SignInGate(inner)
+    ended = signed_in(sign_in_app, "zoe")
+    sign_in_app.people.sessions.sign_out(cookies.SESSION, ended.partition("=")[2])
+    for cookie in ({}, {"cookie": f"{cookies.SESSION}=guess"}, {"cookie": ended}):
+        accepted, told, closed = called(gate, "websocket", "/_stcore/stream", **cookie)
+        message = ForwardMsg()
+        message.ParseFromString(told["bytes"])
+        assert (accepted["subprotocol"], message.WhichOneof("type")) == ("streamlit", "auth_redirect")
+        assert (closed["type"], closed["code"]) == ("websocket.close", 1008)
+    assert inner.calls == 0
+    called(gate, "websocket", "/_stcore/stream", cookie=signed_in(sign_in_app, "zoe"))
+    assert inner.calls == 1
+
+
+def test_an_account_has_so_many_tabs_and_reads_the_limit_on_the_next_page(sign_in_app: App) -> None:
+    inner = Inner()
+    gate = SignInGate(inner)
+    gate.tabs = Tabs(2)
+    zoe, root = signed_in(sign_in_app, "zoe"), signed_in(sign_in_app, "root")
+    with gate.tabs.opened("zoe"), gate.tabs.opened("zoe"):
+        code, page = status(called(gate, path="/search", accept="text/html", cookie=zoe))
+        assert (code, "You have 2 tabs of Concord open" in page) == (429, True)
+        assert status(called(gate, path="/search", accept="text/html", cookie=root))[0] == 204
+        assert gate.tabs.room("zoe", RELOADED), "a tab that is loaded again is not cut off"
+    assert status(called(gate, path="/search", accept="text/html", cookie=zoe))[0] == 204
+
+
+def test_a_hundred_clicks_pass_at_once_and_ten_a_second_after_them() -> None:
+    now = [0.0]
+    tabs = Tabs(0, lambda: now[0])
+    assert max(tabs.wait("zoe") for _ in range(BURST)) == 0
+    assert [round(tabs.wait("zoe"), 3) for _ in range(3)] == [0.1, 0.2, 0.3]
+    assert tabs.wait("ann") == 0, "nobody waits for another's clicks"
+    now[0] = (BURST + 3) / RATE
+    assert max(tabs.wait("zoe") for _ in range(BURST)) < 0.001
+
+
+# ---------------------------------------------------------------- uploads
+
+
+class Streamlit:
+    """The part of its runtime that holds files and knows open tabs, by the cookies they came with."""
+
+    def __init__(self) -> None:
+        self.uploaded_file_mgr = MemoryUploadedFileManager("/_stcore/upload_file")
+        self.tabs: dict[str, str] = {}
+
+    def get_client(self, tab: str) -> Any:
+        if tab not in self.tabs:
+            return None
+        name, _, value = self.tabs[tab].partition("=")
+        return SimpleNamespace(client_context=SimpleNamespace(cookies={name: value}))
+
+    def bring(self, tab: str, size: int, name: str = "a") -> None:
+        self.uploaded_file_mgr.add_file(tab, UploadedFileRec(f"{tab}{name}", name, "text/plain", b"x" * size))
+
+    def held(self) -> int:
+        return sum(uploaded._sizes().values())
+
+
+@pytest.fixture
+def streamlit(monkeypatch: pytest.MonkeyPatch) -> Streamlit:
+    made = Streamlit()
+    for module in (intake, uploaded):
+        monkeypatch.setattr(module, "Runtime", SimpleNamespace(instance=lambda: made, exists=lambda: True))
+    return made
+
+
+def put(door: Intake, tab: str, size: int, cookie: str, **headers: str) -> tuple[int, str]:
+    path = f"/_stcore/upload_file/{tab}/0d2a"
+    return status(called(door, path=path, method="PUT", cookie=cookie, content_length=str(size), **headers))
+
+
+def test_a_file_is_taken_from_the_sign_in_of_its_tab_by_somebody_who_may_use_it(
+    sign_in_app: App, streamlit: Streamlit
+) -> None:
+    inner = Inner()
+    door, zoe, root = Intake(inner), signed_in(sign_in_app, "zoe"), signed_in(sign_in_app, "root")
+    streamlit.tabs = {"t1": zoe}
+    assert put(door, "t1", 10, "a=b") == (401, '{"error":"Sign in to upload files."}')
+    assert put(door, "t1", 10, root)[0] == 403
+    assert put(door, "t2", 10, zoe)[0] == 404
+    assert put(door, "t1", 10, zoe)[0] == 204
+    sign_in_app.people.accounts.set_role(demo("admin"), "zoe", "reader")
+    code, sentence = put(door, "t1", 10, zoe)
+    assert (code, "Only authors and above may propose a change; Zoe Zahn is a reader." in sentence) == (403, True)
+    assert inner.calls == 1
+
+
+def test_in_a_demo_a_file_belongs_to_an_open_tab(
+    sign_in_app: App, streamlit: Streamlit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    door, streamlit.tabs = Intake(Inner()), {"t1": "a=b"}
+    shown = SimpleNamespace(settings=Settings(), platform=sign_in_app.platform)
+    monkeypatch.setattr(intake, "current_app", lambda: shown)
+    assert [put(door, tab, 10, "a=b")[0] for tab in ("t1", "guess")] == [204, 404]
+
+
+def test_a_tab_an_account_and_everybody_have_a_quota_of_files_that_wait(sign_in_app: App, streamlit: Streamlit) -> None:
+    door, zoe, root = Intake(Inner()), signed_in(sign_in_app, "zoe"), signed_in(sign_in_app, "root")
+    door.uploads.settings = Settings(upload_session=2, upload_account=3, upload_total=4)
+    streamlit.tabs = {"t1": zoe, "t2": zoe, "t3": root}
+    assert put(door, "t1", MB, zoe)[0] == 204
+    streamlit.bring("t1", MB)
+    assert put(door, "t1", 2 * MB, zoe) == (413, '{"error":"This tab has 3 MB of files that were not read in yet, and 2 MB is the limit. Bring fewer at once."}')  # fmt: skip
+    assert put(door, "t2", 2 * MB, zoe)[0] == 204
+    streamlit.bring("t2", 2 * MB)
+    streamlit.uploaded_file_mgr.remove_session_files("t1")
+    code, sentence = put(door, "t1", 2 * MB, zoe)
+    assert (code, sentence.partition("Your tabs have 4 MB")[1] != "") == (413, True)
+    streamlit.bring("t1", MB)
+    code, sentence = put(door, "t3", 2 * MB, root)
+    assert (code, "Try again in a minute." in sentence) == (503, True)
+    assert put(door, "t3", 0, root, transfer_encoding="chunked")[0] == 413, "without a length it counts as the largest"
+
+
+def test_files_on_their_way_count_like_those_that_are_here(sign_in_app: App, streamlit: Streamlit) -> None:
+    quota = uploaded.UploadQuota(Settings(upload_session=2))
+    with quota.taking("t1", "zoe", 2 * MB), pytest.raises(Refused, match="2 MB is the limit"):
+        quota.taking("t1", "zoe", MB).__enter__()
+    with quota.taking("t1", "zoe", 2 * MB):
+        pass
+
+
+def test_files_leave_memory_with_their_tab(sign_in_app: App, streamlit: Streamlit) -> None:
+    gate, zoe = SignInGate(Inner()), signed_in(sign_in_app, "zoe")
+    streamlit.bring("t1", MB)
+    streamlit.bring("t2", MB)
+    streamlit.tabs = {"t2": zoe}
+    called(gate, "websocket", "/_stcore/stream", cookie=zoe)
+    assert list(uploaded._sizes()) == ["t2"]
+
+
+def test_what_waits_for_submission_is_half_of_one_account_at_most_and_the_oldest_goes_first() -> None:
+    waiting = pictures._Waiting(most=8)
+    for name in "abc":
+        waiting.put("zoe", b"xx", name)
+    assert [waiting.get("zoe", name) for name in "abc"] == [None, b"xx", b"xx"]
+    waiting.put("ann", b"xxxx", "d")
+    waiting.put("eve", b"x", "e")
+    assert [waiting.get("zoe", "b"), waiting.get("zoe", "c"), waiting.get("ann", "d")] == [None, b"xx", b"xxxx"]
+
+
+# ---------------------------------------------------------------- bodies
+
+
+def test_a_large_body_of_nobody_is_refused_before_it_is_read(sign_in_app: App) -> None:
+    inner = Inner()
+    door = Intake(inner)
+    for path in ("/api/v1/changes", "/mcp", "/api/playground"):
+        for length in ({"content_length": "100000"}, {"transfer_encoding": "chunked"}):
+            code, sentence = status(called(door, path=path, method="POST", authorization="Bearer guess", **length))
+            assert (code, "oken" in sentence) == (401, True), path
+        assert status(called(door, path=path, method="POST", content_length="60000"))[0] == 204
+    assert inner.calls == 3
+
+
+def test_bodies_on_their_way_have_a_limit_by_account_and_in_all() -> None:
+    bodies = Bodies(of_account=3, of_all=4)
+    with bodies.taking("zoe", 2):
+        with pytest.raises(Busy):
+            bodies.taking("zoe", 2).__enter__()
+        with bodies.taking("ann", 2), pytest.raises(Unavailable):
+            bodies.taking("eve", 1).__enter__()
+    with bodies.taking("zoe", 3):
+        pass
+    assert bodies._coming == {}
+
+
+def test_an_account_takes_no_more_than_its_share_through_the_door(sign_in_app: App) -> None:
+    door = Intake(Inner())
+    text, _ = sign_in_app.people.tokens.make(sign_in_app.people.accounts.actor("zoe"), "laptop")
+    post = lambda: status(
+        called(door, path="/api/v1/changes", method="POST", authorization=f"Bearer {text}", content_length="4000000")
+    )
+    assert post()[0] == 204
+    with door.bodies.taking("zoe", 14 * MB):
+        code, sentence = post()
+    assert (code, "18 MB are on their way from this account" in sentence) == (429, True)
+
+
+# ---------------------------------------------------------------- turns
+
+
+def test_one_account_has_a_few_turns_and_nobody_else_waits_for_it() -> None:
+    turns, order = Turns(2, waiting=3), []
+
+    async def work(who: str, number: int) -> None:
+        async with turns.of(who):
+            order.append(who)
+            await anyio.sleep(0.01)
+
+    async def everybody() -> list[BaseException | None]:
+        greedy = [asyncio.create_task(work("eve", number)) for number in range(8)]
+        await asyncio.sleep(0)
+        await work("ann", 0)
+        return await asyncio.gather(*greedy, return_exceptions=True)
+
+    ends = asyncio.run(everybody())
+    assert [type(end) for end in ends] == [type(None)] * 5 + [Busy] * 3
+    assert order.index("ann") == 2
+    assert turns._queues == {}
+
+
+# ---------------------------------------------------------------- caches, and the whole server
+
+
+def test_a_cache_of_a_run_starts_anew_when_it_is_full() -> None:
+    cache = QueryCache()
+    for number in range(1000):
+        cache.vector(f"question {number}", lambda text: [0.0])  # type: ignore[arg-type, return-value]
+    assert len(cache._vectors) <= LEGS_KEPT
+    kept = {number: number for number in range(5)}
+    make_room(kept, 6)
+    assert len(kept) == 5
+    make_room(kept, 5)
+    assert kept == {}
+
+
+def test_near_its_limit_the_server_empties_caches_and_then_begins_nothing_large() -> None:
+    taken, now, emptied = [700], [0.0], []
+    memory = ProcessMemory(1000, lambda: taken[0], lambda: now[0])
+    memory.releases.append(lambda: emptied.append(1))
+    memory.require_room("no file is taken")
+    taken[0] = 900_000_000
+    memory.limit = 1_000_000_000
+    with pytest.raises(Unavailable, match="900 of 1,000 MB\\), so no file is taken. Try again in a minute"):
+        memory.require_room("no file is taken")
+    assert emptied == [1]
+    with pytest.raises(Unavailable):
+        memory.require_room("no file is taken")
+    assert emptied == [1], "not at every request"
+    now[0] = PAUSE
+    memory.releases.append(lambda: taken.__setitem__(0, 100))
+    memory.require_room("no file is taken")
+    assert emptied == [1, 1]
+
+
+def test_a_process_knows_what_it_takes_and_what_there_is() -> None:
+    assert 10 * MB < resident() < available()
+
+
+def test_an_account_has_so_many_tokens_gaps_and_kept_questions(sign_in_app: App) -> None:
+    from core.services.knowledge.gaps import MOST_OPEN
+    from core.services.people.tokens import MOST_TOKENS
+
+    people, zoe = sign_in_app.people, sign_in_app.people.accounts.actor("zoe")
+    for number in range(MOST_TOKENS):
+        people.tokens.make(zoe, f"laptop {number}")
+    with pytest.raises(Refused, match="20 access tokens, which is the limit. Revoke one first."):
+        people.tokens.make(zoe, "one more")
+    gaps = sign_in_app.knowledge.gaps
+    with sign_in_app.knowledge.gaps.database.transaction() as state:
+        for number in range(MOST_OPEN):
+            gaps._add(state, (), query=f"q{number}", note="", who="Zoe", account="zoe", hits=0, commit_id="")
+    with pytest.raises(Refused, match="100 questions that you reported are open."):
+        gaps.report(zoe, "one more")
+    gaps.report(replace(zoe, id="root"), "one more")
