@@ -199,6 +199,11 @@ class Client:
         """Ask for review."""
         return self._object("POST", f"/changes/{change}/submit", body={"reviewers": list(reviewers)})
 
+    def invite_co_authors(self, change: int, accounts: Sequence[str], *, remove: bool = False) -> Json:
+        """Invite others to work on a change as its author does, or remove them."""
+        body = {"accounts": list(accounts), "remove": remove}
+        return self._object("POST", f"/changes/{change}/co-authors", body=body)
+
     def withdraw_change(self, change: int) -> Json:
         """Take it back to draft."""
         return self._object("POST", f"/changes/{change}/withdraw")

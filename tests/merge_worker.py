@@ -28,6 +28,7 @@ def work(app: App, name: str, rounds: int) -> None:
         text = f"# {name}\n\nround {n} of {name}\n".encode()
         try:
             change = app.reviews.changes.propose(AUTHOR, f"{name} round {n}", {f"{name}.md": text})
+            app.reviews.changes.invite(AUTHOR, change.id, [AUTHOR2.id])
             app.reviews.changes.edit(AUTHOR2, change.id, {f"{name}.md": text + b"\nmore\n"})
             app.reviews.changes.submit(AUTHOR, change.id)
             say("submitted", change.id)

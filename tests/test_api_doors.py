@@ -44,6 +44,7 @@ OPERATIONS = {
     "measure_impact": "reviews.impacts.measure",
     "edit_change": "reviews.changes.edit reviews.changes.describe",
     "submit_change": "reviews.changes.submit",
+    "invite_co_authors": "reviews.changes.invite reviews.changes.uninvite",
     "withdraw_change": "reviews.changes.withdraw",
     "close_change": "reviews.changes.close",
     "reopen_change": "reviews.changes.reopen",
@@ -83,7 +84,7 @@ REASONS = {
         " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered reviews.changes.counts"
     ),
     INSIDE: (
-        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.reviewers playground.comparer.cached_searches"
+        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.invitable reviews.changes.reviewers playground.comparer.cached_searches"
         " platform.settings platform.workers index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
     ),
     AUTHORING: (
@@ -129,6 +130,7 @@ BODIES: dict[str, Any] = {
     "propose_change": {"title": "T", "files": [{"path": "a.md", "text": "# A\n"}]},
     "comment_on_change": {"message": "Why?"},
     "judge_change": {"verdict": "approve"},
+    "invite_co_authors": {"accounts": ["author2"]},
     "report_gap": {"query": "Who signs?"},
     "assign_gap": {"account": "author"},
     "start_run": {"queryset": "nothing"},

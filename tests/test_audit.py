@@ -53,7 +53,7 @@ READING = {
     "knowledge.feedback": "open",
     "knowledge.disagreements": "everywhere of_change of_text",
     "knowledge.pictures": "read",
-    "reviews.changes": "asked_of counts listed own_work reviewers show waiting_for",
+    "reviews.changes": "asked_of counts invitable listed own_work reviewers show waiting_for",
     "inbox.messages": "listed unread",
     "reviews.discussion": "comments",
     "reviews.impacts": "measure open show",
@@ -104,11 +104,15 @@ BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `
 IN_THE_LEDGER = {"search.answerer": "answer ask plain"}  # every call of a model has its own line there
 
 
-def proposed(app: App, name: str, submitted: bool = True) -> int:
-    number = app.reviews.changes.propose(AUTHOR, name, {f"{name}.md": TEXT.encode()}).id
+def proposed(app: App, name: str, submitted: bool = True, by: Actor = AUTHOR) -> int:
+    number = app.reviews.changes.propose(by, name, {f"{name}.md": TEXT.encode()}).id
     if submitted:
-        app.reviews.changes.submit(AUTHOR, number)
+        app.reviews.changes.submit(by, number)
     return number
+
+
+def invited(app: App) -> int:
+    return app.reviews.changes.invite(ADMIN, proposed(app, "uninvite"), ["reviewer"]).id
 
 
 def tuned(app: App) -> None:
@@ -180,13 +184,13 @@ def mailed(app: App) -> None:
 
 def in_conflict(app: App) -> int:
     put(app, {"conflict.md": "# Note\n\nA line.\n"})
-    number = app.reviews.changes.propose(AUTHOR, "conflict", {"conflict.md": b"# Note\n\nMine.\n"}).id
+    number = app.reviews.changes.propose(ADMIN, "conflict", {"conflict.md": b"# Note\n\nMine.\n"}).id
     put(app, {"conflict.md": "# Note\n\nTheirs.\n"})
     return number
 
 
 def suggested(app: App) -> tuple[int, int]:
-    number = proposed(app, "suggested")
+    number = proposed(app, "suggested", by=ADMIN)
     body = "Better:\n```suggestion\nAnother line.\n```"
     return number, app.reviews.discussion.comment(AUTHOR, number, body, path="suggested.md", line=3).id
 
@@ -347,9 +351,17 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     ),
     "knowledge.freshness.confirm": lambda app: app.knowledge.freshness.confirm(ADMIN, "a/doc0.md", date(2030, 1, 1)),
     "reviews.changes.propose": lambda app: app.reviews.changes.propose(ADMIN, "p", {"p.md": TEXT.encode()}),
-    "reviews.changes.edit": lambda app: app.reviews.changes.edit(ADMIN, proposed(app, "e"), {"e.md": b"# Other\n"}),
-    "reviews.changes.describe": lambda app: app.reviews.changes.describe(ADMIN, proposed(app, "d"), "Title", "Why"),
-    "reviews.changes.submit": lambda app: app.reviews.changes.submit(ADMIN, proposed(app, "sub", submitted=False)),
+    "reviews.changes.edit": lambda app: app.reviews.changes.edit(
+        ADMIN, proposed(app, "e", by=ADMIN), {"e.md": b"# Other\n"}
+    ),
+    "reviews.changes.describe": lambda app: app.reviews.changes.describe(
+        ADMIN, proposed(app, "d", by=ADMIN), "Title", "Why"
+    ),
+    "reviews.changes.submit": lambda app: app.reviews.changes.submit(
+        ADMIN, proposed(app, "sub", submitted=False, by=ADMIN)
+    ),
+    "reviews.changes.invite": lambda app: app.reviews.changes.invite(ADMIN, proposed(app, "invite"), ["admin"]),
+    "reviews.changes.uninvite": lambda app: app.reviews.changes.uninvite(ADMIN, invited(app), ["reviewer"]),
     "knowledge.feedback.give": lambda app: app.knowledge.feedback.give(ADMIN, "a/doc0.md", "comment", "Good."),
     "knowledge.feedback.close": lambda app: app.knowledge.feedback.close(
         ADMIN, app.knowledge.feedback.give(AUTHOR, "a/doc0.md", "wrong", "No.").id

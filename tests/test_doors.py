@@ -39,7 +39,7 @@ USE_CASES = {
         "set_password": "manage accounts",  # or one's own
         "actor change_password refuse returning sign_in": SIGN_IN,
         "all": SIGN_IN,
-        "get ids insert problems": INNER,
+        "address_of get ids insert problems": INNER,
         "seed": UPKEEP,
     },
     "people.sessions": {
@@ -91,7 +91,7 @@ USE_CASES = {
         "reopen settle": "settle a disagreement",
     },
     "reviews.changes": {
-        "ask asked_of close counts describe edit listed own_work propose reopen reviewers show submit unask waiting_for withdraw": "propose a change",
+        "ask asked_of close counts describe edit invitable invite listed own_work propose reopen reviewers show submit unask uninvite waiting_for withdraw": "propose a change",
         "all allow bring bring_more get heads known newest touch writing": INNER,
     },
     "reviews.discussion": {
@@ -308,7 +308,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "look after gaps": ("gaps close 99999", "gaps assign 99999 author", "gaps look"),
     "propose a change": (
         "check {file}", "upload {file} --title nothing", "change new --title nothing", "change edit 99999", "change submit 99999",
-        "change ask 99999", "change unask 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
+        "change ask 99999", "change unask 99999", "change invite 99999", "change uninvite 99999", "change withdraw 99999", "change reopen 99999", "change revert 99999", "change show 99999",
         "change conflicts 99999", "change close 99999", "change comment 99999", "change resolve 99999 1",
         "change apply 99999 1", "documents attach nothing {file}", "change solve 99999", "change list", "documents edit --folder nothing --set-owner Ann",
         "answers suggest BSA-1", "disagreements list", "disagreements check {file}", "change impact 99999",
@@ -380,6 +380,7 @@ ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
 ASKED_ELSEWHERE = {
     "read documents": EVERYBODY,
     "bypass the review rules": "merge a change",
+    "take over a change": "propose a change",
     "judge results": "",
     "manage their own account": "",
 }

@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from core.access import Actor
+from core.access import Actor, plain_address
 from core.bootstrap import App
 from core.curation import policy, review
 from core.curation.conflicts import Hunk, combined, hunks, solve
 from core.curation.review import Facts, Verdict
 from core.errors import BadInput, ConcordError, Refused
 from core.services.people.accounts import DEMO
+from core.services.reviews.changes import Change
 from tests.conftest import NoProcesses, put, small_app
 
 PEOPLE = {actor.id: actor for actor in DEMO}
@@ -29,7 +31,7 @@ def facts(stage: str = "in review", verdicts: tuple[Verdict, ...] = (), **more: 
     values = {
         "head": "c2",
         "author": "ann",
-        "last_editors": ("bob",),
+        "writers": ("ann", "bob"),
         "paths": ("a.md",),
         "open_conversations": 0,
         "broken": (),
@@ -203,6 +205,7 @@ class Journey(RuleBasedStateMachine):
         self.app = small_app(Path(self.folder.name) / "home", NoProcesses())
         self.words = 0
         self.approved: set[tuple[int, str]] = set()
+        self.wrote: dict[int, set[str]] = {}
         self.blocked: dict[int, set[str]] = {}  # who requested changes and has not come back
 
     @initialize()
@@ -219,14 +222,17 @@ class Journey(RuleBasedStateMachine):
 
     @rule(who=st.sampled_from(WRITERS), path=st.sampled_from(["a.md", "b.md", "c.md"]))
     def propose(self, who: str, path: str) -> None:
-        self.app.reviews.changes.propose(PEOPLE[who], "A change", {path: self.text()})
+        self.wrote[self.app.reviews.changes.propose(PEOPLE[who], "A change", {path: self.text()}).id] = {who}
 
     @rule(who=st.sampled_from(WRITERS), pick=st.integers(0, 9), path=st.sampled_from(["a.md", "b.md"]))
     def edit(self, who: str, pick: int, path: str) -> None:
+        number, text = self.number(pick), self.text()
         try:
-            made = self.app.reviews.changes.edit(PEOPLE[who], self.number(pick), {path: self.text()})
+            made = self.app.reviews.changes.edit(PEOPLE[who], number, {path: text})
         except ConcordError:
             return
+        assert who in self.owners(made), "somebody edited what is not theirs"
+        self.wrote.setdefault(number, set()).add(who)
         assert not made.approvals, "an approval survived an edit"
         assert made.state in ("draft", "changes requested" if made.blocks else "in review")
         assert {block.who for block in made.blocks} == self.blocked.get(made.id, set()), "an edit lifted a request"
@@ -238,9 +244,35 @@ class Journey(RuleBasedStateMachine):
     )
     def move(self, who: str, pick: int, move: str) -> None:
         try:
-            getattr(self.app.reviews.changes, move)(PEOPLE[who], self.number(pick))
+            change = getattr(self.app.reviews.changes, move)(PEOPLE[who], self.number(pick))
         except ConcordError:
             return
+        others = {"withdraw": JUDGES, "close": ("admin",), "reopen": ("admin",)}.get(move, ())
+        assert who in (*self.owners(change), *others)
+
+    def owners(self, change: Change) -> set[str]:
+        return {change.author, *(co_author.account for co_author in change.co_authors)}
+
+    @rule(who=st.sampled_from(sorted(PEOPLE)), other=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9))
+    def invite(self, who: str, other: str, pick: int) -> None:
+        try:
+            change = self.app.reviews.changes.invite(PEOPLE[who], self.number(pick), [other])
+        except ConcordError:
+            return
+        assert who in (change.author, "admin")
+        assert other != "reader"
+
+    @rule(who=st.sampled_from(WRITERS), by=st.sampled_from(WRITERS), pick=st.integers(0, 9))
+    def suggest(self, who: str, by: str, pick: int) -> None:
+        """Somebody suggests words, and somebody else takes them over."""
+        number, talk = self.number(pick), self.app.reviews.discussion
+        try:
+            path = self.app.reviews.changes.get(number).documents[0].path
+            body = f"```suggestion\n{self.text().decode().splitlines()[-1]}\n```"
+            talk.apply(PEOPLE[by], number, talk.comment(PEOPLE[who], number, body, path=path, line=3).id)
+        except (ConcordError, IndexError):
+            return
+        self.wrote.setdefault(number, set()).update((who, by))
 
     @rule(who=st.sampled_from(sorted(PEOPLE)), pick=st.integers(0, 9), good=st.booleans())
     def judge(self, who: str, pick: int, good: bool) -> None:
@@ -251,8 +283,9 @@ class Journey(RuleBasedStateMachine):
         except ConcordError:
             return
         assert who in JUDGES
-        assert PEOPLE[who].name not in (change.author_name, change.editors[-1])
+        assert who != change.author
         if good:
+            assert who not in self.wrote[number], "somebody approved words of their own"
             self.approved.add((number, change.head))
         blockers = self.blocked.setdefault(number, set())
         blockers.discard(who) if good else blockers.add(who)
@@ -319,27 +352,30 @@ def test_no_long_journey_gets_around_the_rules() -> None:
     )
 
 
-def test_the_last_editor_does_not_approve(tmp_path: Path) -> None:
+def test_whoever_wrote_words_of_it_does_not_approve_it_whoever_edits_after_them(tmp_path: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"a.md": "# A\n"})
-    one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
-    app.reviews.changes.submit(PEOPLE["author"], one.id)
-    app.reviews.changes.edit(PEOPLE["reviewer"], one.id, {"a.md": b"# A\n\nmore still\n"})
-    with pytest.raises(Refused, match="Petra Voss made its last edit"):
-        app.reviews.discussion.approve(PEOPLE["reviewer"], one.id)
-    assert app.reviews.discussion.approve(PEOPLE["reviewer2"], one.id).state == "approved"
+    number = edited_by(app, PEOPLE["reviewer"])
+    app.reviews.changes.edit(PEOPLE["author"], number, {"a.md": b"# A\n\nmore still, and more\n"})
+    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
+        app.reviews.discussion.approve(PEOPLE["reviewer"], number)
+    assert app.reviews.discussion.request_changes(PEOPLE["reviewer"], number, "Shorter.").state == "changes requested"
+    app.reviews.discussion.take_back(PEOPLE["reviewer"], number)
+    assert app.reviews.discussion.approve(PEOPLE["reviewer2"], number).state == "approved"
 
 
 def edited_by(app: App, actor: Actor) -> int:
-    """A change in review whose last edit somebody else made than its author."""
+    """A change in review whose last edit a co-author made."""
     one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
     app.reviews.changes.submit(PEOPLE["author"], one.id)
+    with app.reviews.changes.database.transaction() as state:  # also those whom no account stands for
+        state.co_authors.add(change=one.id, account=actor.id, name=actor.name, inviter="A", at="2026-11-15")
     app.reviews.changes.edit(actor, one.id, {"a.md": b"# A\n\nmore still\n"})
     return one.id
 
 
 @pytest.mark.parametrize("email", ["eve@example.org.", "'Eve@Example.org", "root@localhost"])
-def test_the_last_editor_is_known_whatever_git_makes_of_the_address(tmp_path: Path, email: str) -> None:
+def test_a_writer_is_known_whatever_git_makes_of_the_address(tmp_path: Path, email: str) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"a.md": "# A\n"})
     app.people.accounts.add(PEOPLE["admin"], "eve", "Eve", email, "reviewer")
@@ -348,7 +384,7 @@ def test_the_last_editor_is_known_whatever_git_makes_of_the_address(tmp_path: Pa
         Actor("root@localhost", "root", "root@localhost", "admin", "command line"),
     ):
         number = edited_by(app, actor)
-        with pytest.raises(Refused, match="made its last edit"):
+        with pytest.raises(Refused, match="wrote some of its words"):
             app.reviews.discussion.approve(actor, number)
         assert app.reviews.discussion.approve(PEOPLE["reviewer2"], number).state == "approved"
 
@@ -360,12 +396,123 @@ def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_addr
     number = edited_by(app, PEOPLE["reviewer"])
     person = Actor("root@localhost", "root", "root@localhost", "admin")
     app.knowledge.store.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
-    for actor in (person, app.people.accounts.actor("root")):
-        with pytest.raises(Refused, match="made its last edit"):
+    for actor in (person, app.people.accounts.actor("root"), PEOPLE["reviewer"]):
+        with pytest.raises(Refused, match="wrote some of its words"):
             app.reviews.discussion.approve(actor, number)
-    assert app.reviews.discussion.approve(PEOPLE["reviewer"], number).state == "approved"
+    assert app.reviews.discussion.approve(PEOPLE["reviewer2"], number).state == "approved"
 
 
 def test_an_actor_is_known_by_account_whatever_the_name() -> None:
     twin = Actor("other", PEOPLE["author"].name, "other@example.org", "reviewer")
-    assert review.own_work(facts(author="author", last_editors=("author",)), twin.id, twin.name) == ""
+    assert review.own_work(facts(author="author", writers=("author",)), twin.id, twin.name) == ""
+
+
+# ---------------------------------------------------------------- whose it is
+
+ACCOUNTS = {name: f"{name}@example.org" for name in ("ann", "bob", "cyd")}
+
+
+@given(
+    st.lists(st.sampled_from([*ACCOUNTS, "eve@example.org"])),
+    st.lists(st.sampled_from([*ACCOUNTS.values(), "Bob@Example.org.", "eve@example.org"])),
+)
+def test_everybody_on_record_and_everybody_in_the_commits_has_written(recorded: list[str], written: list[str]) -> None:
+    found = review.writers(recorded, written, ACCOUNTS)
+    assert set(recorded) <= set(found)
+    for email in written:
+        assert any(plain_address(ACCOUNTS.get(who, who)) == plain_address(email) for who in found)
+    known = {*recorded, *(who for who, address in ACCOUNTS.items() if address in map(plain_address, written))}
+    assert set(found) & set(ACCOUNTS) == known & set(ACCOUNTS), "somebody counts who wrote nothing"
+
+
+def owned(**more: object) -> Facts:
+    return facts(author_name="Ann", **more)
+
+
+@pytest.mark.parametrize("move", list(review.MOVES))
+@pytest.mark.parametrize("role", ["author", "reviewer", "admin"])
+def test_a_change_is_moved_by_its_authors_and_by_others_only_where_it_is_said(move: str, role: str) -> None:
+    bob, now = Actor("bob", "Bob", "bob@example.org", role), owned()
+    others = {"withdraw": ("reviewer", "admin"), "close": ("admin",), "reopen": ("admin",)}
+    refused = review.not_theirs(move, now, bob)
+    assert bool(refused) == (move in review.OWN_MOVES and role not in others.get(move, ()))
+    way = "nvite yourself to take it over." if role == "admin" else "sk Ann to invite you."
+    assert not refused or (refused.startswith("Only Ann may ") and refused.endswith(way))
+    invited = owned(co_authors=(review.CoAuthor("bob", "Bob", "Ann", ""),))
+    assert not review.not_theirs(move, invited, bob)
+    assert not review.not_theirs(move, now, replace(bob, id="ann"))
+
+
+def test_no_token_and_no_agent_takes_a_change_over() -> None:
+    admin = Actor("root", "Root", "root@example.org", "admin")
+    assert review.may_invite(owned(), admin)
+    for other in (replace(admin, scope="review"), replace(admin, kind="agent"), replace(admin, role="reviewer")):
+        assert not review.may_invite(owned(), other)
+        assert review.not_theirs("close", owned(), other)
+
+
+def test_what_no_person_opened_any_person_goes_on_with() -> None:
+    """The commits of a remote, and the drafts of agents, wait for somebody; other agents leave them alone."""
+    bob = Actor("bob", "Bob", "bob@example.org", "author")
+    assert not review.not_theirs("submit", owned(common=True), bob)
+    assert review.not_theirs("submit", owned(common=True), replace(bob, kind="agent"))
+
+
+def test_of_an_author_who_left_people_ask_an_admin() -> None:
+    bob = Actor("bob", "Bob", "bob@example.org", "author")
+    assert review.not_theirs("edit", owned(author_left=True), bob).endswith("ask an admin to take it over.")
+
+
+STEP = st.tuples(
+    st.sampled_from(["edit", "suggest", "update", "solve"]),
+    st.sampled_from(("author", "reviewer", "reviewer2", "admin")),
+    st.sampled_from(("author", "reviewer", "reviewer2", "admin")),
+)
+
+
+@given(st.lists(STEP, min_size=1, max_size=4))
+@example([("edit", "reviewer", "author"), ("suggest", "reviewer2", "author"), ("update", "admin", "author")])
+@example([("solve", "reviewer", "author"), ("update", "admin", "admin"), ("edit", "author", "author")])
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+def test_no_sequence_of_edits_suggestions_and_updates_lets_anybody_approve_their_own_words(
+    steps: list[tuple[str, str, str]],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        app = small_app(Path(folder) / "home", NoProcesses())
+        put(app, {"a.md": "# A\n\nfirst\n\nlast\n"})
+        one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmine\n\nlast\n"})
+        app.reviews.changes.submit(PEOPLE["author"], one.id)
+        app.reviews.changes.invite(PEOPLE["author"], one.id, ["reviewer", "reviewer2", "admin"])
+        wrote = {"author"}
+        for number, (step, who, by) in enumerate(steps):
+            wrote |= written(app, one.id, step, PEOPLE[who], PEOPLE[by], number)
+        for who in JUDGES:
+            allowed = who not in wrote
+            assert (not app.reviews.changes.own_work(PEOPLE[who], one.id)) == allowed
+            try:
+                assert app.reviews.discussion.approve(PEOPLE[who], one.id).approvals
+            except Refused as error:
+                assert not allowed, error
+            else:
+                assert allowed, f"{who} approved words of their own after {steps}"
+
+
+def written(app: App, number: int, step: str, who: Actor, by: Actor, n: int) -> set[str]:
+    """One step, and whose words it adds."""
+    change = app.reviews.changes.get(number)
+    if step == "edit":
+        app.reviews.changes.edit(who, number, {f"{n}.md": f"# {n}\n\nby {who.id}\n".encode()})
+        return {who.id}
+    if step == "suggest":
+        body = f"```suggestion\nsuggested {n}\n```"
+        remark = app.reviews.discussion.comment(who, number, body, path="a.md", line=3)
+        app.reviews.discussion.apply(by, number, remark.id)
+        return {who.id, by.id}
+    if step == "update":
+        put(app, {f"elsewhere/{n}.md": f"# {n}\n\nof others\n"})
+        main = app.knowledge.store.head()
+        app.knowledge.store.update_branch(f"change/{number}", main, {}, who.person, "Update", expected=change.head)
+        return set()
+    put(app, {"a.md": f"# A\n\ntheirs {n}\n\nlast\n"})
+    app.reviews.merger.solve(who, number, {"a.md": (f"=solved {n}",)})
+    return {who.id}

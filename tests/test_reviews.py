@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from core.access import Actor
 from core.adapters.state.migrations import MIGRATIONS, statements
 from core.adapters.state.statements import Statements
 from core.bootstrap import App
@@ -44,6 +46,7 @@ def approved(app: App, files: dict[str, bytes | None], title: str = "Longer") ->
 
 def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(reviews_app: App) -> None:
     number = reviews_app.reviews.changes.propose(AUTHOR, "Longer", changed("5 years", "7 years"), "The law changed.").id
+    reviews_app.reviews.changes.invite(AUTHOR, number, ["author2"])
     reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "7 full years"))
     reviews_app.reviews.changes.submit(AUTHOR, number)
     reviews_app.reviews.discussion.approve(REVIEWER, number)
@@ -102,6 +105,7 @@ def test_broken_frontmatter_may_be_drafted_but_not_submitted(reviews_app: App) -
 
 def test_an_edit_on_top_of_somebody_elses_is_refused(reviews_app: App) -> None:
     one = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
+    reviews_app.reviews.changes.invite(AUTHOR, one.id, ["author2"])
     reviews_app.reviews.changes.edit(AUTHOR2, one.id, changed("5", "7"))
     with pytest.raises(Conflict, match="moved on"):
         reviews_app.reviews.changes.edit(AUTHOR, one.id, changed("5", "8"), expected=one.head)
@@ -143,6 +147,125 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
         reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
+    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
+        reviews_app.reviews.discussion.approve(REVIEWER, number)
+    reviews_app.reviews.discussion.approve(REVIEWER2, number)
+    reviews_app.reviews.merger.merge(AUTHOR, number)
+    message = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
+    assert f"Co-authored-by: {REVIEWER.name} <{REVIEWER.email}>" in message
+
+
+# ---------------------------------------------------------------- whose it is
+
+
+def test_only_its_authors_rewrite_retitle_submit_and_close_a_change(reviews_app: App) -> None:
+    changes, talk = reviews_app.reviews.changes, reviews_app.reviews.discussion
+    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    made = talk.comment(AUTHOR2, number, "```suggestion\nShorter.\n```", path="finance/records.md", line=8)
+    tries: list[Callable[[Actor], object]] = [
+        lambda who: changes.edit(who, number, changed("5 years", "9 years")),
+        lambda who: changes.describe(who, number, "Mine now", ""),
+        lambda who: changes.submit(who, number),
+        lambda who: talk.apply(who, number, made.id),
+    ]
+    before = changes.get(number)
+    for attempt in tries:
+        for who in (AUTHOR2, REVIEWER):
+            with pytest.raises(Refused, match=f"Only {AUTHOR.name} may .*sk {AUTHOR.name} to invite you"):
+                attempt(who)
+        with pytest.raises(Refused, match="nvite yourself to take it over"):
+            attempt(demo("admin"))
+    for who in (AUTHOR2, REVIEWER):
+        with pytest.raises(Refused, match=f"Only {AUTHOR.name} may close this change"):
+            changes.close(who, number)
+    assert changes.get(number) == before
+    changes.submit(AUTHOR, number)
+    with pytest.raises(Refused, match="may take back this change"):
+        changes.withdraw(AUTHOR2, number)
+    assert changes.withdraw(REVIEWER, number).state == "draft"
+    assert changes.close(demo("admin"), number).state == "closed"
+    with pytest.raises(Refused, match="may reopen this change"):
+        changes.reopen(AUTHOR2, number)
+    assert changes.reopen(AUTHOR, number).state == "draft"
+
+
+def inbox(app: App, who: Actor) -> list[str]:
+    return [message.sentence for message in app.inbox.messages.listed(who)]
+
+
+def test_who_is_invited_is_told_and_works_on_it_until_they_are_removed(reviews_app: App) -> None:
+    changes = reviews_app.reviews.changes
+    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    with pytest.raises(Refused, match=f"Only {AUTHOR.name} or an admin may invite"):
+        changes.invite(AUTHOR2, number, ["author2"])
+    with pytest.raises(BadInput, match="Robin Falk is a reader"):
+        changes.invite(AUTHOR, number, ["reader"])
+    invited = changes.invite(AUTHOR, number, [AUTHOR2.name])
+    assert [(each.account, each.inviter) for each in invited.co_authors] == [("author2", AUTHOR.name)]
+    assert inbox(reviews_app, AUTHOR2) == [f"{AUTHOR.name} invites you to work on T"]
+    assert [change.id for change in changes.listed(AUTHOR2, author="author2")] == [number]
+    with pytest.raises(BadInput, match="is an author of this change already"):
+        changes.invite(AUTHOR, number, ["author2"])
+    with pytest.raises(Refused, match="or an admin may invite"):
+        changes.invite(AUTHOR2, number, ["reviewer"])
+    changes.describe(AUTHOR2, number, "Ours", "")
+    changes.submit(AUTHOR2, number)
+    reviews_app.reviews.discussion.comment(REVIEWER, number, "Why?")
+    assert f"{REVIEWER.name} commented on Ours" in inbox(reviews_app, AUTHOR2)
+    assert changes.uninvite(AUTHOR2, number, ["author2"]).co_authors == ()
+    assert f"{AUTHOR.name} invites you to work on T" not in inbox(reviews_app, AUTHOR2)
+    with pytest.raises(Refused, match="Only .* may edit this change"):
+        changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+
+
+def test_an_admin_takes_a_change_over_and_its_author_is_told(reviews_app: App) -> None:
+    changes, admin = reviews_app.reviews.changes, demo("admin")
+    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    reviews_app.people.accounts.set_role(admin, "author", "reader")
+    assert changes.get(number).author_left
+    with pytest.raises(Refused, match="ask an admin to take it over"):
+        changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+    with pytest.raises(Refused, match="or an admin may invite"):
+        changes.invite(replace(admin, scope="review"), number, ["admin"])
+    changes.invite(admin, number, ["admin", "author2"])
+    assert changes.submit(AUTHOR2, number).state == "in review"
+    assert inbox(reviews_app, AUTHOR) == [f"{admin.name} invited others to work on your change T"]
+    terminal = Actor("root@localhost", "root", "root@localhost", "admin", "command line")
+    changes.invite(terminal, number, ["root@localhost"])
+    assert changes.edit(terminal, number, changed("5 years", "9 years")).editors[-1] == "root"
+    changes.uninvite(terminal, number, ["root@localhost"])
+    assert reviews_app.people.audit.entries(admin, action="invite co-author")[1].detail == "admin, author2"
+    assert reviews_app.reviews.discussion.approve(admin, number).state == "approved", "nobody wrote it but the author"
+
+
+def test_the_draft_of_an_agent_is_anybodys_to_submit(reviews_app: App) -> None:
+    changes, accounts = reviews_app.reviews.changes, reviews_app.people.accounts
+    accounts.add(demo("admin"), "bot", "Bot", "bot@example.org", "author", kind="agent")
+    number = changes.propose(accounts.actor("bot"), "T", changed("5 years", "7 years")).id
+    assert changes.get(number).common
+    assert changes.submit(AUTHOR2, number).state == "in review"
+
+
+def test_an_update_that_takes_main_in_makes_nobody_an_author(reviews_app: App) -> None:
+    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.store
+    one = changes.propose(AUTHOR, "T", changed("5 years", "7 years"))
+    changes.submit(AUTHOR, one.id)
+    put(reviews_app, {"it/new.md": "# New\n\nBy others.\n"})
+    store.update_branch(f"change/{one.id}", store.head(), {}, REVIEWER.person, "Update", expected=one.head)
+    now = changes.get(one.id)
+    assert (now.head != one.head, now.editors) == (True, (AUTHOR.name,))
+    assert reviews_app.reviews.discussion.approve(REVIEWER, one.id).state == "approved"
+
+
+def test_words_behind_a_merge_made_elsewhere_have_their_writer(reviews_app: App) -> None:
+    """A branch that somebody merged into the change by their own git hides nobody."""
+    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.store
+    one = changes.propose(AUTHOR, "T", changed("5 years", "7 years"))
+    store.commit("change/9", {"it/side.md": b"# Side\n\nBy a reviewer.\n"}, REVIEWER.person, "Side", start=one.start)
+    store.update_branch(f"change/{one.id}", store.head("change/9"), {}, AUTHOR.person, "Merge side", expected=one.head)
+    changes.submit(AUTHOR, one.id)
+    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
+        reviews_app.reviews.discussion.approve(REVIEWER, one.id)
 
 
 def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(reviews_app: App) -> None:
@@ -254,7 +377,7 @@ def test_a_decision_about_conflicts_that_are_no_longer_these_is_refused(reviews_
     reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5 years", "9 years"), "Other"))
     seen = reviews_app.reviews.merger.collisions(demo("admin"), number)[0]
     if moves == "change":
-        reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+        reviews_app.reviews.changes.edit(AUTHOR, number, changed("5 years", "8 years"))
     else:
         reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, changed("5 years", "10 years"), "Third"))
     head = reviews_app.reviews.changes.get(number).head
@@ -332,6 +455,18 @@ def test_requests_that_an_edit_voided_before_the_upgrade_stay_void(tmp_path: Pat
     }
 
 
+def test_whoever_edited_an_open_change_before_the_upgrade_goes_on_as_co_author(reviews_app: App) -> None:
+    changes = reviews_app.reviews.changes
+    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    changes.invite(AUTHOR, number, ["author2"])
+    changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
+    changes.uninvite(AUTHOR, number, ["author2"])
+    script = next(script for script in MIGRATIONS if "CREATE TABLE co_authors" in script)
+    sql(reviews_app, list(statements(script))[1])
+    assert [(each.account, each.name) for each in changes.get(number).co_authors] == [("author2", AUTHOR2.name)]
+    assert changes.submit(AUTHOR2, number).state == "in review"
+
+
 # ---------------------------------------------------------------- own comments
 
 
@@ -377,6 +512,7 @@ def test_the_second_look_shows_what_others_did_since_the_first(reviews_app: App)
     assert looks.look(REVIEWER, number) == Look()
     first = reviews_app.reviews.changes.get(number).head
     reviews_app.reviews.changes.edit(AUTHOR, number, changed("5 years", "8 years"))
+    reviews_app.reviews.changes.invite(AUTHOR, number, ["author2"])
     reviews_app.reviews.changes.edit(AUTHOR2, number, {"it/vpn.md": b"# VPN\n\nUse it daily.\n"})
     reviews_app.reviews.discussion.comment(AUTHOR, number, "Done.")
     everything = reviews_app.reviews.changes.all()

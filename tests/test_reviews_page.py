@@ -385,6 +385,58 @@ def test_nobody_approves_their_own_change_here_either(visit: Open, kb: App) -> N
     assert not [button for button in app.button if button.key == f"do_approve_{change.id}"]
 
 
+def test_what_is_not_ones_own_is_not_offered_and_the_panel_says_whom_to_ask(visit: Open, kb: App) -> None:
+    number = brought(kb, "draft").id
+    sentence = "Only Avery Lindqvist may edit this change, and co-authors whom they invite."
+    mine, theirs = visit("reviews", "author", change=str(number)), visit("reviews", "author2", change=str(number))
+    assert sentence not in words(mine)
+    assert f"{sentence} Suggest your words in a comment on its lines, or ask Avery Lindqvist to invite you." in words(
+        theirs
+    )
+    own = {"describe", f"do_submit_{number}", f"do_close_{number}", f"do_invite_{number}"}
+    keys = {
+        persona: {button.key for button in page.button} for persona, page in (("author", mine), ("author2", theirs))
+    }
+    assert own <= keys["author"]
+    assert not own & keys["author2"]
+    allowed = [drawn(page, "review")["may"] for page in (mine, theirs)]
+    assert [(may["edit"], may["apply"], may["comment"]) for may in allowed] == [(True,) * 3, (False, False, True)]
+    editor = visit("documents", "author2", do="edit", change=str(number), path=PATH)
+    assert sentence in words(editor)
+    kb.knowledge.drafts.keep(
+        who(kb, "author2"), f"{number}:{PATH}", json.dumps({"text": "# Typed before\n", "base": ""})
+    )
+    editor = visit("documents", "author2", do="edit", change=str(number), path=PATH)
+    assert "Typed before" in drawn(editor, "editor")["text"], "what was typed is there to read"
+
+
+def test_the_author_invites_on_the_page_and_the_invited_go_on(visit: Open, kb: App) -> None:
+    number = brought(kb, "draft").id
+    page = visit("reviews", "author", change=str(number))
+    page.multiselect(key=f"whom_invite_{number}").set_value(["author2"]).run()
+    page.button(key=f"do_invite_{number}").click().run()
+    assert "Invited. They are told in their inbox." in words(page)
+    facts = dict(drawn(page, "header")["facts"])
+    assert (facts["Author"], facts["Co-authors"]) == ("Avery Lindqvist", "Jonas Mbeki")
+    page = visit("reviews", "author2", change=str(number))
+    assert drawn(page, "review")["may"]["edit"]
+    assert drawn(visit("reviews", "author2", queue="mine"), "queue")["rows"]
+    page.button(key=f"author2_uninvite_{number}").click().run()
+    assert kb.reviews.changes.get(number).co_authors == ()
+    assert f"do_submit_{number}" not in {button.key for button in page.button}
+
+
+def test_an_admin_takes_a_change_over_on_the_page(visit: Open, kb: App) -> None:
+    number = brought(kb, "draft").id
+    page = visit("reviews", "admin", change=str(number))
+    assert "Avery Lindqvist is told. Invite yourself to take the change over." in words(page)
+    assert f"do_submit_{number}" not in {button.key for button in page.button}
+    page.multiselect(key=f"whom_invite_{number}").set_value(["admin"]).run()
+    page.button(key=f"do_invite_{number}").click().run()
+    page.button(key=f"do_submit_{number}").click().run()
+    assert kb.reviews.changes.get(number).state == "in review"
+
+
 def test_an_approval_is_for_the_text_that_was_shown(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     app = visit("reviews", "reviewer", change=str(number))
@@ -457,7 +509,7 @@ def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: Ap
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
     app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("mine").run()
-    edited = kb.reviews.changes.edit(who(kb, "author2"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
+    edited = kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
     app.button(key=f"solve_{number}").click().run()
     assert "look at the conflicts again" in words(app)
     assert kb.reviews.changes.get(number).head == edited.head
@@ -731,6 +783,7 @@ def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -
 
 def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(visit: Open, kb: App) -> None:
     change, author, dana = started(kb), who(kb, "author"), who(kb, "reviewer")
+    kb.reviews.changes.invite(author, change.id, [dana.id])
     page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
     assert "is editing this document too" not in words(page)
     place, mine = f"{change.id}:{PATH}", decode(kb.knowledge.store.read(change.head, PATH))

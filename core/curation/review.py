@@ -1,15 +1,17 @@
-"""Review rules: which move is allowed in which state, and what is missing before a merge.
+"""Review rules: which move is allowed in which state and to whom, and what is missing before a merge.
 
-An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request for changes
-stands until its reviewer comes back to it or an admin lifts it.
+A change is its author's and its co-authors'; others suggest. Whoever wrote words of it does not approve it, however many
+edited after them. An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request
+for changes stands until its reviewer comes back to it or an admin lifts it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from core.access import Actor, allowed
+from core.access import PERSON, Actor, allowed, plain_address
 from core.curation.gate import Demand
 from core.curation.policy import FILE, Rule, applicable
 
@@ -35,7 +37,42 @@ MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "close": (OPEN, "Only an open change can be closed"),
     "reopen": (("closed",), "Only a closed change can be reopened"),
     "revert": (("merged",), "Only a merged change can be reverted"),
+    "invite": (OPEN, "Only an open change can have other co-authors"),
 }
+
+# moves of the author and the co-authors: (its verb, what others must be allowed to make it too; "" where nobody is)
+OWN_MOVES: Mapping[str, tuple[str, str]] = {
+    "edit": ("edit", ""),
+    "submit": ("submit", ""),
+    "withdraw": ("take back", "review a change"),
+    "close": ("close", "take over a change"),
+    "reopen": ("reopen", "take over a change"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CoAuthor:
+    """Somebody who was invited to work on a change."""
+
+    account: str
+    name: str
+    inviter: str  # the name of who invited them
+    at: str
+
+
+class Owned(Protocol):
+    """Whose a change is."""
+
+    @property
+    def author(self) -> str: ...
+    @property
+    def author_name(self) -> str: ...
+    @property
+    def co_authors(self) -> tuple[CoAuthor, ...]: ...
+    @property
+    def common(self) -> bool: ...
+    @property
+    def author_left(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +94,7 @@ class Facts:
     stage: str  # draft, in review, merged or closed: what people decided
     head: str
     author: str
-    last_editors: tuple[str, ...]  # one; more when a commit by another door has the address of several
+    writers: tuple[str, ...]  # accounts whose words it holds
     paths: tuple[str, ...]
     verdicts: tuple[Verdict, ...]  # oldest first
     open_conversations: int
@@ -67,6 +104,10 @@ class Facts:
     name_collisions: tuple[tuple[str, ...], ...] = ()  # paths that differ only in case or Unicode form
     barred: tuple[str, ...] = ()  # accounts that may not judge it now, whatever they said before
     demands: tuple[Demand, ...] = ()  # what the rules want of search and it lacks
+    author_name: str = ""
+    co_authors: tuple[CoAuthor, ...] = ()
+    common: bool = False  # Concord itself, a service or an agent opened it: any person may go on with it
+    author_left: bool = False  # whoever wrote it may propose nothing any more
 
 
 def current_verdicts(facts: Facts) -> dict[str, Verdict]:
@@ -82,9 +123,9 @@ def current_verdicts(facts: Facts) -> dict[str, Verdict]:
 
 
 def _counts(facts: Facts, verdict: Verdict) -> bool:
-    """Authors and last editors approve nothing; a request for changes outlives every edit."""
+    """Who wrote it does not approve it; a request for changes outlives every edit."""
     if verdict.verdict == "approved":
-        return verdict.head == facts.head and verdict.who not in (facts.author, *facts.last_editors)
+        return verdict.head == facts.head and not own_work(facts, verdict.who, verdict.name)
     return verdict.verdict == "changes requested"
 
 
@@ -141,15 +182,73 @@ def _next(now: str, move: str) -> str:
     return " It needs approval first." if move == "merge" else ""
 
 
-def own_work(facts: Facts, who: str, name: str) -> str:
-    """Why somebody may not judge a change; "" when they may.
+def not_theirs(move: str, change: Owned, actor: Actor) -> str:
+    """Why a move is for others to make; "" when this person may make it.
 
-    >>> own_work(Facts("in review", "c", "ann", ("bob",), (), (), 0, (), (), ()), "bob", "Bob")
-    'Nobody approves their own change: Bob made its last edit.'
+    >>> now = Facts("draft", "c", "ann", (), (), (), 0, (), (), (), author_name="Ann")
+    >>> not_theirs("submit", now, Actor("bob", "Bob", "bob@example.org", "author"))
+    'Only Ann may submit this change, and co-authors whom they invite. Ask Ann to invite you.'
+    >>> not_theirs("withdraw", now, Actor("bob", "Bob", "bob@example.org", "reviewer"))
+    ''
+    """
+    if move not in OWN_MOVES or _owns(change, actor):
+        return ""
+    verb, action = OWN_MOVES[move]
+    if action and allowed(actor, action):
+        return ""
+    others = [co_author.name for co_author in change.co_authors]
+    who = f"{change.author_name} and {names(others)}" if others else change.author_name
+    way = _way_in(change, actor)
+    step = f"Suggest your words in a comment on its lines, or {way}" if move == "edit" else way[0].upper() + way[1:]
+    return f"Only {who} may {verb} this change, and co-authors whom they invite. {step}."
+
+
+def _way_in(change: Owned, actor: Actor) -> str:
+    if may_invite(change, actor):
+        return "invite yourself to take it over"
+    return "ask an admin to take it over" if change.author_left else f"ask {change.author_name} to invite you"
+
+
+def _owns(change: Owned, actor: Actor) -> bool:
+    return actor.id in authors(change) or (change.common and actor.kind == PERSON)
+
+
+def authors(change: Owned) -> tuple[str, ...]:
+    """The accounts of the author and the co-authors."""
+    return (change.author, *(co_author.account for co_author in change.co_authors))
+
+
+def may_invite(change: Owned, actor: Actor) -> bool:
+    """The author, and admins, who take a change over by inviting themselves or somebody else."""
+    return actor.id == change.author or allowed(actor, "take over a change")
+
+
+def writers(recorded: Iterable[str], written: Iterable[str], addresses: Mapping[str, str]) -> tuple[str, ...]:
+    """The accounts whose words a change holds: those on record, and those with the address of one of its commits.
+
+    `addresses` gives the address of each account. One that nobody on record has may be that of several, or of nobody.
+
+    >>> writers(["ann"], ["ann@example.org", "bob@example.org."], {"ann": "ann@example.org", "bob": "bob@example.org"})
+    ('ann', 'bob', 'bob@example.org.')
+    """
+    known = dict.fromkeys(recorded)
+    plain = {addresses.get(who, plain_address(who)) for who in known}
+    for email in written:
+        if plain_address(email) not in plain:
+            known |= dict.fromkeys(who for who, address in addresses.items() if address == plain_address(email))
+            known[email] = None
+    return tuple(known)
+
+
+def own_work(facts: Facts, who: str, name: str) -> str:
+    """Why somebody may not approve a change; "" when they may.
+
+    >>> own_work(Facts("in review", "c", "ann", ("ann", "bob"), (), (), 0, (), (), ()), "bob", "Bob")
+    'Nobody approves their own change: Bob wrote some of its words.'
     """
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
-    return f"Nobody approves their own change: {name} made its last edit." if who in facts.last_editors else ""
+    return f"Nobody approves their own change: {name} wrote some of its words." if who in facts.writers else ""
 
 
 def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
@@ -164,9 +263,7 @@ def missing_approvals(facts: Facts) -> tuple[str, ...]:
     missing = []
     if lack > 0:
         noun = "approval" if lack == 1 else "approvals"
-        missing.append(
-            f"It needs {lack} more {noun} from somebody who is neither its author nor its last editor{_lost(facts)}."
-        )
+        missing.append(f"It needs {lack} more {noun} from somebody who wrote none of it{_lost(facts)}.")
     for rule in applied:
         if rule.owners and not approvers & set(rule.owners):
             missing.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")

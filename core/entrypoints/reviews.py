@@ -39,7 +39,9 @@ def register(add: Any) -> None:
     listing.add_argument(
         "--state", default="", help="open, draft, in review, changes requested, approved, merged, closed"
     )
-    listing.add_argument("--mine", action="store_true", help="only those of the acting account")
+    listing.add_argument(
+        "--mine", action="store_true", help="only those of which the acting account is an author or co-author"
+    )
     listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
     listing.add_argument("--asked", action="store_true", help="only those that the acting account was asked to review")
     listing.add_argument("--text", default="", help="only those with these words")
@@ -73,6 +75,13 @@ def _moving(add: Any) -> None:
     ):
         _numbered(add, name, run, about).add_argument(
             "--reviewer", action="append", default=[], metavar="WHO", help="whom to ask, by id, address or name"
+        )
+    for name, run, about in (
+        ("invite", invite, "let others work on it as its author does; admins take a change over so"),
+        ("uninvite", uninvite, "remove co-authors, or yourself"),
+    ):
+        _numbered(add, name, run, about).add_argument(
+            "--co-author", action="append", default=[], metavar="WHO", help="whom, by id, address or name"
         )
 
 
@@ -156,6 +165,7 @@ def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
 
 def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> int:
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
+    lines += [f"  co-author {co_author.name}, invited by {co_author.inviter}" for co_author in change.co_authors]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
     lines += [f"  asked {request.name}: {request.answer or 'no answer yet'}" for request in change.asked]
     lines += [f"  the review rules name {name}, and nobody is called so" for name in change.unknown]
@@ -203,6 +213,18 @@ def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
 def unask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     app = open_app(settings)
     change = app.reviews.changes.unask(acting(app, options), options.change, options.reviewer)
+    return _show(app, options, change, terminal)
+
+
+def invite(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    change = app.reviews.changes.invite(acting(app, options), options.change, options.co_author)
+    return _show(app, options, change, terminal)
+
+
+def uninvite(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    change = app.reviews.changes.uninvite(acting(app, options), options.change, options.co_author)
     return _show(app, options, change, terminal)
 
 

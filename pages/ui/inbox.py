@@ -18,6 +18,8 @@ from pages.ui.workspace import app
 AT_HOME = 5
 KINDS = {
     "asked": ("Review", "note"),
+    "invited": ("Invitation", "note"),
+    "taken over": ("Co-authors", "warn"),
     "answered": ("Answer", ""),
     "mentioned": ("Mention", "note"),
     "approved": ("Approved", "good"),

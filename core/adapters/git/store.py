@@ -345,6 +345,14 @@ class GitStore:
         span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
+    def written(self, commit: str, since: str) -> tuple[Commit, ...]:
+        """Commits on the way to one that hold somebody's words, oldest first: a merge only where git would have merged otherwise."""
+        span = f"{safe_revision(since)}..{safe_revision(commit)}"
+        steps = self._log(
+            ["--remerge-diff", "--topo-order"], [span], walk=()
+        )  # with --reverse git merges other parents
+        return tuple(step for step, edits in reversed(steps) if len(step.parents) < 2 or edits)
+
     def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
         """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent line, and
         what main was before another line of the remote became the first."""
@@ -376,9 +384,11 @@ class GitStore:
                 break  # git goes on with what it was copied from, or what was deleted before
         return tuple(steps)
 
-    def _log(self, options: list[str], what: list[str]) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+    def _log(
+        self, options: list[str], what: list[str], walk: Sequence[str] = ("--first-parent", "-m")
+    ) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
-        out = self.git.ask("log", "-z", "--first-parent", "-m", "-M", "--raw", "--no-abbrev", form, *options, *what)
+        out = self.git.ask("log", "-z", *walk, "-M", "--raw", "--no-abbrev", form, *options, *what)
         return tuple(output.parse_log_record(record) for record in out.split(b"\x01") if record)
 
     def heads(self) -> dict[str, str]:

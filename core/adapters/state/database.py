@@ -34,7 +34,15 @@ from core.adapters.state.rows.platform import (
     WorkerRows,
 )
 from core.adapters.state.rows.questions import AnswerRows, QueryRows
-from core.adapters.state.rows.reviews import ChangeRows, CommentRows, ImpactRows, LookRows, RequestRows, VerdictRows
+from core.adapters.state.rows.reviews import (
+    ChangeRows,
+    CoAuthorRows,
+    CommentRows,
+    ImpactRows,
+    LookRows,
+    RequestRows,
+    VerdictRows,
+)
 from core.adapters.state.statements import Statements
 from core.errors import Unavailable
 from core.types import Damage
@@ -59,6 +67,7 @@ class State:
         self.sessions, self.tokens = SessionRows(statements), TokenRows(statements)
         self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
         self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
+        self.co_authors = CoAuthorRows(statements)
         self.looks, self.impacts = LookRows(statements), ImpactRows(statements)
         self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
         self.messages, self.feedback = MessageRows(statements), FeedbackRows(statements)

@@ -321,6 +321,18 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE workers (name TEXT NOT NULL PRIMARY KEY, started TEXT NOT NULL, seen REAL NOT NULL);
     CREATE TABLE claims (name TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, until REAL NOT NULL);
     """,
+    """
+    CREATE TABLE co_authors (
+        change INTEGER NOT NULL REFERENCES changes (id), account TEXT NOT NULL, name TEXT NOT NULL, inviter TEXT NOT NULL,
+        at TEXT NOT NULL, PRIMARY KEY (change, account)
+    );
+    INSERT INTO co_authors
+    SELECT changes.id, audit.who, MAX(audit.name), changes.author_name, MIN(audit.at)
+    FROM audit JOIN changes ON changes.id = audit.change
+    WHERE audit.action IN ('edit', 'solve conflicts') AND audit.who NOT IN (changes.author, 'concord')
+        AND changes.stage IN ('draft', 'in review', 'closed')
+    GROUP BY changes.id, audit.who, changes.author_name;
+    """,
 )
 
 

@@ -261,6 +261,16 @@ review_requests = Table(
     _text("at"),
 )
 
+co_authors = Table(
+    "co_authors",
+    METADATA,
+    _number("change", None, ForeignKey("changes.id"), primary_key=True, autoincrement=False),
+    _text("account", primary_key=True),
+    _text("name"),
+    _text("inviter"),  # the name of who invited them
+    _text("at"),
+)
+
 impacts = Table(
     "impacts",
     METADATA,

@@ -132,6 +132,13 @@ class ReviewersForm(Form):
     reviewers: Annotated[list[Word], Field(max_length=50)] = []
 
 
+class CoAuthorsForm(Form):
+    """Whom to invite or to remove, by id, address or name."""
+
+    accounts: Annotated[list[Word], Field(min_length=1, max_length=50)]
+    remove: bool = False
+
+
 class MessageForm(Form):
     """What to say."""
 

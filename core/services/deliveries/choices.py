@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CHOICES: Mapping[str, str] = {"none": "No mail", "at once": "At once", "daily": "Daily digest"}
 DAILY = "daily"  # as a topic: everything that comes in the daily mail
 TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "reviews": ("Reviews", ("asked", "approved", "changes requested", "merged")),
+    "reviews": ("Reviews", ("asked", "invited", "taken over", "approved", "changes requested", "merged")),
     "conversations": ("Answers and mentions", ("answered", "mentioned")),
     "documents": ("Your documents", ("due", "not found", "feedback")),
     "questions": ("Questions without an answer", ("gap",)),

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 KINDS = (
     "asked",
+    "invited",
+    "taken over",
     "answered",
     "mentioned",
     "approved",
@@ -46,6 +48,8 @@ _PAGES = {
 # kind and what it is about: the line for one cause, and for several that nobody has read yet
 SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("asked", ""): ("{who} asks you to review {title}", ""),
+    ("invited", ""): ("{who} invites you to work on {title}", ""),
+    ("taken over", ""): ("{who} invited others to work on your change {title}", ""),
     ("answered", ""): ("{who} commented on {title}", "{count} new comments on {title}"),
     ("answered", "document"): ("{who} answered you: {title}", "{count} answers for you: {title}"),
     ("answered", "question"): ("Your question has an answer: {title}", ""),

@@ -36,26 +36,26 @@ class ChangeNews:
     def commented(
         self, state: State, actor: Actor, row: Mapping[str, Any], comment: int, thread: int, body: str
     ) -> None:
-        """Whoever is named, whoever speaks in the conversation, and the author of the change."""
+        """Whoever is named, whoever speaks in the conversation, and the authors of the change."""
         said = state.comments.of_change(row["id"]) if thread else []
-        people = {remark["who"] for remark in said if thread in (remark["id"], remark["thread"])} | {row["author"]}
+        people = {remark["who"] for remark in said if thread in (remark["id"], remark["thread"])} | _authors(state, row)
         subject = _subject(row, side="Discussion", comment=str(thread or comment))
         named = self.named(state, actor, subject, body)
         self.messages.tell(state, actor, people - named, "answered", subject, body)
 
     def judged(self, state: State, actor: Actor, row: Mapping[str, Any], verdict: str, note: str) -> None:
-        """The author, and whoever the note names."""
+        """The authors, and whoever the note names."""
         named = self.named(state, actor, _subject(row), note)
-        self.messages.tell(state, actor, {row["author"]} - named, verdict, _subject(row), note)
+        self.messages.tell(state, actor, _authors(state, row) - named, verdict, _subject(row), note)
 
     def merged(self, state: State, actor: Actor, landing: Landing) -> None:
-        """The author, those who were asked, and those who judged it."""
+        """The authors, those who were asked, and those who judged it."""
         if landing.change is None:
             return
         row = landing.change
         asked = {request["account"] for request in state.requests.of_changes([row["id"]])}
         judges = {verdict["who"] for verdict in state.verdicts.of_changes([row["id"]])}
-        self.messages.tell(state, actor, {row["author"]} | asked | judges, "merged", _subject(row))
+        self.messages.tell(state, actor, _authors(state, row) | asked | judges, "merged", _subject(row))
 
     def named(
         self, state: State, actor: Actor, subject: Subject, text: str, action: str = "propose a change"
@@ -65,6 +65,11 @@ class ChangeNews:
         named = {who for who in mentioned(text, callnames(people.values())) if allowed(people[who].actor, action)}
         self.messages.tell(state, actor, named, "mentioned", subject, text)
         return named
+
+
+def _authors(state: State, row: Mapping[str, Any]) -> set[str]:
+    """Whose the change is."""
+    return {row["author"], *(invited["account"] for invited in state.co_authors.of_changes([row["id"]]))}
 
 
 def _subject(row: Mapping[str, Any], **place: str) -> Subject:

@@ -109,6 +109,11 @@ class Accounts:
         """Email to account id."""
         return self.database.accounts.emails()
 
+    def address_of(self, who: str) -> str:
+        """An account's address; those who came by the command line have theirs as id."""
+        emails = {account: email for email, account in self.ids().items()}
+        return emails.get(who) or (who if "@" in who else f"{who}@localhost")
+
     def warnings(self, actor: Actor) -> tuple[str, ...]:
         """What is wrong with accounts, for those who manage them."""
         require(actor, "manage accounts")

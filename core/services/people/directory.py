@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from core.access import folded, plain_address
+from core.errors import BadInput
 from core.services.people.accounts import Account
 
 
@@ -21,6 +22,17 @@ def called(accounts: Iterable[Account], text: str) -> tuple[Account, ...]:
     active = [account for account in accounts if account.active]
     exact = [account for account in active if account.id == name or plain_address(account.email) == address]
     return tuple(exact or [account for account in active if name and folded(account.name) == name])
+
+
+def the_one(accounts: Iterable[Account], text: str, hint: str = "") -> Account:
+    """The one account that a text means; refused where it means nobody or several."""
+    people = called(accounts, text)
+    if not people:
+        raise BadInput(f"Nobody here is called {text!r}. {hint}".strip())
+    if len(people) > 1:
+        ids = ", ".join(account.id for account in people)
+        raise BadInput(f"Several people are called {text!r}. Name one by id: {ids}.")
+    return people[0]
 
 
 def owners(accounts: Iterable[Account], text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, allowed, require
+from core.access import Actor, require
 from core.curation import checks, review
 from core.curation.findings import Finding, Read
 from core.curation.proposals import check_text, check_title, checked_files
-from core.curation.review import Facts, Verdict
+from core.curation.review import CoAuthor, Facts, Verdict
 from core.errors import BadInput, NotFound, Refused, Stale
 from core.ports import Clock
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
+from core.services.reviews.co_authors import CoAuthors
 from core.services.reviews.facts import ChangeFacts, Records, Work, branch_of
 from core.services.reviews.pictures import complete
 from core.services.reviews.requests import ReviewRequest, ReviewRequests, answered
@@ -49,7 +50,7 @@ class Change:
     head: str
     start: str  # the commit of the main line that it departs from
     documents: tuple[Edit, ...]
-    editors: tuple[str, ...]
+    editors: tuple[str, ...]  # whoever wrote words of it
     approvals: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     blocks: tuple[Verdict, ...]  # requests for changes that stand
@@ -68,6 +69,9 @@ class Change:
     warnings: tuple[str, ...] = ()  # what the rules would like and do not insist on
     stops: tuple[str, ...] = ()  # what the rules want of search before a merge, also among the requirements
     unknown: tuple[str, ...] = ()  # whom the review rules name, and nobody is called so
+    co_authors: tuple[CoAuthor, ...] = ()  # who was invited to work on it
+    common: bool = False  # Concord itself, a service or an agent opened it: any person may go on with it
+    author_left: bool = False  # whoever wrote it may propose nothing any more
 
     @property
     def open(self) -> bool:
@@ -95,6 +99,7 @@ class Changes:
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
         self.facts = ChangeFacts(store, accounts, self.checking, clock)
         self.requests = ReviewRequests(accounts, news.messages, clock)
+        self.co_authors = CoAuthors(accounts, news.messages, clock)
 
     # ------------------------------------------------------------ reading
 
@@ -170,9 +175,14 @@ class Changes:
         return self.requests.candidates(Facts("draft", "", actor.id, (), (), (), 0, (), (), ()))
 
     def own_work(self, actor: Actor, number: int) -> str:
-        """Why this person may not review a change; "" when they may."""
+        """Why this person may not approve a change; "" when they may."""
         require(actor, "propose a change")
         return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
+
+    def invitable(self, actor: Actor, number: int) -> tuple[Account, ...]:
+        """Whom to invite to work on a change."""
+        require(actor, "propose a change")
+        return self.co_authors.candidates(self._facts_of(self.get(number)))
 
     def _facts_of(self, change: Change) -> Facts:
         return self.facts.of(self.database, _known(self.database, change.id))[0]
@@ -195,7 +205,7 @@ class Changes:
             head=facts.head,
             start=work.start,
             documents=work.edits.documents,
-            editors=tuple(dict.fromkeys(name for _, name in work.edits.editors)),
+            editors=tuple(dict.fromkeys(person.name for person in work.edits.writers)),
             approvals=tuple(v.name for v in review.approvals(facts)),
             verdicts=facts.verdicts,
             blocks=review.blocking(facts),
@@ -207,6 +217,7 @@ class Changes:
             warnings=review.wanted(facts, "warn") if now in review.OPEN else (),
             stops=review.wanted(facts, "block") if now in review.OPEN else (),
             unknown=self.requests.unknown(facts, records.accounts) if now in review.OPEN else (),
+            **{name: getattr(facts, name) for name in ("co_authors", "common", "author_left")},
         )
 
     # ------------------------------------------------------------ moving
@@ -283,7 +294,7 @@ class Changes:
         """Newer commits that build on those of a change; earlier approvals are void."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("edit", facts)
+            self.allow("edit", facts, actor)
             self.store.move_branch(branch_of(number), head, facts.head)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=f"commits up to {head[:12]}")
@@ -308,7 +319,7 @@ class Changes:
         require(actor, "propose a change")
         checked = checked_files(files)
         with self.writing(number) as (state, row, facts):
-            self.allow("edit", facts)
+            self.allow("edit", facts, actor)
             text = check_text(message) or f"Edit {', '.join(checked)}"
             files, seen = complete(self.store, facts.head, checked), facts.head if expected is None else expected
             self.store.commit(branch_of(number), files, actor.person, text, expected=seen)
@@ -321,7 +332,7 @@ class Changes:
         """Set title and description."""
         require(actor, "propose a change")
         with self.writing(number) as (state, _, facts):
-            self.allow("edit", facts)
+            self.allow("edit", facts, actor)
             state.changes.set(number, title=check_title(title), description=check_text(description))
             self.touch(state, number)
             self.audit.record(state, actor, "describe", title, change=number)
@@ -331,7 +342,7 @@ class Changes:
         """Ask for review: those named by id, address or name, and those whom the review rules name."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("submit", facts)
+            self.allow("submit", facts, actor)
             if facts.broken:
                 raise Refused(f"It cannot be submitted yet. {' '.join(facts.broken)}")
             if not facts.paths:
@@ -346,7 +357,7 @@ class Changes:
         """Ask more people to review a change, or the same ones again."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("ask", facts)
+            self.allow("ask", facts, actor)
             if not reviewers:
                 raise BadInput("Name somebody to ask.")
             self.requests.ask(state, actor, row, facts, reviewers)
@@ -357,7 +368,7 @@ class Changes:
         """Take requests back that a person made and nobody has answered."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("ask", facts)
+            self.allow("ask", facts, actor)
             if not reviewers:
                 raise BadInput("Name somebody who was asked.")
             self.requests.take_back(state, number, facts, reviewers)
@@ -369,8 +380,7 @@ class Changes:
     def withdraw(self, actor: Actor, number: int) -> Change:
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("withdraw", facts)
-            self._own(actor, row, "take back")
+            self.allow("withdraw", facts, actor)
             self._move(state, actor, row, "draft", "withdraw")
         return self.get(number)
 
@@ -378,8 +388,7 @@ class Changes:
         """Its text stays, and it can be reopened."""
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("close", facts)
-            self._own(actor, row, "close")
+            self.allow("close", facts, actor)
             state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
             self._move(state, actor, row, "closed", "close", check_text(reason))
         self.ended(number)
@@ -388,24 +397,42 @@ class Changes:
     def reopen(self, actor: Actor, number: int) -> Change:
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
-            self.allow("reopen", facts)
+            self.allow("reopen", facts, actor)
             state.changes.set(number, head="", ended="", ended_by="")
             self._move(state, actor, row, "draft", "reopen")
         return self.get(number)
 
-    def allow(self, move: str, facts: Facts) -> None:
-        """Refuse a move that the current state does not allow."""
-        sentence = review.refusal(move, review.state(facts))
+    def invite(self, actor: Actor, number: int, people: Sequence[str]) -> Change:
+        """Let others, named by id, address or name, work on a change as its author does."""
+        require(actor, "propose a change")
+        with self.writing(number) as (state, row, facts):
+            self.allow("invite", facts, actor)
+            if not people:
+                raise BadInput("Name somebody to invite.")
+            self.co_authors.invite(state, actor, row, facts, people)
+            self.audit.record(state, actor, "invite co-author", row["title"], change=number, detail=", ".join(people))
+        return self.get(number)
+
+    def uninvite(self, actor: Actor, number: int, people: Sequence[str]) -> Change:
+        """Remove co-authors, or oneself."""
+        require(actor, "propose a change")
+        with self.writing(number) as (state, row, facts):
+            self.allow("invite", facts, actor)
+            if not people:
+                raise BadInput("Name a co-author to remove.")
+            self.co_authors.uninvite(state, actor, number, facts, people)
+            self.audit.record(state, actor, "remove co-author", row["title"], change=number, detail=", ".join(people))
+        return self.get(number)
+
+    def allow(self, move: str, facts: Facts, actor: Actor) -> None:
+        """Refuse a move that the current state does not allow, or not to this person."""
+        sentence = review.refusal(move, review.state(facts)) or review.not_theirs(move, facts, actor)
         if sentence:
             raise Refused(sentence)
 
     def touch(self, state: State, number: int) -> None:
         """Set the time of the last activity."""
         state.changes.set(number, updated=self.clock.stamp())
-
-    def _own(self, actor: Actor, row: Mapping[str, Any], verb: str) -> None:
-        if actor.id != row["author"] and not allowed(actor, "review a change"):
-            raise Refused(f"Only {row['author_name']}, a reviewer or an admin may {verb} this change.")
 
     def _move(
         self, state: State, actor: Actor, row: Mapping[str, Any], stage: str, action: str, detail: str = ""

@@ -11,9 +11,11 @@ from core.access import Actor, allowed, require
 from core.curation import review
 from core.curation.diffs import lines
 from core.curation.proposals import check_text
+from core.curation.trailers import co_authored
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen
+from core.types import Person
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -108,7 +110,7 @@ class Discussion:
         if not text:
             raise BadInput("The comment is empty.")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("comment", facts)
+            self.changes.allow("comment", facts, actor)
             as_seen(facts.head, head)
             anchor = self._anchor(facts.head, facts.paths, path, line, last or line)
             if thread:
@@ -144,7 +146,7 @@ class Discussion:
         if not text:
             raise BadInput("The comment is empty. Delete it instead.")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("comment", facts)
+            self.changes.allow("comment", facts, actor)
             old = _there(state, number, comment)
             if old["who"] != actor.id:
                 raise Refused(f"Only {old['name']} may edit this comment.")
@@ -157,7 +159,7 @@ class Discussion:
         """Delete one's own comment, or any as an admin; its words are kept in the audit."""
         require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("comment", facts)
+            self.changes.allow("comment", facts, actor)
             old = _there(state, number, comment)
             if old["who"] != actor.id and not allowed(actor, "lift a request for changes"):
                 raise Refused(f"Only {old['name']} or an admin may delete this comment.")
@@ -172,7 +174,7 @@ class Discussion:
         """Close a conversation, or reopen it."""
         require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("comment", facts)
+            self.changes.allow("comment", facts, actor)
             stamp = self.clock.stamp() if done else ""
             root = state.comments.get(number, comment)
             if root is None or root["thread"]:
@@ -182,7 +184,7 @@ class Discussion:
             self.changes.audit.record(state, actor, action, row["title"], change=number, detail=str(comment))
 
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
-        """Write a suggestion into the document, as an edit by the person who accepts it."""
+        """Write a suggestion into the document, as an edit by who accepts it and the words of who suggested it."""
         require(actor, "propose a change")
         remark = next((remark for remark in self.comments(actor, number) if remark.id == comment), None)
         if remark is None or remark.suggestion is None:
@@ -197,7 +199,9 @@ class Discussion:
         )  # the last one empty, so that the text ends as it did
         written[remark.line - 1 : remark.last] = remark.suggestion.split("\n")
         files = {remark.path: "\n".join(written).encode()}
-        self.changes.edit(actor, number, files, f"Apply the suggestion of {remark.name}", expected=change.head)
+        writer = Person(remark.name, self.changes.accounts.address_of(remark.who))
+        note = f"Apply the suggestion of {remark.name}\n\n{co_authored(writer)}"
+        self.changes.edit(actor, number, files, note, expected=change.head)
         with self.database.transaction() as state:
             stamp = self.clock.stamp()
             state.comments.set(remark.thread or comment, applied=stamp, resolved=stamp)
@@ -219,8 +223,8 @@ class Discussion:
         require(actor, "review a change")
         text = check_text(note)
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow(move, facts)
-            self._may_judge(actor, facts, head)
+            self.changes.allow(move, facts, actor)
+            self._may_judge(actor, move, facts, head)
             judge = {"who": actor.id, "name": actor.name}
             state.verdicts.add(
                 change=number, **judge, head=facts.head, verdict=verdict, note=text, at=self.clock.stamp()
@@ -234,7 +238,7 @@ class Discussion:
         """Withdraw one's own approval or request for changes, also after having edited the text oneself."""
         require(actor, "review a change")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("take back", facts)
+            self.changes.allow("take back", facts, actor)
             verdict = review.current_verdicts(facts).get(actor.id)
             if verdict is None:
                 raise Refused(f"{actor.name} has no verdict on this text that could be taken back.")
@@ -249,7 +253,7 @@ class Discussion:
         if not text:
             raise BadInput("Say why the request for changes is lifted. The reason stays with the change.")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("lift", facts)
+            self.changes.allow("lift", facts, actor)
             lifted = [verdict for verdict in review.blocking(facts) if who in ("", verdict.who)]
             if not lifted:
                 raise NotFound(f"{who} did not request changes. Who did: {_accounts(review.blocking(facts))}.")
@@ -264,9 +268,10 @@ class Discussion:
         state.verdicts.add(change=number, **judge, verdict=how, note=note, at=self.clock.stamp())
         self.changes.touch(state, number)
 
-    def _may_judge(self, actor: Actor, facts: review.Facts, head: str) -> None:
+    def _may_judge(self, actor: Actor, move: str, facts: review.Facts, head: str) -> None:
+        """Who wrote words of it does not approve it, and may still ask for better ones; its author does neither."""
         own = review.own_work(facts, actor.id, actor.name)
-        if own:
+        if own and (move == "approve" or actor.id == facts.author):
             raise Refused(own)
         if not review.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")

@@ -11,19 +11,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from core.access import plain_address
+from core.access import PERSON, SYSTEM, allowed, plain_address
 from core.curation import policy, review
 from core.curation.findings import Finding
 from core.curation.frontmatter import decode, read_document
 from core.curation.gate import AnswerPlace, Demand, Measured, demands
 from core.curation.proposals import check_file
-from core.curation.review import Facts, Verdict
+from core.curation.review import CoAuthor, Facts, Verdict
+from core.curation.trailers import co_authors
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.ports import Clock
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks
-from core.types import Edit
+from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
     from core.adapters.git.store import GitStore
@@ -35,7 +36,7 @@ class Edits:
     """What a change does to the commit that it departs from; another merge leaves that as it is."""
 
     documents: tuple[Edit, ...] = ()
-    editors: tuple[tuple[str, str], ...] = ()  # (email, name), oldest first
+    writers: tuple[Person, ...] = ()  # whose words it holds, in the order in which they began
     unreadable: tuple[tuple[str, str], ...] = ()  # path and why
     listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
 
@@ -61,7 +62,8 @@ class Records:
     verdicts: Mapping[int, list[dict[str, Any]]]
     requests: Mapping[int, list[dict[str, Any]]]
     conversations: Mapping[int, int]
-    writers: Mapping[int, str]
+    writers: Mapping[int, list[dict[str, Any]]]
+    co_authors: Mapping[int, list[dict[str, Any]]]
 
 
 BRANCHES = "change/"
@@ -94,7 +96,8 @@ class ChangeFacts:
             verdicts=_by_change(state.verdicts.of_changes(numbers)),
             requests=_by_change(state.requests.of_changes(numbers)),
             conversations=state.comments.open_conversations(numbers),
-            writers=state.audit.last_writers(numbers),
+            writers=_by_change(state.audit.writers(numbers)),
+            co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 
     def of(self, state: State, row: Mapping[str, Any], records: Records | None = None) -> tuple[Facts, Work]:
@@ -110,7 +113,7 @@ class ChangeFacts:
             stage=row["stage"],
             head=head,
             author=row["author"],
-            last_editors=_last_editors(known, row["id"], work),
+            writers=_writers(known, row["id"], work),
             paths=paths,
             verdicts=verdicts,
             open_conversations=known.conversations.get(row["id"], 0),
@@ -120,6 +123,9 @@ class ChangeFacts:
             name_collisions=work.name_collisions,
             barred=() if row["merged"] else _barred(known.accounts, paths),
             demands=self._demands(state, row, head, paths, work),
+            author_name=row["author_name"],
+            co_authors=tuple(_co_author(each) for each in known.co_authors.get(row["id"], ())),
+            **_author_now(known.accounts, row["author"]),
         )
         return facts, work
 
@@ -154,10 +160,10 @@ class ChangeFacts:
         return Work(start, edits, tuple(_broken(edits, findings)), conflicts, collisions, findings)
 
     def _read_edits(self, start: str, head: str) -> Edits:
-        documents, steps = self.store.changed(start, head), self.store.log(head, since=start)
+        documents = self.store.changed(start, head)
         return Edits(
             documents,
-            tuple((step.author.email, step.author.name) for step, _ in reversed(steps)),
+            people(self.store.written(head, start)),
             tuple(self._unreadable(head, documents)),
             tuple(self._listed(head, documents)),
         )
@@ -211,14 +217,27 @@ def _barred(accounts: Iterable[Account], paths: tuple[str, ...]) -> tuple[str, .
     return tuple(account.id for account in accounts if not (account.active and review.may_judge(account.actor, paths)))
 
 
-def _last_editors(records: Records, number: int, work: Work) -> tuple[str, ...]:
-    """The last editor by the audit; for a commit made elsewhere, every account with its address."""
-    if not work.edits.editors:
-        return ()
-    written, addresses, who = work.edits.editors[-1][0], records.addresses, records.writers.get(number, "")
-    if who and addresses.get(who, plain_address(who)) == plain_address(written):
-        return (who,)
-    return (written, *(account for account, address in addresses.items() if address == plain_address(written)))
+def people(steps: Iterable[Commit]) -> tuple[Person, ...]:
+    """Everybody whose words commits hold: their authors, and those whom their messages name as co-authors."""
+    return tuple(dict.fromkeys(each for step in steps for each in (step.author, *co_authors(step.message))))
+
+
+def _writers(records: Records, number: int, work: Work) -> tuple[str, ...]:
+    recorded = [line["who"] for line in records.writers.get(number, ())]
+    return review.writers(recorded, [person.email for person in work.edits.writers], records.addresses)
+
+
+def _co_author(row: Mapping[str, Any]) -> CoAuthor:
+    return CoAuthor(**{name: row[name] for name in ("account", "name", "inviter", "at")})
+
+
+def _author_now(accounts: Iterable[Account], author: str) -> dict[str, bool]:
+    """Whether the author is no person, and whether it is one who may not go on; somebody at the terminal has no account."""
+    account = next((account for account in accounts if account.id == author), None)
+    if account is None:
+        return {"common": author == SYSTEM.id, "author_left": False}
+    may = account.active and allowed(account.actor, "propose a change")
+    return {"common": account.kind != PERSON, "author_left": not may}
 
 
 def _measured(packed: bytes, settled: Mapping[str, Any]) -> Measured:

@@ -14,11 +14,12 @@ from core.curation.frontmatter import decode
 from core.curation.pictures import is_picture
 from core.curation.proposals import check_text, checked_files
 from core.curation.review import Verdict
+from core.curation.trailers import co_authored, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
-from core.services.reviews.facts import BRANCHES, as_seen, branch_of
+from core.services.reviews.facts import BRANCHES, as_seen, branch_of, people
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
@@ -70,25 +71,18 @@ class Merger:
         with self.changes.writing(number) as (state, row, facts):
             if self._adopt_unknown(state):
                 row, facts = self.changes.known(state, number)
-            self.changes.allow("bypass" if reason else "merge", facts)
+            self.changes.allow("bypass" if reason else "merge", facts, actor)
             as_seen(facts.head, head)
             lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
             if lacking:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
             change = self.changes.get(number)
-            people, emails = self._people(facts.head, change.start), self._emails()
-            text = message(change, review.approvals(facts), people, emails, reason)
-            commit = self.store.merge(facts.head, Person(change.author_name, _email(emails, change.author)), text)
+            writers, accounts = people(self.store.written(facts.head, change.start)), self.changes.accounts
+            text = message(change, review.approvals(facts), writers, accounts.address_of, reason)
+            commit = self.store.merge(facts.head, Person(change.author_name, accounts.address_of(change.author)), text)
             self._record(state, actor, row, facts.head, change.start, commit, reason)
         self._finish(actor, number)
         return self.changes.get(number)
-
-    def _people(self, head: str, start: str) -> tuple[Person, ...]:
-        steps = self.store.log(head, since=start)
-        return tuple(dict.fromkeys(step.author for step, _ in reversed(steps)))
-
-    def _emails(self) -> dict[str, str]:
-        return {account: email for email, account in self.changes.accounts.ids().items()}
 
     def _record(
         self, state: State, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
@@ -152,7 +146,7 @@ class Merger:
         """
         require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
-            self.changes.allow("edit", facts)
+            self.changes.allow("edit", facts, actor)
             now = self.store.head()
             if (head or facts.head, main or now) != (facts.head, now):
                 raise Conflict(
@@ -184,7 +178,7 @@ class Merger:
         """Propose to undo a merged change. Later edits of its documents are kept, or become conflicts."""
         require(actor, "propose a change")
         with self.changes.writing(number) as (_, row, facts):
-            self.changes.allow("revert", facts)
+            self.changes.allow("revert", facts, actor)
         commit = row["merged"]
         before = self.store.log(commit, limit=1)[0][0].parents[0]
         files: dict[str, bytes | None] = {}
@@ -250,14 +244,14 @@ class Merger:
                 yield step, edits if step.id in fresh else ()
 
     def _adopt(self, state: State, step: Commit, edits: tuple[Edit, ...]) -> None:
-        trailers = _trailers(step.message)
-        named = trailers.get("Change", "")
+        lines = dict(trailers(step.message))
+        named = lines.get("Change", "")
         number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
         row = state.changes.get(number)
         open_head = self.store.head(branch_of(number)) if row and row["stage"] == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:
             start = self.store.merge_base(step.parents[0], step.parents[1])
-            self._record(state, REPOSITORY, row, step.parents[1], start, step.id, trailers.get("Bypass", ""))
+            self._record(state, REPOSITORY, row, step.parents[1], start, step.id, lines.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
         self.audit.record(
@@ -267,38 +261,27 @@ class Merger:
 
 
 def message(
-    change: Change, approved: tuple[Verdict, ...], people: tuple[Person, ...], emails: Mapping[str, str], bypass: str
+    change: Change,
+    approved: tuple[Verdict, ...],
+    writers: tuple[Person, ...],
+    address_of: Callable[[str], str],
+    bypass: str,
 ) -> str:
     """The merge commit's message: title, description, authors and approvals."""
-    trailers = [f"Change: {change.id}"]
-    author = plain_address(_email(emails, change.author))
-    trailers += [f"Co-authored-by: {p.name} <{p.email}>" for p in people if plain_address(p.email) != author]
+    lines = [f"Change: {change.id}"]
+    author = plain_address(address_of(change.author))
+    lines += [co_authored(person) for person in writers if plain_address(person.email) != author]
     for verdict in approved:
-        trailers += [
-            f"Reviewed-by: {_line(verdict.name)} <{_email(emails, verdict.who)}>",
+        lines += [
+            f"Reviewed-by: {_line(verdict.name)} <{address_of(verdict.who)}>",
             f"Reviewed-at: {verdict.when}",
         ]
-    trailers += [f"Bypass: {_line(bypass)}"] if bypass else []
-    return "\n\n".join(part for part in (change.title, change.description, "\n".join(trailers)) if part)
+    lines += [f"Bypass: {_line(bypass)}"] if bypass else []
+    return "\n\n".join(part for part in (change.title, change.description, "\n".join(lines)) if part)
 
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _email(emails: Mapping[str, str], who: str) -> str:
-    """An account's address; local users have theirs as id."""
-    return emails.get(who) or (who if "@" in who else f"{who}@localhost")
-
-
-def _trailers(text: str) -> dict[str, str]:
-    """The trailers of a merge commit, from its last paragraph alone: the others are people's own text.
-
-    >>> _trailers("Title\\n\\nChange: 3\\nBypass: No time"), _trailers("Title\\n\\nChange: 3\\n\\nlast")
-    ({'Change': '3', 'Bypass': 'No time'}, {})
-    """
-    lines = (line.partition(": ") for line in text.rstrip().split("\n\n")[-1].splitlines())
-    return {name: value for name, colon, value in lines if colon}
 
 
 def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:

@@ -14,7 +14,7 @@ from core.errors import BadInput, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Account, Accounts
-from core.services.people.directory import called
+from core.services.people.directory import called, the_one
 
 if TYPE_CHECKING:
     from core.adapters.state.database import State
@@ -49,15 +49,10 @@ class ReviewRequests:
     def ask(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts, names: Iterable[str]) -> None:
         """Ask by id, address or name; whoever may not review this change is refused."""
         for name in dict.fromkeys(names):
-            people = called(self.accounts.all(), name)
-            if not people:
-                raise BadInput(f"Nobody here is called {name!r}. {self._who(facts)}")
-            if len(people) > 1:
-                ids = ", ".join(account.id for account in people)
-                raise BadInput(f"Several people are called {name!r}. Name one by id: {ids}.")
-            if not _may_judge(people[0], facts):
-                raise BadInput(f"{people[0].name} may not review this change. {self._who(facts)}")
-            self._ask_one(state, actor, row, people[0])
+            account = the_one(self.accounts.all(), name, self._who(facts))
+            if not _may_judge(account, facts):
+                raise BadInput(f"{account.name} may not review this change. {self._who(facts)}")
+            self._ask_one(state, actor, row, account)
 
     def ask_by_rule(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts) -> None:
         """Ask whom the rules of the touched paths name as reviewers or owners, where they may review it."""

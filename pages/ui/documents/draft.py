@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.access import Actor
+from core.curation import review
 from core.curation.frontmatter import decode, read_document, split
 from core.curation.templates import TEMPLATES, begin, begin_answering
 from core.curation.writing import with_fields
-from core.errors import ConcordError
+from core.errors import ConcordError, Refused
 from pages.ui import flash, identity, keys, style
 from pages.ui.workspace import app
 
@@ -34,10 +35,15 @@ class Opened:
 
 
 def existing(me: Actor, path: str, change: int = 0) -> Opened:
-    """A document to edit: as approved, or as a change has it."""
-    base = app().reviews.changes.show(me, change).head if change else app().knowledge.store.head()
+    """A document to edit: as approved, or as a change of one's own has it. What was typed before is always there to read."""
+    known = app().reviews.changes.show(me, change) if change else None
+    base = known.head if known else app().knowledge.store.head()
     text = decode(app().knowledge.store.read(base, path))
-    return _with_draft(me, Opened(f"{change}:{path}", base, path, text, change))
+    start = _with_draft(me, Opened(f"{change}:{path}", base, path, text, change))
+    refusal = review.not_theirs("edit", known, me) if known else ""
+    if refusal and not start.drafted:
+        raise Refused(refusal)
+    return start
 
 
 def new(me: Actor, folder: str = "") -> Opened:

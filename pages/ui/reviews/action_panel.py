@@ -41,7 +41,9 @@ def draw(change: Change, me: Actor) -> None:
                 _BUTTONS[name](change)
         if own_work and change.state != "draft":
             st.caption(flash.plain(own_work))
-        if not offered:
+        if change.open and (refusal := review.not_theirs("edit", change, me)):
+            st.caption(flash.plain(refusal))
+        elif not offered:
             st.caption(f"{flash.plain(me.name)} is a {me.role} and can look at this change.")
 
 
@@ -49,16 +51,17 @@ def offers(name: str, change: Change, me: Actor, own_work: str = "") -> bool:
     """Whether to show a button; the service still decides."""
     if name == "merge":
         return change.open and change.state != "draft" and allowed(me, "merge a change")
-    if review.refusal(name, change.state):
+    if review.refusal(name, change.state) or review.not_theirs(name, change, me):
         return False
     blocking = [block.who for block in change.blocks]
     if name == "take back":
         return approved_by(change, me) or me.id in blocking
     if name == "lift":
         return allowed(me, "lift a request for changes") and any(who != me.id for who in blocking)
-    if name in ("approve", "request changes"):
-        done = name == "approve" and approved_by(change, me)
-        return allowed(me, "review a change") and not own_work and not done
+    if name == "approve":
+        return allowed(me, "review a change") and not own_work and not approved_by(change, me)
+    if name == "request changes":
+        return allowed(me, "review a change") and me.id != change.author
     if name == "bypass":
         return allowed(me, "bypass the review rules") and bool(change.requirements) and not change.conflicts
     return allowed(me, "propose a change")

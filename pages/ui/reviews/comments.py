@@ -9,6 +9,7 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor, allowed
+from core.curation import review
 from core.curation.diffs import diff
 from core.errors import BadInput
 from core.services.reviews.changes import Change
@@ -23,7 +24,8 @@ UNKNOWN = "The page sent something that cannot be done. Load it again."
 def may(change: Change, me: Actor) -> dict[str, bool]:
     """Which buttons to draw; the services still decide."""
     can = change.open and allowed(me, "propose a change")
-    return {"comment": can, "apply": can, "edit": can}
+    own = can and not review.not_theirs("edit", change, me)
+    return {"comment": can, "apply": own, "edit": own}
 
 
 def received(key: str, number: int) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core import strict
-from core.access import Actor, allowed
+from core.access import Actor
+from core.curation import review
 from core.curation.conflicts import Hunk, combined
 from core.curation.diffs import diff
 from core.services.reviews.changes import Change
@@ -36,7 +37,9 @@ def draw(change: Change, me: Actor) -> None:
     )
     for number, collision in enumerate(collisions):
         _document(collision, number)
-    if collisions and allowed(me, "propose a change"):
+    if refusal := review.not_theirs("edit", change, me):
+        st.caption(flash.plain(refusal))
+    elif collisions:
         _save(change, collisions)
 
 

@@ -7,21 +7,23 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.review import names
+from core.curation.review import names, not_theirs
 from core.services.reviews.changes import Change
 from pages.ui import actions, flash, style
 from pages.ui.components import component
-from pages.ui.reviews import labels, queues
+from pages.ui.reviews import co_authors, labels, queues
 from pages.ui.workspace import app
 
 
 def draw(change: Change, me: Actor) -> None:
     now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
-    others = [name for name in change.editors if name != change.author_name]
+    invited = [co_author.name for co_author in change.co_authors]
+    others = [name for name in change.editors if name not in (change.author_name, *invited)]
     facts = [
         ("Change", f"#{change.id}"),
         ("Author", change.author_name),
-        ("Also edited by", names(others)),
+        ("Co-authors", names(invited)),
+        ("Also words of", names(others)),
         ("Started", f"{style.moment(change.created)} ({labels.age(change.created, now)})"),
         ("Size", queues.extent(change)),
         ("Approved by", names(list(change.approvals))),
@@ -44,12 +46,19 @@ def draw(change: Change, me: Actor) -> None:
     if change.description:
         component("prose", "nodes")(key="description", data={"nodes": labels.nodes(change.description)})
     if change.open and allowed(me, "propose a change"):
-        with st.popover(
-            "Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box", on_change="rerun"
-        ):
-            st.text_input("Title", change.title, max_chars=200, key=f"title_{change.id}")
-            st.text_area("What it does, and why", change.description, height=160, key=f"description_{change.id}")
-            st.button("Keep", key="describe", type="primary", on_click=describe, args=(change.id,))
+        with st.container(horizontal=True, gap="xsmall"):
+            if not not_theirs("edit", change, me):
+                _description(change)
+            co_authors.draw(change, me)
+
+
+def _description(change: Change) -> None:
+    with st.popover(
+        "Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box", on_change="rerun"
+    ):
+        st.text_input("Title", change.title, max_chars=200, key=f"title_{change.id}")
+        st.text_area("What it does, and why", change.description, height=160, key=f"description_{change.id}")
+        st.button("Keep", key="describe", type="primary", on_click=describe, args=(change.id,))
 
 
 def describe(number: int) -> None:

@@ -34,6 +34,8 @@ EVENTS = {
     "describe": ("changed title or description", ""),
     "submit": ("asked for review", "note"),
     "ask for review": ("asked for review by name", "note"),
+    "invite co-author": ("invited a co-author", ""),
+    "remove co-author": ("removed a co-author", ""),
     "withdraw": ("took it back to draft", ""),
     "approve": ("approved it", "good"),
     "request changes": ("requested changes", "bad"),

@@ -8,6 +8,7 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.curation import review
 from core.curation.names import top_folder
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
@@ -71,7 +72,7 @@ def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
     return {
         "asked": [change for change in changes if change.id in asked],
         "waiting": [change for change in changes if change.id in waiting],
-        "mine": [change for change in changes if change.author == me.id],
+        "mine": [change for change in changes if me.id in review.authors(change)],
         "open": list(changes),
     }
 

@@ -46,10 +46,12 @@ def draw(change: Change, me: Actor) -> None:
         st.caption(
             f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is called so."
         )
+    draft = change.state == "draft"
+    if draft and review.not_theirs("submit", change, me):
+        return
     people = {account.id: account.name for account in app().reviews.changes.reviewers(me, change.id)}
     if not people:
         return
-    draft = change.state == "draft"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall"):
         st.multiselect(
             "Whom to ask",

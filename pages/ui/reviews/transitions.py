@@ -25,6 +25,11 @@ def ask(actor: Actor, number: int, note: str, head: str) -> str:
     return "Asked. The request is in their inbox."
 
 
+def invite(actor: Actor, number: int, note: str, head: str) -> str:
+    app().reviews.changes.invite(actor, number, chosen("invite", number))
+    return "Invited. They are told in their inbox."
+
+
 def withdraw(actor: Actor, number: int, note: str, head: str) -> str:
     app().reviews.changes.withdraw(actor, number)
     return "It is a draft again."
@@ -85,6 +90,7 @@ def revert(actor: Actor, number: int, note: str, head: str) -> str:
 TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
     "submit": submit,
     "ask": ask,
+    "invite": invite,
     "approve": approve,
     "request changes": request_changes,
     "take back": take_back,

@@ -37,12 +37,11 @@ _TOKENS = (
 )
 _BY_PREFIX = _TOKENS.where(tokens.c.prefix == bindparam("prefix"))
 _TEXT_ACTS = ("propose", "edit", "solve conflicts")
-_LAST_WRITERS = select(audit.c.change, audit.c.who).where(
-    audit.c.id.in_(
-        select(func.max(audit.c.id))
-        .where(audit.c.change.in_(bindparam("numbers", expanding=True)), audit.c.action.in_(_TEXT_ACTS))
-        .group_by(audit.c.change)
-    )
+_WRITERS = (
+    select(audit.c.change, audit.c.who, func.min(audit.c.id).label("first"))
+    .where(audit.c.change.in_(bindparam("numbers", expanding=True)), audit.c.action.in_(_TEXT_ACTS))
+    .group_by(audit.c.change, audit.c.who)
+    .order_by("first")
 )
 
 
@@ -238,6 +237,6 @@ class AuditRows:
         """Whether a commit is named."""
         return self._run.first(select(audit.c.id).where(audit.c.commit_id == commit)) is not None
 
-    def last_writers(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Change to who wrote its present text; missing where nobody is named."""
-        return self._run.pairs(_LAST_WRITERS, numbers=numbers)
+    def writers(self, numbers: Sequence[int]) -> list[Row]:
+        """Who wrote in each change, in the order in which they began."""
+        return self._run.rows(_WRITERS, numbers=numbers)

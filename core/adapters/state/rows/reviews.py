@@ -8,13 +8,16 @@ from typing import Any
 from sqlalchemy import BindParameter, bindparam, delete, func, or_, select, update
 
 from core.adapters.state.statements import Row, Statements
-from core.adapters.state.tables import changes, comments, impacts, looks, review_requests, verdicts, viewed
+from core.adapters.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
 
 # asked for on every page of a change, so built once
 _CHANGE = select(changes).where(changes.c.id == bindparam("number"))
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _VERDICTS = select(verdicts).where(verdicts.c.change.in_(_NUMBERS)).order_by(verdicts.c.id)
 _REQUESTS = select(review_requests).where(review_requests.c.change.in_(_NUMBERS))
+_CO_AUTHORS = (
+    select(co_authors).where(co_authors.c.change.in_(_NUMBERS)).order_by(co_authors.c.at, co_authors.c.account)
+)
 _CONVERSATIONS = (
     select(comments.c.change, func.count())
     .where(comments.c.change.in_(_NUMBERS), comments.c.thread == 0, comments.c.resolved == "")
@@ -40,12 +43,13 @@ class ChangeRows:
         return self._run.first(_CHANGE, number=number)
 
     def all(self, stages: Sequence[str] = (), author: str = "") -> list[Row]:
-        """The one last touched first; in some stages, or of one author alone."""
+        """The one last touched first; in some stages, or of one author or co-author alone."""
         wanted = select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc())
         if stages:
             wanted = wanted.where(changes.c.stage.in_(stages))
         if author:
-            wanted = wanted.where(changes.c.author == author)
+            shared = select(co_authors.c.change).where(co_authors.c.account == author)
+            wanted = wanted.where(or_(changes.c.author == author, changes.c.id.in_(shared)))
         return self._run.rows(wanted)
 
     def counts(self) -> dict[str, int]:
@@ -95,6 +99,26 @@ class RequestRows:
         """Somebody is asked no longer."""
         place = (review_requests.c.change == change, review_requests.c.account == account)
         self._run.change(delete(review_requests).where(*place))
+
+
+class CoAuthorRows:
+    """The table `co_authors`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+        """Who was invited, in the order of the invitations."""
+        return self._run.rows(_CO_AUTHORS, numbers=numbers)
+
+    def add(self, **values: Any) -> None:
+        """Somebody is invited, perhaps again."""
+        self._run.upsert(co_authors, [values], ["change", "account"], [])
+
+    def drop(self, change: int, account: str) -> None:
+        """Somebody is a co-author no longer."""
+        place = (co_authors.c.change == change, co_authors.c.account == account)
+        self._run.change(delete(co_authors).where(*place))
 
 
 class CommentRows:

@@ -18,6 +18,7 @@ from core.entrypoints.api.forms import (
     ChangeAnswer,
     ChangeDiff,
     ChangeLine,
+    CoAuthorsForm,
     CommentForm,
     ConflictAnswer,
     EditForm,
@@ -144,6 +145,17 @@ async def edit_change(call: Calls, change: Number, form: EditForm, if_match: See
 async def submit_change(call: Calls, change: Number, form: ReviewersForm) -> Response:
     """Ask for review."""
     return await _moved(call, lambda app, actor: app.reviews.changes.submit(actor, change, form.reviewers))
+
+
+@router.post("/changes/{change}/co-authors", response_model=ChangeAnswer, responses=documented(404, 409))
+async def invite_co_authors(call: Calls, change: Number, form: CoAuthorsForm) -> Response:
+    """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
+
+    def move(app: App, actor: Actor) -> Change:
+        changes = app.reviews.changes
+        return (changes.uninvite if form.remove else changes.invite)(actor, change, form.accounts)
+
+    return await _moved(call, move)
 
 
 @router.post("/changes/{change}/withdraw", response_model=ChangeAnswer, responses=documented(404, 409))
