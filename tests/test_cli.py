@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -273,7 +274,7 @@ def test_every_command_and_option_is_documented() -> None:
                     assert f"`{path} {name}".replace("` ", "`") in text, f"{path} {name} is not in docs/cli.md"
                     walk(child, f"{path} {name}".strip())
             for option in action.option_strings:
-                if option.startswith("--") and option != "--help":
+                if option.startswith("--") and option != "--help" and action.help != argparse.SUPPRESS:
                     assert option in text, f"{path} {option} is not in docs/cli.md"
 
     walk(parser(), "")

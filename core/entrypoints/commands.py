@@ -102,8 +102,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     },
     "jobs": {
         "jobs": "long work in the background",
-        "work": "do the work of a job in this process (started by Concord itself)",
-        "worker": "claim and do jobs until it is stopped; for a workspace with CONCORD_DATABASE",
+        "worker": "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0",
     },
     "models": {
         "models": "model weights on this machine",

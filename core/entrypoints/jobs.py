@@ -27,7 +27,7 @@ STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 def register(add: Any) -> None:
     """The commands of `jobs`, and `worker`, which Concord starts itself or people start on machines of their own."""
-    jobs = add.group_of("jobs", "long work in the background")
+    jobs = add.group_of("jobs")
     jobs("list", jobs_list, "running and past jobs")
     jobs("waiting", jobs_waiting, "how many wait for a worker, and which workers are alive")
     for name, run, about in (
@@ -35,9 +35,7 @@ def register(add: Any) -> None:
         ("cancel", jobs_cancel, "ask a job to stop"),
     ):
         jobs(name, run, about).add_argument("job", type=int, metavar="N")
-    loop = add(
-        "worker", run_worker, "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0"
-    )
+    loop = add("worker", run_worker)
     loop.add_argument("--name", default="", help="what jobs and lists call it (default: the node's name)")
     loop.add_argument("--once", action="store_true", help="end when no job waits")
     loop.add_argument("--place", type=int, default=0, help=SUPPRESS)  # the lock that whoever started it hands over
