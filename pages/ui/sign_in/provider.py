@@ -91,10 +91,10 @@ def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, dict
         provider.check_issuer(request.query_params.get("iss"))
     except Refused as error:
         raise Unexpected(str(error)) from None
-    if error := request.query_params.get("error"):
+    if problem := request.query_params.get("error"):
         detail = request.query_params.get("error_description", "")
         raise Unexpected(
-            f"The provider did not let you in: {' '.join(f'{error} {detail}'.split())[:300]}. Try again, or tell an admin."
+            f"The provider did not let you in: {' '.join(f'{problem} {detail}'.split())[:300]}. Try again, or tell an admin."
         )
     _, nonce, verifier, after = kept
     try:
