@@ -16,16 +16,10 @@ from core.evaluation.learning import learners, network, training
 from core.evaluation.learning.training import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules, sides
-from core.retrieval.alpha.features import (
-    DISTRIBUTION,
-    SCORES,
-    Seen,
-    distribution_features,
-    query_features,
-    score_features,
-)
-from core.retrieval.alpha.models import INPUTS, AlphaModel, from_json, optimum, purpose, ranking_optimum, to_json
+from core.retrieval.alpha.features import DISTRIBUTION, SCORES, distribution_features, query_features, score_features
+from core.retrieval.alpha.models import INPUTS, from_json, optimum, purpose, ranking_optimum, to_json
 from core.retrieval.alpha.predictors import predictor
+from core.retrieval.records import AlphaModel, LegScores
 from core.types import SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, put, small_app
 
@@ -50,7 +44,7 @@ def examples(n: int = 400, seed: int = 1) -> list[Example]:
         alpha = min(1.0, max(0.0, 1 - sure + rng.gauss(0, 0.05)))
         vector = tuple(rng.gauss(0, 0.1) + (alpha if n == 0 else 0) for n in range(8))
         text = " ".join(["word"] * rng.randint(2, 9))
-        made.append(Example(f"q{number}", "ab"[number % 2], Seen(text, dense, bm25), alpha, 0.5 + sure, vector))
+        made.append(Example(f"q{number}", "ab"[number % 2], LegScores(text, dense, bm25), alpha, 0.5 + sure, vector))
     return made
 
 
@@ -120,7 +114,7 @@ def test_query_features_by_hand(query: str, expected: tuple[float, ...]) -> None
 
 
 def test_there_are_25_score_features_and_each_has_a_name() -> None:
-    seen = Seen("when", {n: 0.9 - n / 50 for n in range(30)}, {n: 9.0 - n for n in range(5, 9)})
+    seen = LegScores("when", {n: 0.9 - n / 50 for n in range(30)}, {n: 9.0 - n for n in range(5, 9)})
     assert len(score_features(seen)) == len(SCORES) == 25
     assert len(distribution_features(seen)) == len(DISTRIBUTION) == 44
     named = dict(zip(SCORES, score_features(seen), strict=True))
@@ -130,7 +124,7 @@ def test_there_are_25_score_features_and_each_has_a_name() -> None:
 
 @given(st.integers(10, 60))
 def test_features_do_not_depend_on_how_deep_the_legs_looked(depth: int) -> None:
-    deep = Seen("x", {n: 1 - n / 100 for n in range(60)}, {n: 60.0 - n for n in range(60)})
+    deep = LegScores("x", {n: 1 - n / 100 for n in range(60)}, {n: 60.0 - n for n in range(60)})
     cut = replace(deep, dense=dict(list(deep.dense.items())[:depth]), bm25=dict(list(deep.bm25.items())[:depth]))
     assert distribution_features(cut) == distribution_features(deep)
 
@@ -250,10 +244,10 @@ def test_few_queries_are_called_thin_and_very_few_refused() -> None:
 
 
 def test_an_example_carries_the_optimum() -> None:
-    made = example("q", Seen("x", {}, {}), {1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}, vector=[1])
+    made = example("q", LegScores("x", {}, {}), {1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}, vector=[1])
     assert (made.alpha, made.matters, made.vector) == (1.0, 2.0, (1.0,))
     with pytest.raises(BadInput, match="Targets: lss, ranking"):
-        example("q", Seen("x", {}, {}), {}, {}, {}, target="luck")
+        example("q", LegScores("x", {}, {}), {}, {}, {}, target="luck")
 
 
 # ---------------------------------------------------------------- serving
@@ -353,7 +347,7 @@ def test_names_cannot_leave_the_folder(indexed_app: App) -> None:
 
 def test_a_network_refuses_vectors_of_another_model(trained: dict[str, training.Trained]) -> None:
     with pytest.raises(Refused, match="vectors of 8 numbers, the query's has 3"):
-        predictor(trained["mlp"].model)(Seen("x", {}, {}), lambda text: np.zeros(3))
+        predictor(trained["mlp"].model)(LegScores("x", {}, {}), lambda text: np.zeros(3))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 from pages.ui.menu import PAGES
@@ -273,3 +274,18 @@ def test_no_sql_outside_the_state_adapter() -> None:
         text = path.read_text(encoding="utf-8")
         assert not statement.search(text), name
         assert not any(found.split(".")[0] == "sqlalchemy" for found in imports(path)), name
+
+
+def test_no_file_needs_itself_by_a_detour() -> None:
+    """Imports form no circle, those for types alone included."""
+    files = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in modules()
+    }
+    arrows = nx.DiGraph()
+    for name, path in files.items():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and node.module in files:
+                parts = (f"{node.module}.{alias.name}" for alias in node.names)
+                arrows.add_edges_from((name, part if part in files else node.module) for part in parts)
+    circles = [sorted(circle) for circle in nx.strongly_connected_components(arrows) if len(circle) > 1]
+    assert not circles, circles

@@ -8,8 +8,9 @@ import pytest
 
 from core.bootstrap import App
 from core.evaluation.tuning.calibration import Observed, curve
-from core.retrieval.alpha.models import AlphaModel, purpose
+from core.retrieval.alpha.models import purpose
 from core.retrieval.config import parse
+from core.retrieval.records import AlphaModel
 from core.services.playground.compare import Column
 from core.services.playground.confidence import Confidence, confidence, learned_alphas, place_on_curve
 from tests.conftest import demo

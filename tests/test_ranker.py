@@ -15,8 +15,9 @@ from core.evaluation.learning.ranking import RankingExample, fit, measured, orde
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
 from core.retrieval.presets import spell
-from core.retrieval.rerankers.features import ABOUT, CandidateFeatures, features, names_of
-from core.retrieval.rerankers.learned import RankerModel, check_purpose, from_json, purpose, scored, to_json
+from core.retrieval.records import CandidateFeatures, RankerModel
+from core.retrieval.rerankers.features import ABOUT, features, names_of
+from core.retrieval.rerankers.learned import check_purpose, from_json, purpose, scored, to_json
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import demo
 from tests.evaluated import ADMIN, evaluated, questions

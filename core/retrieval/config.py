@@ -23,6 +23,7 @@ from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.rerank import RERANK
 from core.retrieval.scaling import MISSING
+from core.retrieval.weights import two_sided
 from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
@@ -232,33 +233,16 @@ def _check_alpha(config: SearchConfig) -> None:
         raise BadInput(f"configuration.alpha_from: {config.alpha_from!r} takes no weights by hand.")
     if not config.alpha_model:
         raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
-    if "alpha" not in FUSIONS[config.fusion].parameters or not _two_sided(config):
+    if "alpha" not in FUSIONS[config.fusion].parameters or not two_sided(config):
         raise BadInput(
             f"configuration.alpha_from: {config.alpha_from!r} needs convex fusion of dense and one other leg."
         )
-
-
-def _two_sided(config: SearchConfig) -> bool:
-    return len(config.legs) == 2 and "dense" in config.legs
 
 
 def _one_of(key: str, value: str, known: Any) -> None:
     if value not in known:
         listed = ", ".join(known) if known else "none"
         raise BadInput(f"configuration.{key}: {value!r} is unknown. Known: {listed}.")
-
-
-def weights(config: SearchConfig) -> dict[str, float]:
-    """The weight of each leg: as given, else from alpha where the fusion has one, else equal.
-
-    >>> weights(parse("convex-0.3"))
-    {'bm25': 0.7, 'dense': 0.3}
-    """
-    if config.weights:
-        return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
-    if "alpha" in FUSIONS[config.fusion].parameters and _two_sided(config):
-        return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
-    return dict.fromkeys(config.legs, 1.0)
 
 
 def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
@@ -268,7 +252,7 @@ def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
     ['rrf_k', 'depth']
     """
     moving = {"depth", *FUSIONS[config.fusion].parameters}
-    if config.weights or not _two_sided(config):
+    if config.weights or not two_sided(config):
         moving -= {"alpha"}
     if config.rerank == "conditional":
         moving |= {"tau"}
@@ -302,7 +286,7 @@ def _fusing(config: SearchConfig) -> set[str]:
         names |= {"missing"} | ({"normalisation"} if not fusion.normalisation else set())
     if fusion.weighs:
         names |= {"alpha_from"} | ({"alpha_model"} if source.two_sided else set())
-    fixed = _two_sided(config) and not config.weights and source.weigh is None
+    fixed = two_sided(config) and not config.weights and source.weigh is None
     return names if fixed else names - {"alpha"}
 
 

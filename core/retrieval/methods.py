@@ -18,10 +18,7 @@ from core.types import NOTHING, LegScore, SearchConfig, Stage
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.retrieval.alpha.features import Seen
-    from core.retrieval.alpha.models import AlphaModels
-    from core.retrieval.rerankers.features import CandidateFeatures
-    from core.retrieval.rerankers.learned import RankerModel
+    from core.retrieval.records import AlphaModels, CandidateFeatures, LegScores, RankerModel
 
 Mask = Any  # a boolean array over the scores, or True
 Floor = Any  # an array that broadcasts over the scores, or a number
@@ -212,6 +209,6 @@ class AlphaSource:
     title: str
     about: str
     source: str
-    weigh: Callable[[Seen, SearchConfig, Weighers], LegWeights] | None
+    weigh: Callable[[LegScores, SearchConfig, Weighers], LegWeights] | None
     asks: tuple[str, ...] = ()
     two_sided: bool = False  # whether it needs convex fusion of dense and one other leg, and a trained model

@@ -18,7 +18,6 @@ from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
 from core.retrieval import documents, listing
-from core.retrieval.alpha.features import Seen
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import confidence
 from core.retrieval.hits import Explainer
@@ -28,7 +27,8 @@ from core.retrieval.legs import LEGS
 from core.retrieval.listing import Placed
 from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task, no_ranker
 from core.retrieval.prompts import RerankPrompt, built_in
-from core.retrieval.rerankers.features import CandidateFeatures, features
+from core.retrieval.records import CandidateFeatures, LegScores
+from core.retrieval.rerankers.features import features
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
 from core.retrieval.trace import Trace
@@ -37,7 +37,7 @@ from core.types import NOTHING, Filters, Frozen, Hit, Result, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.retrieval.rerankers.learned import RankerModel
+    from core.retrieval.records import RankerModel
 
 MAX_QUERY = 10_000
 
@@ -64,7 +64,7 @@ class Ask(NamedTuple):
     reranker: Callable[[], Reranker] = no_reranker
     llm: Callable[[], Llm] = no_llm
     embed_passage: Embed | None = None
-    weigh: Callable[[Seen, SearchConfig], LegWeights] | None = None
+    weigh: Callable[[LegScores, SearchConfig], LegWeights] | None = None
     filters: Filters = Filters()
     today: date | None = None
     open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
@@ -266,13 +266,13 @@ def weigh(candidates: Candidates, config: SearchConfig, ask: Ask, trace: Trace) 
     return replace(config, weights=Frozen(weights.weights)), weights.note
 
 
-def seen(candidates: Candidates) -> Seen:
+def seen(candidates: Candidates) -> LegScores:
     """What a predictor of alpha may look at: the query and what the dense and the other leg answered."""
     query, floors, retrieved = candidates.query, candidates.floors, candidates.retrieved
     other = next((leg for leg in retrieved if leg != "dense"), "")
     if "dense" not in retrieved or not other:
-        return Seen(query, retrieved.get("dense", {}), retrieved.get(other, {}))
-    return Seen(query, retrieved["dense"], retrieved[other], floors["dense"], floors[other])
+        return LegScores(query, retrieved.get("dense", {}), retrieved.get(other, {}))
+    return LegScores(query, retrieved["dense"], retrieved[other], floors["dense"], floors[other])
 
 
 def _neighbours(index: Index, ask: Ask, chunk: int) -> list[int]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from core.ports import Ranking
 from core.retrieval.engines import APPROXIMATE
-
-if TYPE_CHECKING:
-    from core.adapters.lance.opened import TableIndex
 
 MORE = 4  # times as many are found as are asked for
 LEAST = 100  # are found at least
@@ -25,11 +22,24 @@ class Admitted(np.ndarray):
     where: str = ""
 
 
+class Table(Protocol):
+    """What the legs read of an opened table."""
+
+    @property
+    def size(self) -> int: ...
+    def fetch(self, chunks: Iterable[int]) -> None: ...
+    def holders(self, column: str, terms: Sequence[str], limit: int, where: str) -> list[int]: ...
+    def nearest(self, vector: np.ndarray, limit: int, where: str) -> list[int]: ...
+    def words(self, terms: Sequence[str], chunk: int) -> float: ...
+    def fits(self, terms: Sequence[str], chunk: int, names: Iterable[str]) -> Mapping[str, float]: ...
+    def vectors(self, chunks: Sequence[int]) -> np.ndarray: ...
+
+
 @dataclass(frozen=True, slots=True)
 class WordsLeg:
     """BM25 of the chunks that LanceDB ranks first, plus what the words score in weighed fields."""
 
-    index: TableIndex
+    index: Table
     terms: Sequence[str]
     fields: Mapping[str, float]
     note: str = APPROXIMATE
@@ -62,7 +72,7 @@ class WordsLeg:
 class VectorsLeg:
     """Cosine to the query of the chunks that LanceDB ranks first."""
 
-    index: TableIndex
+    index: Table
     vector: np.ndarray
     note: str = APPROXIMATE
     floor = -1.0

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from core.adapters.system.files import write_atomic
 from core.errors import BadInput, NotFound
-from core.retrieval.alpha.models import AlphaModel, Predict, from_json, to_json
+from core.retrieval.alpha.models import from_json, to_json
 from core.retrieval.alpha.predictors import predictor
+from core.retrieval.records import AlphaModel, Predict
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from core.adapters.system.files import write_atomic
 from core.errors import BadInput, NotFound
-from core.retrieval.rerankers.learned import RankerModel, from_json, to_json
+from core.retrieval.records import RankerModel
+from core.retrieval.rerankers.learned import from_json, to_json
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 

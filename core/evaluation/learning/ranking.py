@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.measures.ranking import ndcg
 from core.ports import Progress, no_progress
-from core.retrieval.rerankers.features import FUSED, CandidateFeatures
-from core.retrieval.rerankers.learned import START
+from core.retrieval.records import RANKER_START, CandidateFeatures
+from core.retrieval.rerankers.features import FUSED
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,7 +128,7 @@ def label(grade: float) -> int:
 
 
 def _start(example: RankingExample) -> np.ndarray:
-    start: np.ndarray = START * example.table.values[:, example.table.names.index(FUSED)]
+    start: np.ndarray = RANKER_START * example.table.values[:, example.table.names.index(FUSED)]
     return start
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.learning.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
-from core.retrieval.alpha.features import Seen
-from core.retrieval.alpha.models import INPUTS, AlphaModel, optimum, ranking_optimum
+from core.retrieval.alpha.models import INPUTS, optimum, ranking_optimum
 from core.retrieval.alpha.predictors import FEATURES
+from core.retrieval.records import AlphaModel, LegScores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,7 +32,7 @@ class Example:
 
     query: str
     group: str
-    seen: Seen
+    seen: LegScores
     alpha: float
     matters: float
     vector: tuple[float, ...] = ()
@@ -74,7 +74,7 @@ class Trained:
 
 def example(
     query: str,
-    seen: Seen,
+    seen: LegScores,
     labels: Mapping[int, float],
     dense: Mapping[int, float],
     other: Mapping[int, float],
@@ -95,7 +95,7 @@ def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example],
 
     Groups that are too small to reach every part are divided together.
 
-    >>> parts = split([Example(str(n), "ab"[n % 2], Seen("", {}, {}), 0.5, 1.0) for n in range(40)])
+    >>> parts = split([Example(str(n), "ab"[n % 2], LegScores("", {}, {}), 0.5, 1.0) for n in range(40)])
     >>> [len(part) for part in parts], [sum(sample.group == "a" for sample in part) for part in parts]
     ([28, 6, 6], [14, 3, 3])
     """

@@ -17,9 +17,9 @@ from core.evaluation.tuning import passage_table
 from core.evaluation.tuning.passage_table import PassageTable
 from core.retrieval import scaling
 from core.retrieval.candidates import Candidates
-from core.retrieval.config import weights as leg_weights
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
+from core.retrieval.weights import leg_weights
 from core.types import SearchConfig
 
 if TYPE_CHECKING:

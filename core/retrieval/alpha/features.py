@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, sqrt
 
 from core.retrieval.normalisations.tm2c2 import theoretical
+from core.retrieval.records import LegScores
 
 TOP = 10
 
@@ -16,17 +16,6 @@ _ACRONYM = re.compile(r"\b[A-Z]{2,}\b|\b(?:[A-Z]\.){2,}")
 
 QUERY = ("words", "has digits", "has wh-word", "has acronym")
 SCORES = (*QUERY, *(f"dense {n}" for n in range(1, TOP + 1)), *(f"bm25 {n}" for n in range(1, TOP + 1)), "overlap")
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What both legs retrieved for a query: raw scores, best first, and the lowest possible score of each."""
-
-    query: str
-    dense: Mapping[int, float]
-    bm25: Mapping[int, float]
-    dense_floor: float = -1.0
-    bm25_floor: float = 0.0
 
 
 def query_features(query: str) -> tuple[float, ...]:
@@ -43,14 +32,14 @@ def query_features(query: str) -> tuple[float, ...]:
     )
 
 
-def score_features(seen: Seen) -> tuple[float, ...]:
+def score_features(seen: LegScores) -> tuple[float, ...]:
     """The 25 features: the query's four, the ten best scores of each leg, and how many chunks both legs found.
 
     Scores are normalised as TM2C2 over each leg's own ten best, so that they do not depend on the depth of a search.
 
-    >>> score_features(Seen("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[4:6], len(score_features(Seen("x", {}, {})))
+    >>> score_features(LegScores("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[4:6], len(score_features(LegScores("x", {}, {})))
     ((1.0, 0.75), 25)
-    >>> score_features(Seen("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[14:17]
+    >>> score_features(LegScores("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[14:17]
     (1.0, 0.25, 0.0)
     """
     dense, bm25 = _head(seen.dense), _head(seen.bm25)
@@ -84,14 +73,14 @@ _AGREE = ("same first", "overlap 3", "overlap 5", "dense place of bm25's first",
 DISTRIBUTION = (*SCORES, *(f"{leg} {shape}" for leg in ("dense", "bm25") for shape in _SHAPE), *_AGREE)
 
 
-def distribution_features(seen: Seen) -> tuple[float, ...]:
+def distribution_features(seen: LegScores) -> tuple[float, ...]:
     """The 25 features, the shape of each leg's raw scores, and how far the two legs agree.
 
     Raw scores carry what normalisation takes away: whether the best is good or only the best of a bad lot.
 
-    >>> [round(value, 3) for value in distribution_features(Seen("x", {1: 0.5, 2: 0.1}, {2: 4.0}))[25:32]]
+    >>> [round(value, 3) for value in distribution_features(LegScores("x", {1: 0.5, 2: 0.1}, {2: 4.0}))[25:32]]
     [0.5, 0.3, 0.2, 0.4, 0.4, 0.833, 2.0]
-    >>> distribution_features(Seen("x", {1: 0.5, 2: 0.1}, {2: 4.0}))[-5:]
+    >>> distribution_features(LegScores("x", {1: 0.5, 2: 0.1}, {2: 4.0}))[-5:]
     (0.0, 1.0, 1.0, 0.5, 0.0)
     """
     dense, bm25 = _head(seen.dense), _head(seen.bm25)

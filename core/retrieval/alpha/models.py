@@ -7,21 +7,20 @@ for and refuses to serve another.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from core import strict
 from core.errors import ConcordError, Corrupt, Refused
-from core.retrieval.alpha.features import DISTRIBUTION, QUERY, SCORES, Seen
-from core.types import NOTHING, SearchConfig
+from core.retrieval.alpha.features import DISTRIBUTION, QUERY, SCORES
+from core.retrieval.records import ALPHA_FORMAT as FORMAT
+from core.retrieval.records import AlphaModel
+from core.types import SearchConfig
 
 if TYPE_CHECKING:
-    import numpy as np
-
-FORMAT = 1
-
+    pass
 
 # ---------------------------------------------------------------- the optimum in hindsight
 
@@ -88,38 +87,6 @@ def clipped(alpha: float) -> float:
 
 
 # ---------------------------------------------------------------- models
-
-
-@dataclass(frozen=True, slots=True)
-class AlphaModel:
-    """A trained predictor: what it is, what it was trained for, its numbers, and how well it did."""
-
-    name: str
-    kind: str
-    trained_for: str
-    parameters: Mapping[str, Any]
-    evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    format: int = FORMAT
-
-
-class Predict(Protocol):
-    """Predicts alpha from what both legs retrieved; only some models embed the query."""
-
-    def __call__(self, seen: Seen, embed: Callable[[str], np.ndarray]) -> float:
-        """Alpha, from 0 to 1."""
-        ...
-
-
-class AlphaModels(Protocol):
-    """Trained models by name, and their predictors."""
-
-    def model(self, name: str) -> AlphaModel:
-        """A model with its evidence."""
-        ...
-
-    def predictor(self, name: str) -> Predict:
-        """The predictor of a model."""
-        ...
 
 
 INPUTS: Mapping[str, tuple[str, ...]] = {

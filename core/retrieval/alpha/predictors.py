@@ -8,13 +8,14 @@ from math import exp, fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Corrupt, Refused, Unavailable
-from core.retrieval.alpha.features import QUERY, Seen, distribution_features, query_features, score_features
-from core.retrieval.alpha.models import INPUTS, AlphaModel, Predict, clipped
+from core.retrieval.alpha.features import QUERY, distribution_features, query_features, score_features
+from core.retrieval.alpha.models import INPUTS, clipped
+from core.retrieval.records import AlphaModel, LegScores, Predict
 
 if TYPE_CHECKING:
     import numpy as np
 
-FEATURES: Mapping[str, Callable[[Seen], tuple[float, ...]]] = {
+FEATURES: Mapping[str, Callable[[LegScores], tuple[float, ...]]] = {
     "ridge": lambda seen: query_features(seen.query),
     "xgboost": score_features,
     "distribution": distribution_features,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from core.retrieval.alpha.features import Seen
 from core.retrieval.alpha.sides import listed, shared
 from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
 NUMERIC = (0.30, 0.55, 0.15)  # dense, sparse, graph: exact terms decide
@@ -29,7 +29,7 @@ def rule(query: str) -> tuple[float, float, float]:
     return NUMERIC if _NUMERIC.search(query) else OTHER
 
 
-def weigh(seen: Seen, config: SearchConfig, ask: Weighers) -> LegWeights:
+def weigh(seen: LegScores, config: SearchConfig, ask: Weighers) -> LegWeights:
     """Weights by rule."""
     weights = shared(rule(seen.query), config.legs)
     return LegWeights(weights, f"{listed(weights)} by rule")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from math import log1p, nan
@@ -13,6 +12,7 @@ from core.analysis import analyser
 from core.errors import Unavailable
 from core.ports import Index
 from core.retrieval.legs import LEGS
+from core.retrieval.records import CandidateFeatures
 from core.types import FIELDS, Graph
 
 if TYPE_CHECKING:
@@ -43,15 +43,6 @@ ABOUT: Mapping[str, str] = {
     "question length": "the words of the question",
 }
 """Every feature, and what it means."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CandidateFeatures:
-    """Candidates (rows) and their features (columns)."""
-
-    chunks: tuple[int, ...]
-    names: tuple[str, ...]
-    values: np.ndarray
 
 
 def names_of(legs: Sequence[str]) -> tuple[str, ...]:

@@ -7,46 +7,24 @@ trained in `core/evaluation/learning/ranking.py`; each names the way of searchin
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.errors import ConcordError, Corrupt, Refused, Unavailable
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.ranking import rank
-from core.retrieval.rerankers.features import FUSED, CandidateFeatures
-from core.types import NOTHING, SearchConfig
+from core.retrieval.records import RANKER_FORMAT as FORMAT
+from core.retrieval.records import CandidateFeatures, RankerModel
+from core.retrieval.rerankers.features import FUSED
+from core.types import SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
 
-FORMAT = 1
-START = 4.0  # what the fused score, from 0 to 1, counts before the first tree
 ORDER = "order before"  # the contribution of that start
 DEPTH = 30
-
-
-@dataclass(frozen=True, slots=True)
-class RankerModel:
-    """A trained ranker: what it reads, what it was trained for, its trees in xgboost's JSON, and how well it did."""
-
-    name: str
-    trained_for: str
-    features: tuple[str, ...]
-    booster: Mapping[str, Any]
-    evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
-    start: float = START
-    format: int = FORMAT
-
-
-class RankerModels(Protocol):
-    """Trained rankers by name."""
-
-    def model(self, name: str) -> RankerModel:
-        """A ranker with its evidence."""
-        ...
 
 
 def purpose(config: SearchConfig, profile: str) -> str:

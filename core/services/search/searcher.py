@@ -16,17 +16,17 @@ from core.profiles import LANCE
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
-from core.retrieval.alpha.features import Seen
-from core.retrieval.alpha.models import AlphaModels
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
 from core.retrieval.house import NO_HOUSE, House
 from core.retrieval.legs.embedders import apart
 from core.retrieval.methods import LegWeights, Weighers
 from core.retrieval.pipeline import Ask
+from core.retrieval.records import AlphaModels, LegScores, RankerModel, RankerModels
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.learned import RankerModel, RankerModels, check_purpose
+from core.retrieval.rerankers.learned import check_purpose
 from core.retrieval.trace import Trace
+from core.retrieval.weights import leg_weights
 from core.services.platform.settings import TeamSettings
 from core.services.search.spelling import Speller, unknown_words
 from core.types import Filters, Frozen, LexicalOptions, Profile, Result, SearchConfig
@@ -184,11 +184,11 @@ class Searcher:
         """What the legs retrieve, before ranking."""
         return pipeline.gather(query, config, index, self.ask(index, config, filters, cache), Trace())
 
-    def weigh(self, index: Index, seen: Seen, config: SearchConfig) -> LegWeights:
+    def weigh(self, index: Index, seen: LegScores, config: SearchConfig) -> LegWeights:
         """The weights of the legs for a query, from the source of alpha that the configuration names."""
         weigh = ALPHAS[config.alpha_from].weigh
         if weigh is None:
-            return LegWeights(configs.weights(config), f"alpha {config.alpha:g}, fixed")
+            return LegWeights(leg_weights(config), f"alpha {config.alpha:g}, fixed")
         return weigh(seen, config, self.weighers(index))
 
     def weighers(self, index: Index) -> Weighers:

@@ -23,9 +23,10 @@ from core.evaluation.querysets.queryset import QuerySet, Question, by_question, 
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
-from core.retrieval.alpha.models import AlphaModel, purpose
+from core.retrieval.alpha.models import purpose
 from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.pipeline import seen
+from core.retrieval.records import AlphaModel
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import Runs, gold
 from core.types import NOTHING, SearchConfig

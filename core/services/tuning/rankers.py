@@ -19,8 +19,9 @@ from core.evaluation.querysets.queryset import QuerySet, for_choosing
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval.candidates import fuse
+from core.retrieval.records import RankerModel
 from core.retrieval.rerankers.features import features
-from core.retrieval.rerankers.learned import DEPTH, RankerModel, purpose, without
+from core.retrieval.rerankers.learned import DEPTH, purpose, without
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
 from core.types import SearchConfig

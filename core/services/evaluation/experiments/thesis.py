@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from core.errors import BadInput, ConcordError
-from core.evaluation.learning.crossfit import CrossFit, crossfit
+from core.evaluation.learning.crossfit import crossfit
 from core.evaluation.learning.learners import NETWORKS
 from core.evaluation.reports.report import Report
 from core.evaluation.runs.run import Run, means, times_of
 from core.evaluation.tuning import calibration
-from core.evaluation.tuning.calibration import Calibration, Point
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import chunking, thesis_report
 from core.services.evaluation.experiments.chunking import Trial
 from core.services.evaluation.experiments.context import ExperimentContext
+from core.services.evaluation.experiments.replay import TAU, Replay
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples
 from core.services.tuning.sweeps import event, observed
@@ -31,7 +31,6 @@ ABOUT = (
 MEASURE = "T1EM"
 DENSE, GRAPH, FUSED = "dense", "graph", "tm2c2-0.5"  # ten candidates per leg, as in the thesis
 ALPHAS = (0.0, 0.3, 0.5, 0.7, 1.0)
-TAU = 0.95  # the thesis's own, where there are too few questions to calibrate one
 TAUS = (*(tau / 100 for tau in range(50, 101, 5)), 2.0)  # of table 5, then whatever the score
 RERANKED = 20  # candidates that a model reads: all that two legs give
 GRIDS: Mapping[str, Any] = {"ridge": None, "xgboost": None, "mlp": NETWORKS[::36]}
@@ -41,23 +40,6 @@ CHUNKERS = {
     "hierarchical-2000-500-100": ("hierarchical", chunking.FAMILY),
 }  # the best setting of each (thesis, table 1)
 HIERARCHICAL, AGENTIC = "hierarchical-2000-500-100", "agentic-1"
-
-
-@dataclass(slots=True)
-class Replay:
-    """What was found so far, stage after stage; `skipped` names what was left out and why."""
-
-    chunkers: dict[str, Run] = field(default_factory=dict)
-    trials: list[Trial] = field(default_factory=list)
-    graphs: dict[str, Run] = field(default_factory=dict)
-    alphas: dict[str, Run] = field(default_factory=dict)
-    stages: dict[str, Run] = field(default_factory=dict)
-    fits: dict[str, CrossFit] = field(default_factory=dict)
-    calibrated: Calibration | None = None
-    taus: tuple[Point, ...] = ()  # of table 5; the last reranks everything
-    tau: float = TAU
-    says: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
 
 
 def run(context: ExperimentContext, progress: Progress) -> Report:

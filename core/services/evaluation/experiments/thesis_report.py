@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from statistics import fmean, median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from core.evaluation.learning.crossfit import CrossFit
 from core.evaluation.measures.registry import KEY
@@ -21,9 +21,7 @@ from core.retrieval.alpha.features import QUERY
 from core.services.evaluation.experiments import chunking
 from core.services.evaluation.experiments.context import ExperimentContext, figures
 from core.services.evaluation.experiments.material import KINDS
-
-if TYPE_CHECKING:
-    from core.services.evaluation.experiments.thesis import Replay
+from core.services.evaluation.experiments.replay import Replay
 
 MEASURE = "T1EM"
 GRAPHED = ("T1EM", "T5EM", "T1C", "MC", "SpanMRR", "T1O", "BO")  # the columns of table 3
