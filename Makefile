@@ -6,9 +6,11 @@ PY := $(VENV)/bin/python
 ADDRESS ?= 127.0.0.1
 PORT ?= 8501
 CLUSTER_PORT ?= 8600
-PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+INSTALL := $(PY) .ci/install.py
 COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
-LOCKED := $(PIP) --require-hashes --no-deps  # exactly the listed files: the lists hold whatever the packages need
+UNUSED := --no-emit-package pydeck --no-emit-package jedi --no-emit-package parso  # packages ask for them, and nothing here imports them
+TORCH := $(VENV)/lib/python3*/site-packages/torch
+unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not in every process
 PRETTIER := .ci/node_modules/.bin/prettier
 STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
@@ -21,23 +23,26 @@ SERVICES := alpha answers api api_doors as_of audit authoring backups bulk chang
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
-$(VENV)/.installed: requirements.txt .ci/torch-cpu.txt .ci/torch-cuda.txt
+$(VENV)/.installed: requirements.txt .ci/uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Concord needs Python 3.11 or newer; this is $$($(PYTHON) --version). Name another one with: make PYTHON=python3.11 run"; exit 1; }
 	@command -v git >/dev/null || { echo "Concord keeps documents in git, and git is not installed."; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@echo "Installing packages (some minutes the first time) ..."
-	@$(LOCKED) -r .ci/torch-cpu.txt 2>/dev/null || { echo "Found no CPU build of torch; installing the one with CUDA ..."; $(LOCKED) -r .ci/torch-cuda.txt; }
-	@$(LOCKED) -r requirements.txt
-	@touch $@
+	@$(PY) -c 'import pip' 2>/dev/null || $(PYTHON) -m venv $(VENV)
+	@echo "Installing packages (a minute the first time) ..."
+	@$(INSTALL) $@ requirements.txt
 
-$(VENV)/.tested: $(VENV)/.installed tests/requirements.txt
-	@$(LOCKED) -r tests/requirements.txt
-	@touch $@
+$(VENV)/.torch: .ci/torch-cpu.txt .ci/torch-cuda.txt | $(VENV)/.installed
+	@$(INSTALL) $@ .ci/torch-cpu.txt .ci/torch-cuda.txt
+	@rm -rf $(TORCH)/test $(TORCH)/include  # 150 MB for testing torch and building on it
 
-setup: $(VENV)/.installed ## install packages and fetch model weights
+$(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed
+	@$(INSTALL) $@ tests/requirements.txt
+
+setup: $(VENV)/.installed $(VENV)/.torch ## install packages and fetch model weights
 	@$(PY) -m core models fetch
 
-run: setup ## set everything up and open the app on http://127.0.0.1:8501
+run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501
+	@nice $(MAKE) --silent --no-print-directory $(VENV)/.torch &
+	@$(PY) -m core models fetch
 	@$(PY) -m core init
 	@$(PY) -m core reindex
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -77,14 +82,13 @@ format: $(VENV)/.tested $(PRETTIER) ## let ruff and prettier format the code
 	@$(PY) -m ruff check --fix . ; $(PY) -m ruff format . ; $(PRETTIER) --write --log-level warn $(STYLED)
 
 bench: setup ## measure speed beside the peers; prints ratios and writes docs/benchmarks.md
-	@$(LOCKED) -r bench/requirements.txt
+	@$(INSTALL) $(VENV)/.bench bench/requirements.txt
 	@$(PY) -m bench
 
 lock: $(VENV)/.installed ## write the requirements.txt files anew from the requirements.in files in .ci/, tests/ and bench/
-	@$(PIP) uv==0.13.7
-	@mkdir -p .cache && cat requirements.txt .ci/torch-cuda.txt > .cache/lock.txt
-	@$(COMPILE) .ci/requirements.in --output-file .cache/lock.txt
-	@awk '/^[a-z]/ {cuda = /^(torch|triton|nvidia-|cuda-)/} {print > (cuda ? ".ci/torch-cuda.txt" : "requirements.txt")}' .cache/lock.txt
+	@mkdir -p .cache && cat requirements.txt .ci/torch-cuda.txt .ci/uv.txt > .cache/lock.txt
+	@$(COMPILE) $(UNUSED) .ci/requirements.in --output-file .cache/lock.txt
+	@awk '/^[a-z]/ {uv = /^uv==/; cuda = /^(torch|triton|nvidia-|cuda-)/} {print > (uv ? ".ci/uv.txt" : cuda ? ".ci/torch-cuda.txt" : "requirements.txt")}' .cache/lock.txt
 	@$(COMPILE) tests/requirements.in --constraints requirements.txt --output-file tests/requirements.txt
 	@$(COMPILE) bench/requirements.in --constraints requirements.txt --output-file bench/requirements.txt
 

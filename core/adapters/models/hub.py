@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,9 @@ from core.ports import Embedder, Progress, no_progress
 _BATCH: Mapping[str, int] = {"cpu": 16, "mps": 32}  # texts that the model reads at once; on others _MANY
 _MANY = 128
 _SLICE = 8  # batches in one call of the model, between two signs of progress
+
+
+NEEDED = "Models from a hub and the training of embedders need torch, which is not here yet."
 
 
 def device(wanted: str = "") -> str:
@@ -35,12 +40,12 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
     """The model, or Unavailable with the way to get it."""
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
+    if Path(sys.prefix, ".torch.log").exists():  # some of it may be here
+        raise Unavailable(f"{NEEDED} It is being installed: try again in a minute, and if that lasts, run: make setup")
     try:
         import sentence_transformers
     except ImportError:
-        raise Unavailable(
-            "Models from a hub need sentence-transformers. Install it with: pip install -r requirements.txt"
-        ) from None
+        raise Unavailable(f"{NEEDED} {_failure(Path(sys.prefix, '.torch.failed'))}Run: make setup") from None
     place = device(wanted)
     try:
         return getattr(sentence_transformers, kind)(
@@ -53,6 +58,13 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
             else "Check the name and the network."
         )
         raise Unavailable(f"The model {name!r} could not be loaded ({str(error).splitlines()[0]}). {cure}") from None
+
+
+def _failure(log: Path) -> str:
+    """Why torch could not be installed, as its installer said it last (.ci/install.py)."""
+    lines = log.read_text(encoding="utf-8", errors="replace").split("\n") if log.exists() else []
+    said = next(filter(None, map(str.strip, reversed(lines))), "")
+    return f"Installing it failed: {said.rstrip('.')}. " if said else ""
 
 
 class HubEmbedder:
