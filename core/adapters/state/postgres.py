@@ -32,6 +32,9 @@ _SESSION = (
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 )  # whoever vanished gives up the lock
 
+for _index in (index for table in tables.METADATA.tables.values() for index in table.indexes):
+    _index.dialect_options["postgresql"]["where"] = _index.dialect_options["sqlite"]["where"]  # said in tables.py once
+
 
 class PostgresDatabase(Database):
     """The database on a server. Another schema than `public` is named in the URL: ?options=-csearch_path%3Dname."""

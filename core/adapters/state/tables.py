@@ -59,7 +59,7 @@ accounts = Table(
     Index("accounts_address", "address", unique=True),
     _text("issuer", ""),  # with the subject: who this is at the sign-in provider, once they came from there
     _text("subject", ""),
-    Index("accounts_subject", "issuer", "subject", unique=True, sqlite_where=_BOUND, postgresql_where=_BOUND),
+    Index("accounts_subject", "issuer", "subject", unique=True, sqlite_where=_BOUND),
     _text("kind", "person"),  # or service, agent
 )
 sessions = Table(
