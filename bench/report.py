@@ -9,7 +9,7 @@ from pathlib import Path
 PATH = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Every figure here was written by `make bench` (or `python -m bench PART`). Times are of the machine on which a section was
+Sections are written by `make bench` (or `python -m bench PART`), but for those that name another command. Times are of the machine on which a section was
 measured and say little; ratios were measured in one run, with the peers beside us, and travel. The public collections are
 not part of Concord: `data/beir`, `data/markdown`, `data/multihop`, `data/chunking_evaluation` and `data/files` are looked for in the folder that `CONCORD_SHARED` names,
 and parts that need one are left out without it.
