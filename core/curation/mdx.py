@@ -21,6 +21,9 @@ _WORDS = re.compile(
     r"""\b(?:title|label|summary|heading)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|\{\s*["'`]([^"'`{}<>]*)["'`]\s*\})"""
 )
 _QUOTES = "\"'`"
+_QUOTED = re.compile(  # strings and remarks; an escaped character first, so that only one way leads through a text
+    r"""\\.|(['"`])(?:\\.|(?!\1)[^\\])*\1|//.*"""
+)
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')""")
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
 KEPT = ("br", "img")  # which a document shows
@@ -138,7 +141,7 @@ def _module_end(lines: list[str], start: int, gone: LeftOut) -> int:
     """The line after an import or export; the first blank line where its brackets never close."""
     depth = 0
     for n in range(start, min(len(lines), start + 400) if gone.open_ended <= UNCLOSED else start):
-        code = re.sub(r"(['\"`])(?:\\.|(?!\1).)*\1|//.*", "", lines[n])
+        code = _QUOTED.sub("", lines[n])
         depth += sum(code.count(c) for c in "([{") - sum(code.count(c) for c in ")]}")
         following = lines[n + 1] if n + 1 < len(lines) else ""
         if depth <= 0 and (not following.strip() or _MODULE.match(following)):

@@ -47,11 +47,12 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_START = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*(?:<!DOCTYPE svg[^\[>]{0,300}(?:\[[^\]]{0,4000}\]\s*)?>\s*)?"
-    rb"(?:<!--.{0,2000}?-->\s*)*<(?:svg:)?svg[\s>]",
+_REMARKS = rb"(?:<!--(?:(?!-->).){0,2000}-->\s*)*+"
+_START = re.compile(  # what was matched is not given back: a file of remarks alone has only one way through
+    rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]{0,200}>\s*)?+" + _REMARKS +
+    rb"(?:<!DOCTYPE svg[^\[>]{0,300}(?:\[[^\]]{0,4000}\]\s*)?>\s*)?+" + _REMARKS + rb"<(?:svg:)?svg[\s>]",
     re.DOTALL,
-)
+)  # fmt: skip
 
 
 def looks_like(raw: bytes) -> bool:

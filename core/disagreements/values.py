@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from core.disagreements import words
@@ -192,7 +193,7 @@ _BEFORE = tuple(
     (name, re.compile(rf"(?:{words})\s+(?:the\s+|an?\s+|about\s+)?$", re.IGNORECASE)) for name, words in _BOUNDS
 )
 _AFTER = tuple(
-    (name, re.compile(rf"\s*,?\s*(?:{words})\b", re.IGNORECASE))
+    (name, re.compile(rf"\s*+(?:,\s*+)?(?:{words})\b", re.IGNORECASE))
     for name, words in (
         ("least", r"or (?:more|longer|above|over|higher|older|greater)|(?:at )?(?:the )?minimum|and (?:above|over|up)"),
         ("most", r"or (?:less|fewer|under|below|lower)|(?:at )?(?:the )?(?:maximum|most)"),
@@ -214,10 +215,17 @@ def values(text: str) -> tuple[Value, ...]:
     for pattern, read in _RULES:
         for match in pattern.finditer(text):
             value = read(match)
-            if value and not any(value.start < other.end and other.start < value.end for other in taken):
-                taken.append(_bounded(text, value))
-    shown = (value for value in taken if value.kind != "ignored")
-    return tuple(sorted(shown, key=lambda value: value.start))
+            if value and (at := _free(taken, value)) >= 0:
+                taken.insert(at, _bounded(text, value))
+    return tuple(value for value in taken if value.kind != "ignored")
+
+
+def _free(taken: Sequence[Value], value: Value) -> int:
+    """The place of a value among others, which are in order and do not overlap; -1 where one is in its way."""
+    at = bisect_left(taken, value.start, key=lambda other: other.start)
+    before, after = taken[max(0, at - 1) : at], taken[at : at + 1]
+    overlaps = any(other.end > value.start for other in before) or any(other.start < value.end for other in after)
+    return -1 if overlaps else at
 
 
 def _bounded(text: str, value: Value) -> Value:
@@ -396,7 +404,7 @@ def _stems(words: str) -> Iterator[str]:
         yield word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-_ADDRESS = re.compile(r"https?://\S+|\S+@\S+\.\S+")
+_ADDRESS = re.compile(r"https?://\S+|(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+")  # one way through a word, however long
 _REFERENCE = re.compile(
     r"\b\d+\s+(?:CFR|U\.?S\.?C\.?)\s+[\d.]+(?:\([a-z0-9]+\))*|\bv\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+[\w.]*|§+\s*[\d.]+"
     r"|\b(?:section|step|version|form|page|chapter|article|part|rule|figure|table|appendix|level|tier|phase|sev|priority|iso"

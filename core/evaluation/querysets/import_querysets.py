@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,13 +79,29 @@ def _read_topics(path: Path, draft: Draft) -> None:
                     raise BadInput("expected a number and a question with a tab between them")
                 draft.add_question(ident.strip(), question)
         return
-    for match in re.finditer(r"<top>(.*?)</top>", text, re.IGNORECASE | re.DOTALL):
-        with draft.line(path.name, text.count("\n", 0, match.start()) + 1):
-            number = re.search(r"<num>\s*(?:Number:)?\s*([^\s<]+)", match[1], re.IGNORECASE)
-            title = re.search(r"<title>\s*(?:Topic:)?\s*([^<]+)", match[1], re.IGNORECASE)
+    for line, topic in _topics(text):
+        with draft.line(path.name, line):
+            number = re.search(r"<num>\s*(?:Number:)?\s*([^\s<]+)", topic, re.IGNORECASE)
+            title = re.search(r"<title>\s*(?:Topic:)?\s*([^<]+)", topic, re.IGNORECASE)
             if not number or not title:
                 raise BadInput("a topic needs <num> and <title>")
             draft.add_question(number[1], title[1])
+
+
+def _topics(text: str) -> Iterator[tuple[int, str]]:
+    """What stands between <top> and </top>, with its line; each mark is looked for once.
+
+    >>> list(_topics("<top> a </top>\\n<TOP> b </TOP> <top> c"))
+    [(1, ' a '), (2, ' b ')]
+    """
+    opening = re.compile(r"<top>", re.IGNORECASE)
+    line, counted, at = 1, 0, 0
+    for end in re.finditer(r"</top>", text, re.IGNORECASE):
+        start = opening.search(text, at, end.start())
+        at = end.end()
+        if start:
+            line, counted = line + text.count("\n", counted, start.start()), start.start()
+            yield line, text[start.end() : end.start()]
 
 
 def _read_qrels(path: Path, draft: Draft) -> None:
