@@ -31,18 +31,22 @@ def is_reviewed(path: str) -> bool:
 
 
 def parse_edits(fields: Iterator[bytes]) -> Iterator[Edit]:
-    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or copy."""
+    """The NUL-separated raw format: `:mode mode old new K`, then one path, or two for a rename or copy.
+
+    Only files count, as in `parse_tree_entry`: one that becomes a link or a submodule is deleted.
+    """
     for field in fields:
         if not field.strip().startswith(b":"):
             continue
-        *_, new, letter = field.decode().split()
+        before, after, _, new, letter = field.decode().lstrip("\n:").split()
         kind = _KINDS[letter[0]]
         first = next(fields).decode("utf-8", "replace")
-        if letter[0] in "RC":
-            path = next(fields).decode("utf-8", "replace")
+        path = next(fields).decode("utf-8", "replace") if letter[0] in "RC" else first
+        if after.startswith("100"):
+            kind = kind if before.startswith("100") else "added"
             yield Edit(kind, path, old_path=first if kind == "renamed" else "", blob=new)
-        else:
-            yield Edit(kind, first, blob="" if kind == "deleted" else new)
+        elif before.startswith("100"):
+            yield Edit("deleted", first)
 
 
 def parse_log_record(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
@@ -68,7 +72,7 @@ def parse_blame(out: bytes) -> tuple[tuple[str, str], ...]:
 
 def parse_merge_tree(out: bytes) -> tuple[str, dict[str, dict[int, str]]]:
     """`merge-tree --write-tree -z`: the tree, and per conflicting path its blobs by stage."""
-    tree, *lines = [part.decode() for part in out.split(b"\0") if part]
+    tree, *lines = [part.decode("utf-8", "replace") for part in out.split(b"\0") if part]
     conflicts: dict[str, dict[int, str]] = {}
     for facts, path in sorted((line.split("\t", 1) for line in lines), key=lambda pair: pair[1]):
         _, blob, stage = facts.split()

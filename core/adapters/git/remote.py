@@ -15,6 +15,7 @@ from pathlib import Path
 
 from core.adapters.git import refs
 from core.adapters.git.plumbing import APP, Plumbing
+from core.adapters.git.quarantine import quarantine
 from core.adapters.git.store import GitStore
 from core.adapters.git.subfolders import Subfolder
 from core.adapters.git.transport import LOST_RACE, RemoteAccess, Transport
@@ -46,8 +47,8 @@ class GitRemote:
         found = _LINE.search(out)
         return found[1] if found else ""
 
-    def fetch(self, url: str, branch: str) -> None:
-        """Bring the commits of the remote's branch here; no branch of ours moves."""
+    def fetch(self, url: str, branch: str, head: str, folder: str = "") -> None:
+        """Bring the commits of the remote's branch here, `head` among them; no branch of ours moves."""
         options = (
             "--no-tags",
             "--no-write-fetch-head",
@@ -55,7 +56,10 @@ class GitRemote:
             "--no-auto-maintenance",
             "--progress",
         )
-        self.transport.ask(url, "fetch", *options, url, f"refs/heads/{branch}")
+        with quarantine(self.store.path) as incoming:
+            self.transport.ask(url, "fetch", *options, url, f"refs/heads/{branch}", env=incoming.environment)
+            incoming.check(head, folder)
+            incoming.adopt()
 
     def push(self, url: str, branch: str, commit: str) -> bool:
         """Move the remote's branch forward to a commit; False if somebody else moved it first."""

@@ -34,6 +34,14 @@ _CONFIG = {
     "core.protectHFS": "true",
     "core.quotePath": "false",
 }
+_PLAIN = (
+    "core.bare",
+    "core.repositoryformatversion",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+)
 _UNFINISHED = ".concord-new-"
 _WORKSPACE = "concord.workspace"  # lies in the file that git cannot work without
 _CHANGE = re.compile(r"^refs/heads/change/(\d{1,9})$|^Change: (\d{1,9})$", re.MULTILINE)
@@ -147,6 +155,14 @@ class GitStore:
             return bool(refs.every(self.path))
         objects = self.path / "objects"
         return bool(refs.names(self.path)) or any(objects.glob("??/*")) or any(objects.glob("pack/*.pack"))
+
+    def refuse_foreign_config(self) -> None:
+        """Refuse git's settings that Concord did not write: some of them name programs that git then runs."""
+        own = {*_PLAIN, *map(str.lower, _CONFIG), _WORKSPACE, ""}
+        if foreign := sorted(self._config().keys() - own):
+            raise Corrupt(
+                f"kb.git/config sets {', '.join(foreign)[:200]}, which Concord never does. Take another backup."
+            )
 
     def lost(self, known: str = "") -> list[Damage]:
         """Why the main line cannot be used although there was one; `known` is a commit that it once had."""

@@ -1,7 +1,7 @@
 """git's calls to a repository elsewhere.
 
 Every call is a process without the machine's git configuration, hooks, tags and submodules, with five protocols and no others.
-It is ended when it shows no sign of life.
+It is ended when it shows no sign of life, and when there is no end of what the other side sends.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import selectors
 import shlex
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,11 +21,13 @@ from pathlib import Path
 from core.adapters.git.plumbing import ENVIRONMENT
 from core.curation.remotes import PROTOCOLS, origin
 from core.errors import Unavailable, storage_failure
+from core.types import NOTHING
 
 LOST_RACE = re.compile(
     r"\[rejected\]|fetch first|non-fast-forward|cannot lock ref|incorrect old value|failed to update ref"
 )
 _OUTPUT, _ERRORS = 1 << 24, 1 << 18  # bytes that are kept of what a call says
+_BOUNDED = 'ulimit -f 8388608; ulimit -d 2097152 2>/dev/null; exec "$@"'  # files of 4 GiB, memory of 2 GiB
 _KEPT = ("PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LD_LIBRARY_PATH")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _HELPER = (
@@ -40,15 +43,19 @@ _SIGNS = (
         "The {place} has no such repository, or does not show it: {words}. Check the address and the access.",
     ),
     (
-        r"fsck|bad object|malformed|error: object",
+        r"fsck|bad object|malformed|error: object|corruption on the remote side",
         "The {place} has objects that git does not accept: {words}. Repair them there.",
+    ),
+    (
+        r"died of signal|out of memory|file too large|file size limit",
+        "The {place} sends more than a fetch may take, files of 4 GiB and memory of 2 GiB: {words}. Make it smaller there.",
     ),
     (r"dubious ownership|unsafe repository", "The {place}'s folder belongs to another user of this machine: {words}."),
 )
 
 
 _SPOKEN = ("fatal:", "error:", "remote:", "ssh:", "Host", "Perm")
-_COUNTED = re.compile(r"\d+% \(|, done\.")
+_COUNTED = re.compile(r"\d+% \(|, done\.|Total \d+ \(delta")
 
 
 def _plain(line: str) -> str:
@@ -69,6 +76,7 @@ class RemoteAccess:
     key: Path | None = None
     ssh: str = "ssh"
     patience: float = 60.0  # seconds without a sign of life
+    longest: float = 3600.0  # seconds of one call, however lively
 
 
 class Transport:
@@ -77,9 +85,9 @@ class Transport:
     def __init__(self, path: Path, access: RemoteAccess, place: str = "remote") -> None:
         self.path, self.access, self.place = path, access, place
 
-    def ask(self, url: str, *arguments: str) -> str:
+    def ask(self, url: str, *arguments: str, env: Mapping[str, str] = NOTHING) -> str:
         """The output of a call that must not fail."""
-        code, out, errors = self.run(url, *arguments)
+        code, out, errors = self.run(url, *arguments, env=env)
         if code:
             raise self.failure(errors)
         return out
@@ -102,16 +110,16 @@ class Transport:
         plain = text.replace(secret, "***") if secret else text
         return "".join(c for c in " ".join(plain.split()) if c.isprintable())[:300].rstrip(".")
 
-    def run(self, url: str, *arguments: str) -> tuple[int, str, str]:
+    def run(self, url: str, *arguments: str, env: Mapping[str, str] = NOTHING) -> tuple[int, str, str]:
         """The exit code, the output and the errors of a call that may fail."""
-        command = ["git", f"--git-dir={self.path}", *arguments]
+        command = ["/bin/sh", "-c", _BOUNDED, "sh", "git", f"--git-dir={self.path}", *arguments]
         pipe = subprocess.PIPE
         with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=pipe,
             stderr=pipe,
-            env=self._environment(url),
+            env={**self._environment(url), **env},
             start_new_session=True,
         ) as process:
             try:
@@ -127,15 +135,20 @@ class Transport:
                     os.killpg(process.pid, signal.SIGKILL)
 
     def _read(self, process: subprocess.Popen[bytes]) -> tuple[str, str]:
-        """What a process says, until it ends or falls silent for too long."""
+        """What a process says, until it ends, falls silent for too long or does not come to an end."""
         said = {process.stdout: b"", process.stderr: b""}
+        end = time.monotonic() + self.access.longest
         with selectors.DefaultSelector() as waiting:
             for pipe in said:
                 waiting.register(pipe, selectors.EVENT_READ)  # type: ignore[arg-type]
             while waiting.get_map():
-                ready = waiting.select(self.access.patience)
-                if not ready:
+                ready = waiting.select(max(0.0, min(self.access.patience, end - time.monotonic())))
+                if not ready and time.monotonic() < end:
                     raise TimeoutError
+                if time.monotonic() >= end:
+                    raise Unavailable(
+                        f"The {self.place} did not come to an end in {self.access.longest / 60:g} minutes. Nothing was taken over."
+                    )
                 for key, _ in ready:
                     part = os.read(key.fd, 65_536)
                     kept = _OUTPUT if key.fileobj is process.stdout else _ERRORS

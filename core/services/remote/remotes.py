@@ -259,7 +259,7 @@ class Remotes:
         if head == last:
             return self.git.tracked(row["branch"])
         if head:
-            self.git.fetch(row["url"], row["branch"])
+            self.git.fetch(row["url"], row["branch"], head, row["folder"])
         if last and not accept and not (head and self.store.contains(head, last)):
             self.database.remotes.set(rewritten=head or "none")
             raise Conflict(_REWRITTEN.format(branch=row["branch"], commit=last[:12]))
