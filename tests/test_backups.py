@@ -151,16 +151,41 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "saved"
 
 
-def test_a_backup_cannot_write_outside_the_workspace(saved: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(saved, tmp_path / "saved")
+def sealed(folder: Path, *paths: str) -> None:
+    """The manifest of a backup as somebody would write it who changed files and added some."""
     manifest = json.loads((folder / "MANIFEST.json").read_text())
     del manifest["sha256"]
-    row = manifest["files"][0]
-    manifest["files"].append({**row, "path": f"kb.git/../../saved/{row['path']}"})
-    sealed = {**manifest, "sha256": hashlib.sha256(strict.canonical(manifest).encode()).hexdigest()}
-    (folder / "MANIFEST.json").write_text(strict.canonical(sealed))
-    with pytest.raises(Corrupt, match=r"\.\./"):
+    names = [*(row["path"] for row in manifest["files"]), *paths]
+    size = lambda file: {"size": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    manifest["files"] = [{"path": name, **size(folder / name)} for name in names]
+    seal = {**manifest, "sha256": hashlib.sha256(strict.canonical(manifest).encode()).hexdigest()}
+    (folder / "MANIFEST.json").write_text(strict.canonical(seal))
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["kb.git/../../saved/app.db", "/etc/hostname", "kb.git/hooks/reference-transaction", "kb.git/info/attributes"],
+)
+def test_a_backup_writes_only_where_a_backup_does(saved: Path, tmp_path: Path, path: str) -> None:
+    folder = shutil.copytree(saved, tmp_path / "saved")
+    if path.startswith("kb.git/") and ".." not in path:
+        write(folder, {path: "#!/bin/sh\n"})
+    sealed(folder, path)
+    with pytest.raises(Corrupt, match=f"is damaged: {path}. Nothing was restored"):
         parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
+    assert not (tmp_path / "again" / "kb.git").exists()
+
+
+def test_settings_of_git_that_name_programs_are_not_restored(saved: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(saved, tmp_path / "saved")
+    with open(folder / "kb.git" / "config", "a", encoding="utf-8") as config:
+        config.write(f'[log]\n\tshowSignature = true\n[gpg]\n\tprogram = "touch {tmp_path}/ran"\n')
+    sealed(folder)
+    with pytest.raises(
+        Corrupt, match=r"kb\.git/config sets gpg\.program, log\.showsignature, which Concord never does"
+    ):
+        parts(tmp_path / "again").platform.backups.restore(ADMIN, folder)
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_backup_of_another_format_is_refused(saved: Path, tmp_path: Path) -> None:

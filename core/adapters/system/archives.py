@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +31,9 @@ MANIFEST = "MANIFEST.json"
 FORMAT = 1
 _RESTORING = "RESTORING"  # lies in a workspace until its restore is finished, and names the backup
 _UNFINISHED = ".concord-backup-"
+_PLACES = re.compile(  # what a backup holds; a hook or another setting of git would be run as a program
+    r"app\.db|(?:models|reports|index)/.+|kb\.git/(?:HEAD|config|packed-refs|objects/pack/pack-[0-9a-f]{40}\.(?:pack|idx|rev))"
+)
 
 
 class Archives:
@@ -80,7 +84,7 @@ class Archives:
             raise BadInput(
                 f"The backup in {str(folder)!r} is of format {value['format']}, which this version cannot read."
             )
-        damaged = [row["path"] for row in value["files"] if ".." in Path(row["path"]).parts or not _whole(folder, row)]
+        damaged = [row["path"] for row in value["files"] if not _known(row["path"]) or not _whole(folder, row)]
         if damaged:
             more = f" and {len(damaged) - 10} more" if len(damaged) > 10 else ""
             raise Corrupt(
@@ -146,6 +150,15 @@ def _files(folder: Path) -> list[str]:
 def _described(folder: Path, name: str) -> dict[str, Any]:
     path = folder / name
     return {"path": name, "size": path.stat().st_size, "sha256": _sha256(path)}
+
+
+def _known(path: str) -> bool:
+    """Whether a file belongs into a backup, under a path inside of it.
+
+    >>> _known("app.db"), _known("models/../../x"), _known("/etc/passwd"), _known("kb.git/hooks/reference-transaction")
+    (True, False, False, False)
+    """
+    return _PLACES.fullmatch(path) is not None and ".." not in Path(path).parts
 
 
 def _whole(folder: Path, row: Mapping[str, Any]) -> bool:

@@ -125,6 +125,7 @@ class Backups:
         with self.archives.restoring(self.home, address or str(source)):
             progress(1, 3, "Copying files")
             self.archives.unpack(source, manifest, self.home)
+            self.store.refuse_foreign_config()
             self.database.load(self.home / "app.db")
             if problems := self.ready(progress):
                 raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
