@@ -155,6 +155,7 @@ def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -
     put(app, {"a.md": "# A\n\none\n\ntwo\n\nthree\n", "b.md": "# B\n\ntext\n"})
     author, other = demo("author"), demo("reviewer")
     change = app.reviews.changes.propose(author, "Edit", {"a.md": b"# A\n\nONE\n\ntwo\n\nthree\n"})
+    app.reviews.changes.invite(author, change.id, [other.id])
     app.reviews.changes.edit(other, change.id, {"a.md": b"# A\n\nONE\n\ntwo\n\nTHREE\n"})
     mine = {"a.md": b"# A\n\none again\n\ntwo\n\nthree\n"}
     saved = save(app.reviews.changes, author, Target(change.id, base=change.head), mine)

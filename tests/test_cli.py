@@ -416,7 +416,7 @@ def test_a_decision_from_the_command_line_names_the_conflicts_that_were_seen(run
     _, text, _ = run("change", "conflicts", number, home=home, as_json=False)
     words = text.split("Decide with: python -m core ")[1].split()[:-1]
     put(app, {"a.md": "# A\n\ntheirs again\n"})
-    code, _, err = run(*words, "mine", home=home)
+    code, _, err = run(*words, "mine", "--as", "author", home=home)
     assert (code, "look at the conflicts again" in err) == (1, True)
-    code, solved, _ = run("change", "solve", number, "--choice", "mine", home=home)
+    code, solved, _ = run("change", "solve", number, "--choice", "mine", "--as", "author", home=home)
     assert (code, solved["conflicts"]) == (0, [])

@@ -62,7 +62,12 @@ def test_a_program_finds_proposes_and_a_reviewer_merges(tmp_path: Path) -> None:
         known = author.read_document("fin/ctr.md")
         text, read = known["text"] + "\nKeep a copy.\n", {"fin/ctr.md": known["blob"]}
         made = author.propose_change("Keep a copy", {"fin/ctr.md": text}, message="Asked for", read=read)
-        author.submit_change(made["id"])
+        with pytest.raises(Problem, match="403: Only Avery Lindqvist may submit this change"):
+            reviewer.submit_change(made["id"])
+        invited = author.invite_co_authors(made["id"], ["reviewer"])
+        assert [one["account"] for one in invited["co_authors"]] == ["reviewer"]
+        reviewer.submit_change(made["id"])
+        assert author.invite_co_authors(made["id"], ["reviewer"], remove=True)["co_authors"] == []
         reviewer.comment_on_change(made["id"], "Good.", path="fin/ctr.md", line=1, head=made["head"])
         reviewer.judge_change(made["id"], "approve", head=made["head"])
         with pytest.raises(Problem) as refused:

@@ -57,6 +57,7 @@ SERVICE: dict[str, Callable[[App, int], object]] = {
     "close": lambda app, n: app.reviews.changes.close(AUTHOR, n),
     "reopen": lambda app, n: app.reviews.changes.reopen(AUTHOR, n),
     "revert": lambda app, n: app.reviews.merger.revert(AUTHOR, n),
+    "invite": lambda app, n: app.reviews.changes.invite(AUTHOR, n, ["author2"]),
 }
 COMMANDS: dict[str, list[str]] = {
     "edit": ["edit", "--as", "author", "--file", "FILE", "--path", "a.md"],
@@ -73,6 +74,7 @@ COMMANDS: dict[str, list[str]] = {
     "close": ["close", "--as", "author"],
     "reopen": ["reopen", "--as", "author"],
     "revert": ["revert", "--as", "author"],
+    "invite": ["invite", "--as", "author", "--co-author", "author2"],
 }
 FORBIDDEN = [(move, state) for move in review.MOVES for state in review.STATES if review.refusal(move, state)]
 
@@ -120,12 +122,18 @@ def test_the_command_line_mirrors_a_whole_review(tmp_path: Path, capsys: pytest.
     change = run("change", "new", "--as", "author", "--title", "Better", *file, "--message", "why")
     number = str(change["id"])
     assert change["state"] == "draft"
-    assert run("change", "submit", number, "--as", "author")["state"] == "in review"
+    refused = str(run("change", "submit", number, "--as", "author2", code=1)["error"])
+    assert refused.endswith("Ask Avery Lindqvist to invite you.")
+    invited = run("change", "invite", number, "--as", "author", "--co-author", "author2")
+    assert [one["account"] for one in invited["co_authors"]] == ["author2"]  # type: ignore[attr-defined]
+    assert run("change", "submit", number, "--as", "author2")["state"] == "in review"
+    assert run("change", "uninvite", number, "--as", "author2", "--co-author", "author2")["co_authors"] == []
     body = "Say:\n```suggestion\nthe best words\n```"
     talk = run("change", "comment", number, "--as", "reviewer", "--body", body, "--path", "a.md", "--line", "3")
     assert talk["suggestion"] == "the best words"
     assert run("change", "apply", number, str(talk["id"]), "--as", "author")["conversations"] == 0
-    assert run("change", "approve", number, "--as", "reviewer")["approvals"] == ["Petra Voss"]
+    assert "wrote some of its words" in str(run("change", "approve", number, "--as", "reviewer", code=1)["error"])
+    assert run("change", "approve", number, "--as", "reviewer2")["approvals"] == ["Theo Nakamura"]
     assert [one["id"] for one in run("change", "list", "--state", "approved")] == [int(number)]  # type: ignore[union-attr, index]
     assert main(["--home", str(tmp_path / "home"), "change", "list", "--as", "reader"]) == 1
     assert "Only authors and above" in capsys.readouterr().err

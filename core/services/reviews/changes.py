@@ -24,10 +24,9 @@ from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
-from core.services.reviews.co_authors import CoAuthors
 from core.services.reviews.facts import ChangeFacts, Records, Work, branch_of
 from core.services.reviews.pictures import complete
-from core.services.reviews.requests import ReviewRequest, ReviewRequests, answered
+from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
