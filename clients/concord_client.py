@@ -9,10 +9,12 @@ Answers are dictionaries with the keys that /api/v1/docs describes. A refusal is
 
 from __future__ import annotations
 
+import http.client
 import json
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -20,6 +22,7 @@ from urllib.parse import quote, urlencode
 __all__ = ["Client", "Problem"]
 
 Json = dict[str, Any]
+AGAIN = (429, 502, 504)  # too many requests, or a gateway that got no answer
 LONGEST_WAIT = 60.0  # seconds that a client waits when it is told to ask less
 
 
@@ -35,7 +38,8 @@ class Client:
     """A connection to one Concord as one account. Lists come whole, page by page."""
 
     def __init__(self, url: str, token: str = "", *, timeout: float = 60.0, retries: int = 3) -> None:
-        """`retries` is how often a request waits and goes on after a 429; other refusals are raised at once."""
+        """`retries` is how often a request goes on after a 429, a lost connection or a gateway without an answer; other
+        refusals are raised at once. Whatever writes carries a key of its own, so that no retry does it twice."""
         self.base, self.token = url.rstrip("/") + "/api/v1", token
         self.timeout, self.retries = timeout, retries
 
@@ -318,6 +322,8 @@ class Client:
         request.add_header("Accept", "application/json")
         if self.token:
             request.add_header("Authorization", f"Bearer {self.token}")
+        if method == "POST":
+            request.add_header("Idempotency-Key", str(uuid.uuid4()))
         if head:
             request.add_header("If-Match", f'"{head}"')
         if body is not None:
@@ -326,17 +332,25 @@ class Client:
         return self._sent(request)
 
     def _sent(self, request: urllib.request.Request) -> tuple[Any, Mapping[str, str]]:
-        left = self.retries
+        left, busy = self.retries, self.timeout
         while True:
             try:
                 with urllib.request.urlopen(request, timeout=self.timeout) as answer:
                     return json.load(answer), answer.headers
             except urllib.error.HTTPError as error:
                 with error:
-                    if error.code != 429 or not left:
+                    wait = float(error.headers.get("Retry-After", 1))
+                    if error.code == 409 and "Retry-After" in error.headers and busy > 0:
+                        busy -= wait  # the first try is still being worked on
+                    elif error.code in AGAIN and left:
+                        left -= 1
+                    else:
                         raise _problem(error) from None
-                    left -= 1
-                    time.sleep(min(LONGEST_WAIT, float(error.headers.get("Retry-After", 1))))
+            except (urllib.error.URLError, OSError, http.client.HTTPException):
+                if not left:
+                    raise
+                left, wait = left - 1, 1.0
+            time.sleep(min(LONGEST_WAIT, wait))
 
 
 def _pairs(name: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -108,6 +108,7 @@ from core.services.models.prices import Prices, read_prices
 from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
+from core.services.people.replies import Replies
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
 from core.services.platform.backups import Backups
@@ -159,13 +160,14 @@ NEAR = 20  # passages that are looked at to find the documents nearest to a ques
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Accounts, who is signed in, access tokens, and the audit of what they did."""
+    """Accounts, who is signed in, access tokens with what they were answered, and the audit of what they did."""
 
     accounts: Accounts
     sessions: Sessions
     tokens: Tokens
     provider: ProviderSignIn
     audit: Audit
+    replies: Replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -530,12 +532,14 @@ def build(
     digests = Digests(database, outbox, accounts, standing, settings.digest_hour, settings.time_zone)
     head = Letterhead(settings.url.rstrip("/"), settings.smtp_from)
     sender = Sender(database, outbox, choices, digests, messages, head, _mailer(settings, head), poster)
+    replies = Replies(database)
     works_of_day: list[Callable[[], object]] = [
         reminders.remind,
         queries.sweep,
         gaps.look,
         answers.nightly,
         sender.sweep,
+        replies.sweep,
         lambda: following.sweep(),
     ]
     node = node_name(settings)
@@ -587,6 +591,7 @@ def build(
             Tokens(database, accounts, audit),
             ProviderSignIn(database, accounts, audit),
             audit,
+            replies,
         ),
         knowledge=Knowledge(
             store,

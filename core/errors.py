@@ -47,6 +47,10 @@ class Moved(Conflict):
     """A branch moved before it could be written. Nothing was changed, and whoever looks again may try again."""
 
 
+class UnderWay(Conflict):
+    """The same request is being worked on right now; whoever asks again in a moment gets its answer."""
+
+
 class Unavailable(ConcordError):
     """A model, an index or a package is missing; the message says how to get it."""
 

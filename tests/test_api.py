@@ -7,14 +7,21 @@ import logging
 import os
 import re
 import subprocess
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
-from core.entrypoints.api import reference
+from core.curation.names import MAX_PATH_BYTES
+from core.curation.proposals import MAX_TEXT, MAX_TITLE
+from core.entrypoints.api import application, reference
 from core.entrypoints.api.gateway import MAX_BYTES
 from core.entrypoints.api.limits import TokenBuckets
+from core.services.knowledge.gaps import MAX_NOTE
 from tests.api_server import ApiServer, listening, served
 from tests.conftest import ROOT, demo, put
 
@@ -32,6 +39,133 @@ def proposed(server: ApiServer, path: str = "fin/drawers.md", text: str = NOTE) 
     assert answer.status_code == 201, answer.text
     made: dict[str, Any] = answer.json()
     return made
+
+
+# ---------------------------------------------------------------- keys
+
+
+def with_key(server: ApiServer, key: str, title: str = "Keys", role: str = "author") -> Any:
+    body = {"title": title, "files": [{"path": "fin/keys.md", "text": NOTE}]}
+    return server.post("/changes", body, role, Idempotency_Key=key)
+
+
+def test_a_request_that_comes_again_with_its_key_is_answered_and_not_done_again(server: ApiServer) -> None:
+    first, again = with_key(server, "once"), with_key(server, "once")
+    assert (first.status_code, again.status_code, first.content) == (201, 201, again.content)
+    assert [answer.headers.get("idempotent-replayed") for answer in (first, again)] == [None, "true"]
+    for name in ("location", "etag", "content-type"):
+        assert first.headers[name] == again.headers[name]
+    assert with_key(server, "twice").json()["id"] != first.json()["id"]
+    assert with_key(server, "once", role="reviewer").json()["id"] != first.json()["id"], "a key is its token's own"
+    refused = with_key(server, "once", "Other words")
+    assert (refused.status_code, "with another request before" in refused.json()["detail"]) == (422, True)
+
+
+def test_a_refusal_did_nothing_so_its_key_is_free(server: ApiServer) -> None:
+    assert with_key(server, "refused", " ").status_code == 422
+    assert with_key(server, "refused").status_code == 201
+    assert server.post("/gaps", {"query": "Who?"}, Idempotency_Key="").status_code == 422
+    assert server.post("/gaps", {"query": "Who?"}, Idempotency_Key="k" * 201).status_code == 422
+
+
+def test_a_key_is_kept_for_a_day_and_then_swept(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    replies, start = server.app.people.replies, time.time()
+    first = with_key(server, "a day").json()["id"]
+    monkeypatch.setattr(replies, "now", lambda: start + 24 * 3600 - 5)
+    assert (with_key(server, "a day").json()["id"], replies.sweep()) == (first, 0)
+    monkeypatch.setattr(replies, "now", lambda: start + 24 * 3600 + 60)
+    assert replies.sweep() > 0
+    assert with_key(server, "a day").json()["id"] != first
+
+
+def test_a_request_that_is_still_being_worked_on_is_not_begun_again(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, ends, propose = threading.Event(), threading.Event(), type(server.app.reviews.changes).propose
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        begun.set()
+        ends.wait(60)
+        return propose(*arguments, **named)
+
+    monkeypatch.setattr(type(server.app.reviews.changes), "propose", slow)
+    replies, start = server.app.people.replies, time.time()
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(with_key, server, "slow")
+        assert begun.wait(60)
+        second = with_key(server, "slow")
+        monkeypatch.setattr(replies, "now", lambda: start + 3600)
+        cut_off = with_key(server, "slow")  # as after a kill: whether it was done is for the caller to see
+        ends.set()
+        assert first.result().status_code == 201
+    assert (second.status_code, second.headers["retry-after"]) == (409, "1")
+    assert (cut_off.status_code, "retry-after" in cut_off.headers) == (409, False)
+    assert "Look whether it took effect" in cut_off.json()["detail"]
+    assert with_key(server, "slow").json() == first.result().json()
+
+
+# ---------------------------------------------------------------- methods and limits
+
+
+def test_head_is_get_without_a_body_wherever_there_is_a_get(server: ApiServer) -> None:
+    for path in ("/search?q=cash", "/documents", "/documents/BSA-1", "/gaps", "/health", "/openapi.json", "/nothing"):
+        got, head = server.get(path), server.ask("author", "HEAD", path)
+        assert (head.status_code, head.content) == (got.status_code, b""), path
+        for name in ("content-type", "content-length", "etag", "x-total-count"):
+            assert head.headers.get(name) == got.headers.get(name) or path == "/search?q=cash", (path, name)
+
+
+def test_allow_names_every_method_of_an_address(server: ApiServer) -> None:
+    described = reference.document(server.api)["paths"]
+    for path, methods in described.items():
+        refused = server.ask("author", "PUT", re.sub(r"{\w+}", "1", path))
+        names = {method.upper() for method in methods}
+        assert refused.status_code == 405
+        assert set(refused.headers["allow"].split(", ")) == names | ({"HEAD"} if "GET" in names else set()), path
+    assert server.ask("author", "PUT", "/gaps").json()["detail"] == "This address takes GET, HEAD, POST."
+
+
+def test_the_address_of_the_api_says_where_to_read_on(server: ApiServer) -> None:
+    outside = TestClient(application.ApiDoor(None, server.api))
+    for path in ("/api/v1", "/api/v1/"):
+        answer = outside.get(path)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+        assert outside.get(answer.json()["docs"]).status_code == 200
+        assert outside.head(path).status_code == 200
+    head = outside.head("/api/v1/search?q=cash", headers={"Authorization": f"Bearer {server.tokens['author']}"})
+    assert (head.status_code, head.content) == (200, b"")
+
+
+def test_the_schema_has_the_limits_that_the_services_have(server: ApiServer) -> None:
+    schemas = reference.document(server.api)["components"]["schemas"]
+    limits = {
+        ("GapForm", "note"): MAX_NOTE, ("ProposalForm", "title"): MAX_TITLE, ("ProposalForm", "message"): MAX_TEXT,
+        ("EditForm", "title"): MAX_TITLE, ("EditForm", "message"): MAX_TEXT, ("MessageForm", "message"): MAX_TEXT,
+        ("CommentForm", "message"): MAX_TEXT, ("VerdictForm", "message"): MAX_TEXT, ("FileForm", "path"): MAX_PATH_BYTES,
+    }  # fmt: skip
+    for (form, field), most in limits.items():
+        assert schemas[form]["properties"][field]["maxLength"] == most, (form, field)
+    for form, schema in schemas.items():
+        if form.endswith("Form"):
+            for field, about in schema["properties"].items():
+                kinds = [about, *about.get("anyOf", ()), about.get("items", {}), about.get("additionalProperties", {})]
+                texts = [kind for kind in kinds if isinstance(kind, dict) and kind.get("type") == "string"]
+                assert all({"maxLength", "enum", "pattern"} & set(kind) for kind in texts), (form, field)
+    refused = server.post("/gaps", {"query": "Who?", "note": "x" * (MAX_NOTE + 1)})
+    assert (refused.status_code, refused.json()["errors"][0]["where"]) == (422, "body.note")
+    for operation in (methods["post"] for methods in reference.document(server.api)["paths"].values() if "post" in methods):  # fmt: skip
+        assert "Idempotency-Key" in {parameter["name"] for parameter in operation["parameters"]}
+
+
+@pytest.mark.parametrize("second", ["fin/café.md", "fin/cafe\u0301.md"])  # the same letters in another form
+def test_a_path_that_stands_twice_in_a_change_is_refused(server: ApiServer, second: str) -> None:
+    files = [{"path": "fin/café.md", "text": NOTE}, {"path": second, "text": "# Other\n\nText.\n"}]
+    change = proposed(server, "fin/edited.md")["id"]
+    for path in ("/changes", f"/changes/{change}/edits"):
+        refused = server.post(path, {"title": "Twice", "files": files})
+        assert refused.status_code == 422
+        assert refused.json()["detail"].startswith("fin/café.md stands twice in this change.")
+    assert server.get(f"/changes/{change}").json()["title"] == "Cash drawers"
 
 
 # ---------------------------------------------------------------- who gets in
@@ -104,7 +238,8 @@ def test_an_unchanged_answer_is_not_sent_again(server: ApiServer) -> None:
         first = server.get(path)
         again = server.get(path, If_None_Match=f'"other", {first.headers["etag"]}')
         assert (again.status_code, again.content) == (304, b""), path
-        assert again.headers["etag"] == first.headers["etag"]
+        for name in ("etag", "cache-control"):
+            assert again.headers[name] == first.headers[name]
     assert (
         server.get("/search?q=cash&k=3", If_None_Match=server.get("/search?q=cash").headers["etag"]).status_code == 200
     )

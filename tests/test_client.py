@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +18,7 @@ from core.settings import Settings
 from tests.api_server import ApiServer, listening, served
 from tests.conftest import ROOT, NoProcesses, put, small_app
 
+OWN = {"limit", "offset", "Idempotency-Key"}  # what the client says by itself
 WITHOUT = {"metrics": "Prometheus reads it, in a format of its own."}
 
 
@@ -26,7 +28,7 @@ def operations() -> dict[str, set[str]]:
     found = {}
     for methods in described["paths"].values():
         for operation in methods.values():
-            names = {parameter["name"] for parameter in operation.get("parameters", ())} - {"limit", "offset"}
+            names = {parameter["name"] for parameter in operation.get("parameters", ())} - OWN
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             form = content.get("schema", {}).get("$ref", "").rpartition("/")[2]
             names |= set(described["components"]["schemas"][form]["properties"]) if form else set()
@@ -82,6 +84,30 @@ def test_a_program_finds_proposes_and_a_reviewer_merges(tmp_path: Path) -> None:
             Client(address, server.tokens["reader"]).propose_change("No", {"a.md": "# A\n"})
         with pytest.raises(Problem, match="401: Send an access token"):
             Client(address).freshness()
+
+
+def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, opened, lost = served(tmp_path / "home"), urllib.request.urlopen, []
+
+    def cut(request: Any, **options: Any) -> Any:
+        """The server has answered; nobody hears it the first two times."""
+        answer = opened(request, **options)
+        if len(lost) < 2:
+            lost.append(request.get_header("Idempotency-key"))
+            raise ConnectionResetError
+        return answer
+
+    monkeypatch.setattr("clients.concord_client.time", SimpleNamespace(sleep=lambda seconds: None))
+    with listening(server) as address, monkeypatch.context() as patch:
+        patch.setattr(urllib.request, "urlopen", cut)
+        made = Client(address, server.tokens["author"]).propose_change("Once", {"a.md": "# A\n\nText.\n"})
+        assert (made["id"], len(set(lost)), len(lost)) == (1, 1, 2)
+        assert len(list(Client(address, server.tokens["author"]).list_changes())) == 1
+        lost.clear()
+        with pytest.raises(ConnectionResetError):
+            Client(address, server.tokens["author"], retries=0).report_gap("Who signs?")
 
 
 def test_a_list_comes_whole_and_a_full_bucket_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

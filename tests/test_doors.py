@@ -52,6 +52,7 @@ USE_CASES = {
         "holder": SIGN_IN,
     },
     "people.provider": {"sign_in": SIGN_IN},
+    "people.replies": {"begin drop keep": IN_HAND, "sweep": UPKEEP},
     "people.audit": {
         "entries": "see the audit",
         "of_change": "propose a change",

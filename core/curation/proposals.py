@@ -46,8 +46,14 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
     checked: dict[str, bytes | None] = {}
     for path, raw in files.items():
         name = path if path in SETTINGS else safe_path(path, _suffixes(path))
+        if name in checked:  # in another spelling
+            raise BadInput(named_twice(name))
         checked[name] = None if raw is None else raw if name in SETTINGS else _draft(name, raw)
     return checked
+
+
+def named_twice(path: str) -> str:
+    return f"{path} stands twice in this change. Name each document once, with its whole text."
 
 
 def _suffixes(path: str) -> tuple[str, ...]:

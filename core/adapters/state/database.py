@@ -30,6 +30,7 @@ from core.adapters.state.rows.platform import (
     MailChoiceRows,
     ModelCheckRows,
     RemoteRows,
+    ReplyRows,
     WebhookRows,
     WorkerRows,
 )
@@ -81,7 +82,7 @@ class State:
         self.jobs, self.workers, self.calls = JobRows(statements), WorkerRows(statements), CallRows(statements)
         self.model_checks, self.remotes = ModelCheckRows(statements), RemoteRows(statements)
         self.deliveries, self.webhooks = DeliveryRows(statements), WebhookRows(statements)
-        self.mail_choices = MailChoiceRows(statements)
+        self.mail_choices, self.replies = MailChoiceRows(statements), ReplyRows(statements)
 
 
 class Database(State):

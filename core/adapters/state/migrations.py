@@ -333,6 +333,13 @@ MIGRATIONS: tuple[str, ...] = (
         AND changes.stage IN ('draft', 'in review', 'closed')
     GROUP BY changes.id, audit.who, changes.author_name;
     """,
+    """
+    CREATE TABLE replies (
+        caller TEXT NOT NULL, key TEXT NOT NULL, request TEXT NOT NULL, status INTEGER NOT NULL DEFAULT 0,
+        headers TEXT NOT NULL DEFAULT '{}', body TEXT NOT NULL DEFAULT '', at REAL NOT NULL, PRIMARY KEY (caller, key)
+    );
+    CREATE INDEX replies_at ON replies (at);
+    """,
 )
 
 

@@ -528,6 +528,18 @@ jobs = Table(
 )
 workers = Table("workers", METADATA, _text("name", primary_key=True), _text("started"), _real("seen"))
 claims = Table("claims", METADATA, _text("name", primary_key=True), _text("holder"), _real("until"))
+replies = Table(
+    "replies",
+    METADATA,
+    _text("caller", primary_key=True),  # an account and the name of its token
+    _text("key", primary_key=True),
+    _text("request"),  # the digest of what was asked
+    _number("status", 0),  # 0 while it is worked on
+    _text("headers", "{}"),
+    _text("body", ""),
+    _real("at"),
+    Index("replies_at", "at"),
+)
 remotes = Table(
     "remotes",
     METADATA,

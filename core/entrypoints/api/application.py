@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Mount
+from starlette.routing import BaseRoute, Match, Mount, Route
 
 from core import __version__
 from core.entrypoints.api import problems, reference
@@ -27,6 +28,7 @@ from core.settings import Settings
 if TYPE_CHECKING:
     from core.bootstrap import App
 
+READS = ("GET", "HEAD")
 PARTS = (search, documents, changes, gaps, evaluation, service)
 _NO_JSON = "The body is not marked as JSON. Send it with the header Content-Type: application/json."
 ABOUT = (
@@ -76,9 +78,11 @@ class ApiDoor:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path = scope["path"] if scope["type"] == "http" else ""
-        if path == f"{reference.PREFIX}/search" and scope["method"] == "GET":
+        if path == f"{reference.PREFIX}/search" and scope["method"] in READS:
             await self.search({**scope, "app": self.api, "route": self.route}, receive, send)
-        elif path == reference.PREFIX or path.startswith(f"{reference.PREFIX}/"):
+        elif path == reference.PREFIX:
+            await self.mounted({**scope, "path": f"{path}/", "raw_path": f"{path}/".encode()}, receive, send)
+        elif path.startswith(f"{reference.PREFIX}/"):
             await self.mounted(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -118,10 +122,23 @@ async def _refused(request: Request, error: Exception) -> Response:
     """What the framework refuses: no such address, no such method, a body that is no JSON."""
     if not isinstance(error, HTTPException):
         return problems.answer(500, FAULT, _id(request))
-    said = {404: "There is nothing at this address.", 405: "This address does not take that method."}
-    return problems.answer(
-        error.status_code, said.get(error.status_code, f"{error.detail}"), _id(request), error.headers
-    )
+    if error.status_code == 405:
+        allow = ", ".join(_methods(request))
+        return problems.answer(405, f"This address takes {allow}.", _id(request), {"Allow": allow})
+    said = "There is nothing at this address." if error.status_code == 404 else f"{error.detail}"
+    return problems.answer(error.status_code, said, _id(request), error.headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """What an address takes: several operations may share it, and the framework asks the first alone."""
+    every = (route for part in PARTS for route in part.router.routes)
+    found = [route.methods for route in every if isinstance(route, Route | APIRoute) and _fits(route, request)]
+    methods = {method for each in found for method in each or ()}
+    return sorted(methods | {"HEAD"} if "GET" in methods else methods)
+
+
+def _fits(route: BaseRoute, request: Request) -> bool:
+    return route.matches(request.scope)[0] is not Match.NONE
 
 
 async def _unusable(request: Request, error: Exception) -> Response:

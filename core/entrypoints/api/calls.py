@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,7 +24,8 @@ from core.entrypoints.api import problems
 from core.entrypoints.api.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.programs import refuse_unknown
-from core.errors import Busy, ConcordError, Unauthenticated, storage_failure
+from core.errors import Busy, ConcordError, Unauthenticated, UnderWay, storage_failure
+from core.services.people.replies import KeptReply
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -33,6 +35,8 @@ LOG = logging.getLogger("concord.api")
 # nothing else waits for it.
 LANES = {"search": 2, "quick": 8, "slow": 2}
 DOOR = "api"
+KEY, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
+REVALIDATE = {"Cache-Control": "private, no-cache"}
 NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
 NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
 FAULT = "This is a fault of the server. Whoever runs it finds the request's id in its log."
@@ -83,6 +87,8 @@ class ApiCall:
     def __init__(self, request: Request) -> None:
         self.request, self.service = request, request.app.state.service
         self.headers: dict[str, str] = {}
+        self.key = request.headers.get(KEY) if request.method == "POST" else None
+        self.asked = ""  # the digest of what a key stands for
 
     @property
     def id(self) -> str:
@@ -100,6 +106,8 @@ class ApiCall:
     ) -> Response:
         """The result of `work` as JSON; all of it in a thread. `tag` names the state it depends on, where that is cheap;
         `actor` is who asks where the token does not say it."""
+        if self.key is not None:
+            self.asked = self._digest(await self.request.body())
         task = partial(self._guarded, work, tag, status, actor)
         service: Service = self.service
         try:
@@ -143,6 +151,8 @@ class ApiCall:
             LOG.error("Request %s: %s", self.id, error)
         if status == 401:
             self.headers["WWW-Authenticate"] = "Bearer"
+        if isinstance(error, UnderWay):
+            self.headers["Retry-After"] = "1"
         return problems.answer(status, str(error), self.id, self.headers)
 
     def _worked(self, work: Work, tag: Callable[[App], object] | None, status: int, known: Actor | None) -> Response:
@@ -157,8 +167,35 @@ class ApiCall:
             return problems.answer(429, sentence, self.id, self.headers)
         etag = self._etag(tag(app)) if tag else ""
         if etag and self._known(etag):
-            return Response(status_code=304, headers=self.headers | {"ETag": etag})
+            return self._unchanged(etag)
+        if self.key is not None:
+            return self._once(app, actor, self.key, work, status)
         return self._json(work(app, actor), etag, status)
+
+    def _once(self, app: App, actor: Actor, key: str, work: Work, status: int) -> Response:
+        """The answer that the key had before, or a new one, which is kept. A refusal is not: it did nothing."""
+        replies = app.people.replies
+        if known := replies.begin(actor, key, self.asked):
+            self.headers |= {**known.headers, REPEATED: "true"}
+            return Response(known.body, known.status, self.headers, "application/json")
+        try:
+            answer = self._json(work(app, actor), "", status)
+        except BaseException:
+            with suppress(ConcordError):
+                replies.drop(actor, key)
+            raise
+        told = {name: answer.headers[name] for name in ("ETag", "Location") if name in answer.headers}
+        try:
+            replies.keep(actor, key, KeptReply(answer.status_code, told, bytes(answer.body)))
+        except ConcordError as error:  # it is done, so it is not refused
+            LOG.error("Request %s: its answer was not kept. %s", self.id, error)
+        return answer
+
+    def _digest(self, body: bytes) -> str:
+        """Everything that makes this request another one."""
+        scope, seen = self.request.scope, self.request.headers.get("if-match", "")
+        address = [scope[part].decode("latin-1") for part in ("raw_path", "query_string")]
+        return strict.digest([*address, seen, hashlib.sha256(body).hexdigest()], 64)
 
     def _waiting(self, actor: Actor) -> int:
         """The seconds until the next request, 0 when this one may go on."""
@@ -190,10 +227,13 @@ class ApiCall:
         body = encoded(value)
         if self.request.method == "GET":
             etag = self.headers.get("ETag") or etag or f'W/"{hashlib.sha256(body).hexdigest()[:24]}"'
-            self.headers |= {"ETag": etag, "Cache-Control": "private, no-cache"}
             if self._known(etag):
-                return Response(status_code=304, headers=self.headers)
+                return self._unchanged(etag)
+            self.headers |= {"ETag": etag, **REVALIDATE}
         return Response(body, status, self.headers, "application/json")
+
+    def _unchanged(self, etag: str) -> Response:
+        return Response(status_code=304, headers=self.headers | {"ETag": etag, **REVALIDATE})
 
     def _etag(self, state: object) -> str:
         """A tag for this address in a state of the workspace."""

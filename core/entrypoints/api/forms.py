@@ -13,7 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_mod
 
 from core.curation.conflicts import Hunk
 from core.curation.diffs import Diff, DiffRow, FieldChange
+from core.curation.frontmatter import MAX_BYTES
 from core.curation.links import Link
+from core.curation.names import MAX_PATH_BYTES
+from core.curation.proposals import MAX_TEXT, MAX_TITLE
 from core.evaluation.impact import Impact, Shift
 from core.evaluation.querysets.agreement import JudgeAgreement
 from core.evaluation.querysets.draft import Problem
@@ -21,6 +24,7 @@ from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.queryset import Question as JudgedQuestion
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import PairedComparison
+from core.services.knowledge.gaps import MAX_NOTE
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
@@ -33,7 +37,11 @@ MOST_FILES = 200
 CONFIGURATION = "A name such as bm25 or convex-0.5, or JSON; what is in production if not given."
 
 Word = Annotated[str, StringConstraints(max_length=400, pattern=PRINTABLE)]
-Text = Annotated[str, StringConstraints(max_length=1_100_000, pattern=PRINTABLE)]
+Title = Annotated[str, StringConstraints(max_length=MAX_TITLE, pattern=PRINTABLE)]
+Text = Annotated[str, StringConstraints(max_length=MAX_TEXT, pattern=PRINTABLE)]
+Note = Annotated[str, StringConstraints(max_length=MAX_NOTE, pattern=PRINTABLE)]
+PathOf = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATH_BYTES, pattern=PRINTABLE)]
+WholeText = Annotated[str, StringConstraints(max_length=MAX_BYTES, pattern=PRINTABLE)]
 Configuration = Annotated[str, StringConstraints(max_length=8_000, pattern=PRINTABLE)]
 
 QuestionQuery = Annotated[str, Query(min_length=1, max_length=2_000, pattern=PRINTABLE, description="The question.")]
@@ -93,8 +101,8 @@ class SearchForm(Form):
 class FileForm(Form):
     """A document of a change: its whole text, or null to delete it."""
 
-    path: Word
-    text: Text | None
+    path: PathOf
+    text: WholeText | None
 
 
 Files = Annotated[list[FileForm], Field(max_length=MOST_FILES)]
@@ -112,8 +120,8 @@ ReadBlobs = Annotated[
 class ProposalForm(Form):
     """A new change."""
 
-    title: Word
-    files: Files
+    title: Annotated[Title, Field(min_length=1)]
+    files: Annotated[Files, Field(min_length=1)]
     message: Text = ""
     read: ReadBlobs = {}
 
@@ -122,7 +130,7 @@ class EditForm(Form):
     """Another edit of a change; with a title also another title, and the message is its description then."""
 
     files: Files = []
-    title: Word = ""
+    title: Title = ""
     message: Text = ""
 
 
@@ -148,7 +156,7 @@ class MessageForm(Form):
 class CommentForm(Form):
     """A comment on the change, on lines of one of its documents, or in answer to another comment."""
 
-    message: Text
+    message: Annotated[Text, Field(min_length=1)]
     path: Word = ""
     line: Annotated[int, Field(ge=0, le=LARGEST)] = 0
     last: Annotated[int, Field(ge=0, le=LARGEST)] = 0
@@ -165,8 +173,8 @@ class VerdictForm(Form):
 class GapForm(Form):
     """A question that found no answer."""
 
-    query: Word
-    note: Text = ""
+    query: Annotated[Word, Field(min_length=1)]
+    note: Note = ""
 
 
 class AssignmentForm(Form):

@@ -19,7 +19,7 @@ _ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Gateway:
-    """ASGI middleware. It counts the body while it comes in: a length can be missing, or a lie."""
+    """ASGI middleware. It counts the body while it comes in: a length can be missing, or a lie. HEAD is GET without a body."""
 
     def __init__(self, app: Any, service: Service) -> None:
         self.app, self.service = app, service
@@ -28,7 +28,8 @@ class Gateway:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        started, status, taken = time.perf_counter(), 0, 0
+        method, started, status, taken = scope["method"], time.perf_counter(), 0, 0
+        scope = {**scope, "method": "GET"} if method == "HEAD" else scope
         request = scope["concord.request"] = _request_id(scope)
 
         async def counted() -> Any:
@@ -44,6 +45,8 @@ class Gateway:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"] = [*message["headers"], (b"x-request-id", request.encode())]
+            elif method == "HEAD":
+                message = {**message, "body": b""}
             await send(message)
 
         try:
@@ -54,14 +57,14 @@ class Gateway:
             LOG.error("Request %s failed.", request, exc_info=error)
             await problems.answer(500, FAULT, request)(scope, receive, named)
         finally:
-            self._note(scope, request, status, time.perf_counter() - started)
+            self._note(scope, method, request, status, time.perf_counter() - started)
 
-    def _note(self, scope: Any, request: str, status: int, seconds: float) -> None:
+    def _note(self, scope: Any, method: str, request: str, status: int, seconds: float) -> None:
         route = getattr(scope.get("route"), "path", "unknown")
-        self.service.meters.request(scope["method"], route, status, seconds)
+        self.service.meters.request(method, route, status, seconds)
         path = scope.get("raw_path", b"").decode("ascii", "backslashreplace")  # without the question: that is private
         who = scope.get("concord.who", "nobody")
-        LOG.info("%s %s %s %d %.1f ms, by %s", request, scope["method"], path, status, 1000 * seconds, who)
+        LOG.info("%s %s %s %d %.1f ms, by %s", request, method, path, status, 1000 * seconds, who)
 
 
 def _request_id(scope: Any) -> str:

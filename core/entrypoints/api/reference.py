@@ -13,6 +13,8 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import HTMLResponse, Response
 
 from core.entrypoints.api import problems
+from core.entrypoints.api.calls import KEY
+from core.services.people.replies import MAX_KEY
 
 PREFIX = "/api/v1"
 _REF = "#/components/schemas/"
@@ -30,8 +32,19 @@ def document(api: FastAPI) -> dict[str, Any]:
         details = problems.ProblemDetails.model_json_schema(ref_template=_REF + "{model}")
         parts.setdefault("schemas", {}).update({**details.pop("$defs", {}), "ProblemDetails": details})
         parts["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer", "description": "An access token."}}
+        for methods in made["paths"].values():
+            if "post" in methods:
+                _take_key(methods["post"])
         api.openapi_schema = {**made, "security": [{"token": []}]}
     return api.openapi_schema
+
+
+def _take_key(operation: dict[str, Any]) -> None:
+    """Every POST takes a key, see `ApiCall`."""
+    schema = {"type": "string", "minLength": 1, "maxLength": MAX_KEY}
+    about = "A UUID, say: the same request with the same key gets the same answer for a day, and is done once."
+    operation.setdefault("parameters", []).append({"name": KEY, "in": "header", "schema": schema, "description": about})
+    operation["responses"].setdefault("409", problems.documented(409)[409])
 
 
 @cache

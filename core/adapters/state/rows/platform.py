@@ -19,6 +19,7 @@ from core.adapters.state.tables import (
     messages,
     model_checks,
     remotes,
+    replies,
     webhooks,
     workers,
 )
@@ -28,6 +29,33 @@ _OPEN = jobs.c.state.in_(("queued", "running"))
 _LOST = and_(jobs.c.state == "running", jobs.c.leased < seconds_now())
 _WAITS = or_(jobs.c.state == "queued", _LOST)
 _JOBS = select(*(column for column in jobs.c if column.name != "log"))
+
+
+class ReplyRows:
+    """The table `replies`: what the API answered under the keys of its callers."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def get(self, caller: str, key: str) -> Row | None:
+        """By its key."""
+        return self._run.first(select(replies).where(replies.c.caller == caller, replies.c.key == key))
+
+    def add(self, **values: Any) -> None:
+        """One that is being worked on."""
+        self._run.insert(replies, **values)
+
+    def set(self, caller: str, key: str, **values: Any) -> None:
+        """What came of it."""
+        self._run.change(update(replies).where(replies.c.caller == caller, replies.c.key == key).values(**values))
+
+    def drop(self, caller: str, key: str) -> None:
+        """As if it had not come."""
+        self._run.change(delete(replies).where(replies.c.caller == caller, replies.c.key == key))
+
+    def older(self, than: float) -> int:
+        """Drop what is older; how many there were."""
+        return self._run.change(delete(replies).where(replies.c.at < than))
 
 
 class JobRows:

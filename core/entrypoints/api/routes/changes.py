@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from core import strict
 from core.access import Actor
+from core.curation.proposals import checked_files, named_twice
 from core.entrypoints import change_texts
 from core.entrypoints import reviews as shown
 from core.entrypoints.api.calls import ApiCall, Calls, Windowed
@@ -34,7 +35,7 @@ from core.entrypoints.api.forms import (
     WordQuery,
 )
 from core.entrypoints.api.problems import documented
-from core.errors import NotFound
+from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.facts import as_seen
@@ -130,12 +131,13 @@ async def edit_change(call: Calls, change: Number, form: EditForm, if_match: See
     seen = call.expected_head()
 
     def move(app: App, actor: Actor) -> Change:
-        known = app.reviews.changes.show(actor, change)
+        known, files = app.reviews.changes.show(actor, change), _files(form.files)
+        files = checked_files(files) if files else {}  # before the title: what is refused changes nothing
         as_seen(known.head, seen)
         if form.title:
             known = app.reviews.changes.describe(actor, change, form.title, form.message or known.description)
-        if form.files or not form.title:
-            known = app.reviews.changes.edit(actor, change, _files(form.files), form.message, expected=known.head)
+        if files or not form.title:
+            known = app.reviews.changes.edit(actor, change, files, form.message, expected=known.head)
         return known
 
     return await _moved(call, move)
@@ -232,4 +234,9 @@ async def _moved(call: ApiCall, move: Move, status: int = 200, lane: str = "quic
 
 
 def _files(forms: list[FileForm]) -> dict[str, bytes | None]:
-    return {form.path: None if form.text is None else form.text.encode() for form in forms}
+    files: dict[str, bytes | None] = {}
+    for form in forms:
+        if form.path in files:
+            raise BadInput(named_twice(form.path))
+        files[form.path] = None if form.text is None else form.text.encode()
+    return files

@@ -57,6 +57,13 @@ async def metrics(call: Calls) -> Response:
     return await call.answer(work, actor=SYSTEM)
 
 
+@router.get("/", include_in_schema=False)
+async def root(request: Request) -> Response:
+    """Where to read on."""
+    places = {"docs": f"{reference.PREFIX}/docs", "openapi": f"{reference.PREFIX}/openapi.json"}
+    return JSONResponse({"title": request.app.title, "version": request.app.version, **places})
+
+
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
     return JSONResponse(reference.document(request.app))
