@@ -53,7 +53,7 @@ cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, 
 cluster-down: ## end it from another terminal
 	@$(PY) -m cluster --port $(CLUSTER_PORT) down
 
-test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser
+test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 shows where the seconds go
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
 test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time

@@ -41,6 +41,7 @@ from core.retrieval.legs.embedders import combined
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person, Profile
+from tests.durations import pytest_configure as pytest_configure
 from tests.postgres import Homes, Server, server
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}

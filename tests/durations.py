@@ -1,0 +1,111 @@
+"""Where a run of the tests spends its seconds: CPU (own and children's) and wall, by file, by fixture and in all.
+
+The sum stands at the end of every run; `make test DURATIONS=1` prints the tables, `DURATIONS=slowest` twenty tests. A child's seconds count where it is
+waited for, so a server's belong to the fixture that ends it. A test's row holds what its fixtures cost it.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+SLOWEST = {"tests": 20}  # tables, and how many rows of each
+EVERYTHING = SLOWEST | {"files": None, "fixtures": None}
+ASKED = {"": {}, "slowest": SLOWEST}  # by DURATIONS
+
+
+class Spent(NamedTuple):
+    """Seconds."""
+
+    cpu: float
+    wall: float
+
+    def since(self, earlier: Spent) -> Spent:
+        return Spent(self.cpu - earlier.cpu, self.wall - earlier.wall)
+
+
+Ledger = dict[str, tuple[float, float, int]]  # by name: CPU seconds, wall seconds, times
+
+
+def now() -> Spent:
+    user, system, children_user, children_system, wall = os.times()
+    return Spent(user + system + children_user + children_system, wall)
+
+
+def own_cpu() -> float:
+    return time.process_time()
+
+
+class Durations:
+    """The books of this process, and in the process that leads several the sum of theirs."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config, self.leads = config, not hasattr(config, "workerinput")
+        self.ledgers: dict[str, dict[str, list[float]]] = {
+            kind: defaultdict(lambda: [0.0, 0.0, 0]) for kind in ("files", "fixtures", "tests")
+        }
+        self.workers, self.began = 0.0, time.monotonic()
+
+    def add(self, kind: str, name: str, spent: Spent, times: int = 1) -> None:
+        row = self.ledgers[kind][name]
+        row[0], row[1], row[2] = row[0] + spent.cpu, row[1] + spent.wall, row[2] + times
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        began = now()
+        result = yield
+        spent = now().since(began)
+        self.add("files", item.nodeid.partition("::")[0], spent)
+        self.add("tests", item.nodeid, spent)
+        return result
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
+        name = f"{fixturedef.argname} ({fixturedef.func.__module__.rpartition('.')[2]})"
+        marks: list[Spent] = []
+        fixturedef.addfinalizer(lambda: self.add("fixtures", name, now().since(marks.pop()), 0))
+        began = now()
+        result = yield
+        self.add("fixtures", name, now().since(began))
+        fixturedef.addfinalizer(lambda: marks.append(now()))
+        return result
+
+    def pytest_sessionfinish(self) -> None:
+        if not self.leads:
+            kept = {kind: dict(rows) for kind, rows in self.ledgers.items()}
+            self.config.workeroutput["durations"] = {"cpu": now().cpu, "ledgers": kept}  # type: ignore[attr-defined]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        said = getattr(node, "workeroutput", {}).get("durations")
+        if said is None:
+            return  # the process was lost
+        self.workers += said["cpu"]
+        for kind, rows in said["ledgers"].items():
+            for name, (cpu, wall, times) in rows.items():
+                self.add(kind, name, Spent(cpu, wall), times)
+
+    def total(self) -> float:
+        return self.workers + own_cpu() if self.workers else now().cpu
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        for kind, most in ASKED.get(os.environ.get("DURATIONS", ""), EVERYTHING).items():
+            rows = sorted(self.ledgers[kind].items(), key=lambda pair: (-pair[1][0], pair[0]))
+            terminalreporter.section(f"slowest {most} {kind}" if most else f"seconds by {kind[:-1]}")
+            terminalreporter.line(f"{'CPU s':>8} {'wall s':>8} {'times':>6}")
+            for name, (cpu, wall, times) in rows[:most]:
+                terminalreporter.line(f"{cpu:8.2f} {wall:8.2f} {times:6} {name}")
+        booked = sum(row[0] for row in self.ledgers["files"].values())
+        terminalreporter.line(
+            f"{self.total():.0f} CPU seconds in {time.monotonic() - self.began:.0f} s;"
+            f" {self.total() - booked:.0f} of them outside of tests (imports, collecting)"
+        )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Durations(config), "durations")
