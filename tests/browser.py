@@ -18,56 +18,58 @@ from typing import Any
 
 import pytest
 
+from tests.forks import Forked, forks
+
 ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+PATIENCE = (
+    120  # seconds until what must come counts as missing: a busy machine is slow, and nobody waits longer than needed
+)
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 
 @contextmanager
 def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 0, **environment: str) -> Iterator[str]:
-    """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it."""
+    """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it.
+
+    Code of another folder starts in an interpreter of its own; ours is forked from one that has imported what it needs.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
-    command = [
-        sys.executable,
-        "-m",
-        "streamlit",
-        "run",
-        "streamlit_app.py",
-        "--server.port",
-        str(port),
-        "--server.headless",
-        "true",
-        *flags,
-    ]
+    arguments = ["run", "streamlit_app.py", "--server.port", str(port), "--server.headless", "true", *flags]
     variables = {
         **os.environ,
         "CONCORD_HOME": str(home),
         "CONCORD_CACHE": str(ROOT / ".cache" / "tests"),
         **environment,
     }
-    with log.open("w") as file:
-        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=variables)
+    if folder == ROOT:
+        process = forks().start("streamlit", arguments, log, folder, variables)
+    else:
+        with log.open("w") as file:
+            command = [sys.executable, "-m", "streamlit", *arguments]
+            process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=variables)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
-def wait_for(url: str, process: subprocess.Popen, log: Path) -> None:
-    for _ in range(600):
+def wait_for(url: str, process: subprocess.Popen | Forked, log: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
         if process.poll() is not None:
             raise RuntimeError(log.read_text())
         try:
-            urllib.request.urlopen(url, timeout=1)
+            urllib.request.urlopen(url, timeout=PATIENCE)
             return
         except OSError:
             time.sleep(0.1)
@@ -81,7 +83,7 @@ def chromium() -> Iterator[Any]:
         pytest.skip("NO BROWSER ON THIS MACHINE: install chromium to run the browser journeys")
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=15_000)
+    expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
         yield browser
@@ -103,9 +105,9 @@ class Screen:
     def settle(self) -> Screen:
         """Wait until nothing runs."""
         ready = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-        self.page.wait_for_selector(ready, timeout=60_000)
+        self.page.wait_for_selector(ready, timeout=PATIENCE * 1000)
         self.page.wait_for_timeout(80)
-        self.page.wait_for_selector(ready, timeout=60_000)
+        self.page.wait_for_selector(ready, timeout=PATIENCE * 1000)
         return self
 
     def key(self, key: str) -> Any:
@@ -139,7 +141,7 @@ class Screen:
 
     def shot(self, name: str) -> None:
         """A screenshot in the folder that `make screens` names; without one, only wait until the page is complete."""
-        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=20_000)
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE * 1000)
         if folder := os.environ.get("CONCORD_SCREENS"):
             small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}.png")
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests import forks
+
 SLOWEST = {"tests": 20}  # tables, and how many rows of each
 EVERYTHING = SLOWEST | {"files": None, "fixtures": None}
 ASKED = {"": {}, "slowest": SLOWEST}  # by DURATIONS
@@ -34,7 +36,7 @@ Ledger = dict[str, tuple[float, float, int]]  # by name: CPU seconds, wall secon
 
 def now() -> Spent:
     user, system, children_user, children_system, wall = os.times()
-    return Spent(user + system + children_user + children_system, wall)
+    return Spent(user + system + children_user + children_system + forks.Spent.seconds, wall)
 
 
 def own_cpu() -> float:
