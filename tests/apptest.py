@@ -4,11 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+ROOT = Path(__file__).resolve().parent.parent
 Open = Callable[..., AppTest]
+
+
+def page_of(page: str, persona: str = "admin", *, framed: bool = True, **query: str) -> AppTest:
+    """A page of the workspace in CONCORD_HOME, drawn once: where it stands in its frame, or alone, as a deep link starts it."""
+    app = AppTest.from_file(str(ROOT / ("streamlit_app.py" if framed else f"pages/{page}.py")), default_timeout=90)
+    app.session_state["persona"] = persona
+    for name, value in query.items():
+        app.query_params[name] = value
+    if framed:
+        app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception, app.exception
+    return app
 
 
 def drawn(app: AppTest, name: str) -> Any:

@@ -17,8 +17,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+# Compiled code is kept, whatever the machine says: else every process compiles all of core, and pytest rewrites every test.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# One thread per process of tests: more would only wait for each other, and a library's count stands at its import.
+for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "VECLIB"):
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
+from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -32,7 +41,10 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from core.access import Actor
+from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
+from core.adapters.conversion.workers import Limits, WorkerPool
 from core.adapters.system.files import flock
+from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
@@ -41,7 +53,8 @@ from core.retrieval.legs.embedders import combined
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.types import Answer, Person, Profile
-from tests.durations import pytest_configure as pytest_configure
+from tests import blank
+from tests.durations import Durations
 from tests.postgres import Homes, Server, server
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
@@ -49,7 +62,24 @@ hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make 
 hypothesis_settings.register_profile("long", print_blob=True, **CALM)  # make test-all: new examples every time
 hypothesis_settings.load_profile("quick")
 
+
+class Examples:
+    """Looks for examples only in files that have some."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
+        found = yield
+        some = file_path.suffix == ".py" and ">>> " in file_path.read_text(encoding="utf-8")
+        return found if some else [node for node in found if not isinstance(node, DoctestModule)]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Durations(config), "durations")
+    config.pluginmanager.register(Examples(), "examples")
+
+
 ME = Person("Ann Author", "ann@example.org")
+ON_POSTGRES = os.environ.get("CONCORD_TEST_DATABASE") == "postgresql"
 SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
 
 
@@ -248,12 +278,59 @@ def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
 
 
 def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:
-    """A workspace with the miniature models."""
-    app = build(
-        load({}, home=home, **settings), clock=FixedClock(), models=SmallModels(), processes=processes or NoProcesses()
-    )
+    """A workspace with the miniature models. Its jobs wait until a test does them or gives it `processes`."""
+    chosen = load({}, home=home, **settings)
+    alone = not (chosen.database or chosen.repository or chosen.store or ON_POSTGRES)
+    if alone and chosen.sign_in == "demo" and not (home.exists() and any(home.iterdir())):
+        blank.fill(home, made_anew)
+    return opened(chosen, processes or NoProcesses())
+
+
+def made_anew(home: Path) -> App:
+    """The same, step by step."""
+    return opened(load({}, home=home), NoProcesses())
+
+
+def opened(settings: Settings, processes: Processes) -> App:
+    app = build(settings, clock=FixedClock(), models=SmallModels(), processes=processes)
     app.platform.workspace.create()
     return app
+
+
+# A job of a workspace in this process waits until a test does it: a worker would cost three CPU seconds and run on
+# after the test. Servers and programs that a test starts, and the tests of jobs themselves, start theirs.
+STARTED = ("test_jobs", "test_workers")
+START = SystemProcesses.spawn
+SystemProcesses.spawn = lambda self: None  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _jobs_start(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.path.stem in STARTED:
+            patch.setattr(SystemProcesses, "spawn", START)
+        yield
+
+
+IDLE_READERS: dict[tuple[str, Limits], Any] = {}
+POOL = WorkerPool.__init__
+
+
+def _shared_pool(self: WorkerPool, module: str, size: int, limits: Limits, patience: float = READER_PATIENCE) -> None:
+    """Readers of untrusted files take a second of CPU to start: those that are idle serve every App of this process."""
+    POOL(self, module, size, limits, patience)
+    self._idle, self._lock = IDLE_READERS.setdefault((module, limits), (self._idle, self._lock))
+
+
+WorkerPool.__init__ = _shared_pool  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _readers_end() -> Iterator[None]:
+    yield
+    for idle, _ in IDLE_READERS.values():
+        for reader in idle:
+            reader.end()
 
 
 @pytest.fixture(scope="session")
@@ -266,7 +343,7 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture(scope="session", autouse=True)
 def _on_postgres(request: pytest.FixtureRequest) -> Iterator[None]:
     """With CONCORD_TEST_DATABASE=postgresql every workspace of this process has its database on a real server."""
-    if os.environ.get("CONCORD_TEST_DATABASE") != "postgresql":
+    if not ON_POSTGRES:
         yield
         return
     homes = Homes(request.getfixturevalue("postgres"))
@@ -362,29 +439,31 @@ def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
-    """Open a page of a workspace as a persona. Jobs are queued and not started."""
-    from core.adapters.system.processes import SystemProcesses
+    """Open a page of a workspace as a persona. What one test opens of one workspace, one App serves."""
+    from tests.apptest import page_of
 
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
+    served: list[Path] = []
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
-        import streamlit as st
-        from streamlit.testing.v1 import AppTest
-
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        if served != [home]:
+            served[:] = [home]
+            forget_app()
         monkeypatch.setenv("CONCORD_HOME", str(home))
         monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
-        app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
-        app.session_state["persona"] = persona
-        app.run()
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.switch_page(f"pages/{page}.py").run()
-        assert not app.exception, app.exception
-        return app
+        return page_of(page, persona, **query)
 
     return go
+
+
+def forget_app() -> None:
+    """Let pages and routes open their workspace anew."""
+    import streamlit as st
+
+    from pages.ui.workspace import current_app
+
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    current_app.cache_clear()
 
 
 PASSWORD = "correct horse battery"
@@ -393,19 +472,11 @@ PASSWORD = "correct horse battery"
 @pytest.fixture
 def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """A workspace with one admin and one author who sign in, and nothing in it."""
-    import streamlit as st
-
-    from core.adapters.system.processes import SystemProcesses
-    from pages.ui.workspace import current_app
-
     made = build(load({}, home=tmp_path / "kb", sign_in="local"))
     made.platform.workspace.create()
     made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
     made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
     monkeypatch.setenv("CONCORD_SIGN_IN", "local")
-    st.cache_resource.clear()
-    st.cache_data.clear()
-    current_app.cache_clear()
+    forget_app()
     return made

@@ -107,7 +107,3 @@ class Durations:
             f"{self.total():.0f} CPU seconds in {time.monotonic() - self.began:.0f} s;"
             f" {self.total() - booked:.0f} of them outside of tests (imports, collecting)"
         )
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Durations(config), "durations")

@@ -8,20 +8,17 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
-from tests.apptest import Open, words
-from tests.conftest import ROOT, NoProcesses, demo, small_app
+from tests.apptest import Open, page_of, words
+from tests.conftest import ROOT, NoProcesses, demo, forget_app, small_app
 
 ADMIN, AUTHOR = demo("admin"), demo("author")
 
 
 @pytest.fixture
 def people_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
-    import streamlit as st
-
     made = small_app(tmp_path / "home", NoProcesses())
     made.people.accounts.add(ADMIN, "bot", "Helpdesk bot", "bot@example.org", "author", kind="agent")
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_app()
     monkeypatch.setenv("CONCORD_HOME", str(made.settings.home))
     return made
 
@@ -29,13 +26,7 @@ def people_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
 @pytest.fixture
 def visit(people_app: App) -> Open:
     def go(page: str = "account", persona: str = "author", **query: str) -> AppTest:
-        shown = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-        shown.session_state["persona"] = persona
-        for name, value in query.items():
-            shown.query_params[name] = value
-        shown.run()
-        assert not shown.exception, shown.exception
-        return shown
+        return page_of(page, persona, framed=False, **query)
 
     return go
 

@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import App
 from pages.ui import routes
 from pages.ui.sign_in.gate import OPEN
-from tests.apptest import Open, words
-from tests.conftest import ROOT
+from tests.apptest import Open, page_of, words
+from tests.conftest import ROOT, forget_app
 from tests.receivers import MailServer, Receiver, mail_server, receiver
 from tests.test_deliveries import ADMIN, AUTHOR, PETRA, URL, mailing, tell
 
@@ -32,11 +32,8 @@ def hook() -> Iterator[Receiver]:
 @pytest.fixture
 def app(tmp_path: Path, server: MailServer, monkeypatch: pytest.MonkeyPatch) -> App:
     """A workspace as the pages open it: by its environment."""
-    import streamlit as st
-
     made = mailing(tmp_path / "home", server.url, webhooks_private=True)
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_app()
     given = {"HOME": str(made.settings.home), "SMTP_URL": server.url, "SMTP_FROM": "Concord <concord@example.org>", "URL": URL, "WEBHOOKS_PRIVATE": "yes"}  # fmt: skip
     for name, value in given.items():
         monkeypatch.setenv(f"CONCORD_{name}", value)
@@ -46,13 +43,7 @@ def app(tmp_path: Path, server: MailServer, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def visit(app: App) -> Open:
     def go(page: str = "deliveries", persona: str = "admin", **query: str) -> AppTest:
-        shown = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-        shown.session_state["persona"] = persona
-        for name, value in query.items():
-            shown.query_params[name] = value
-        shown.run()
-        assert not shown.exception, shown.exception
-        return shown
+        return page_of(page, persona, framed=False, **query)
 
     return go
 

@@ -22,7 +22,7 @@ from core.entrypoints.cli import main, parser, part
 from core.entrypoints.commands import COMMANDS as PARTS
 from core.errors import Refused
 from pages.ui.menu import PAGES
-from tests.conftest import ROOT, NoProcesses, demo, put, small_app
+from tests.conftest import ROOT, NoProcesses, demo, forget_app, put, small_app
 from tests.small_kb import FILES
 
 # What needs no action of its own, and why.
@@ -647,18 +647,13 @@ def test_every_page_is_in_the_menu_and_asks_for_its_action_first() -> None:
 @pytest.fixture
 def closed(doors_app: App, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], bool]:
     """Whether a page, opened by its address, is closed to a role."""
-    import streamlit as st
-    from streamlit.testing.v1 import AppTest
+    from tests.apptest import page_of
 
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_app()
     monkeypatch.setenv("CONCORD_HOME", str(doors_app.settings.home))
 
     def look(page: str, role: str) -> bool:
-        app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
-        app.session_state["persona"] = role
-        app.run()
-        return [title.value for title in app.title] == ["Not for this role"]
+        return [title.value for title in page_of(page, role, framed=False).title] == ["Not for this role"]
 
     return look
 

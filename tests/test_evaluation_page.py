@@ -21,7 +21,8 @@ from core.retrieval.presets import spell
 from core.services.playground.compare import Column
 from core.services.tuning.prompts import choice
 from pages.ui import flash
-from tests.conftest import ROOT, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
+from tests.apptest import page_of
+from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 from tests.test_embedder import NotingTrainer
 
@@ -44,30 +45,16 @@ def kb(judged_home: Path, tmp_path: Path) -> App:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open a page on a workspace, as a persona."""
-    import streamlit as st
-
     from core.adapters.models import registry
-    from core.adapters.system.processes import SystemProcesses
 
     small = SmallModels()
     for name in ("embedder", "reranker", "llm"):
         monkeypatch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
-    monkeypatch.setattr(SystemProcesses, "alive", lambda self, job: True)
 
     def go(page: str, where: App, persona: str = "admin", framed: bool = False, **query: str) -> AppTest:
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        forget_app()
         monkeypatch.setenv("CONCORD_HOME", str(where.settings.home))
-        script = ROOT / "streamlit_app.py" if framed else ROOT / "pages" / f"{page}.py"
-        app = AppTest.from_file(str(script), default_timeout=60)
-        app.session_state["persona"] = persona
-        if framed:
-            app.run()
-            app.switch_page(f"pages/{page}.py")
-        for name, value in query.items():
-            app.query_params[name] = value
-        return ran(app)
+        return page_of(page, persona, framed=framed, **query)
 
     return go
 

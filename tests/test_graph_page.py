@@ -21,7 +21,7 @@ from pages.ui.graph.layout import HIGH, WIDE, settle
 from pages.ui.graph.network import drawing
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
-from tests.conftest import ROOT, SmallModels, demo, put, small_app
+from tests.conftest import ROOT, SmallModels, demo, forget_app, put, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
 
@@ -42,12 +42,9 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
     """Open the page on an address, as a persona."""
 
     def go(where: Path = home, persona: str = "admin", small: bool = True, **query: str) -> AppTest:
-        import streamlit as st
-
         from core.adapters.models import registry
 
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        forget_app()
         monkeypatch.setenv("CONCORD_HOME", str(where))
         for name in ("embedder", "reranker", "llm") if small else ():
             models = SmallModels()

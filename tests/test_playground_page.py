@@ -21,7 +21,8 @@ from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
-from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, kb_settings, put, small_app
+from tests.apptest import page_of
+from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, forget_app, kb_settings, put, small_app
 from tests.small_kb import FILES
 
 Open = Callable[..., AppTest]
@@ -42,12 +43,9 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
     """Open the playground on a setup, as a persona."""
 
     def go(setup: Setup | None = None, where: Path = home, persona: str = "admin", **query: str) -> AppTest:
-        import streamlit as st
-
         from core.adapters.models import registry
 
-        st.cache_resource.clear()
-        st.cache_data.clear()
+        forget_app()
         monkeypatch.setenv("CONCORD_HOME", str(where))
         small = SmallModels()
         for name in ("embedder", "reranker", "llm"):
@@ -56,13 +54,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
             )
         if setup:
             query["link"] = build(kb_settings(where)).playground.notebook.keep(demo("admin"), setup)
-        app = AppTest.from_file(str(ROOT / "pages" / "playground.py"), default_timeout=60)
-        app.session_state["persona"] = persona
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, app.exception
-        return app
+        return page_of("playground", persona, framed=False, **query)
 
     return go
 

@@ -19,8 +19,8 @@ from core.curation.review import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
 from pages.ui.reviews import queues
-from tests.apptest import drawn
-from tests.conftest import ROOT, NoProcesses, demo, kb_settings, put
+from tests.apptest import drawn, page_of
+from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
 from tests.hostile import PAYLOADS, document
 
 Open = Callable[..., AppTest]
@@ -47,30 +47,12 @@ def kb(furnished_home: Path, tmp_path: Path) -> App:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
     """Open a page as a persona."""
-    from core.adapters.system.processes import SystemProcesses
-
-    monkeypatch.setattr(SystemProcesses, "spawn", lambda self: None)
     monkeypatch.setenv("CONCORD_HOME", str(kb.settings.home))
     monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
-
-    import streamlit as st
-
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_app()
 
     def go(page: str, persona: str = "admin", **query: str) -> AppTest:
-        framed = page == "documents"  # it leads to other pages, which the frame must know
-        script = ROOT / "streamlit_app.py" if framed else ROOT / "pages" / f"{page}.py"
-        app = AppTest.from_file(str(script), default_timeout=60)
-        app.session_state["persona"] = persona
-        if framed:
-            app.run()
-            app.switch_page(f"pages/{page}.py")
-        for name, value in query.items():
-            app.query_params[name] = value
-        app.run()
-        assert not app.exception, app.exception
-        return app
+        return page_of(page, persona, framed=page == "documents", **query)  # it leads to pages that the frame must know
 
     return go
 

@@ -71,7 +71,8 @@ class WorkerPool:
     def close(self) -> None:
         """End the workers that have nothing to do."""
         with self._lock:
-            idle, self._idle = self._idle, []
+            idle = [*self._idle]
+            self._idle.clear()
         for worker in idle:
             worker.end()
 
