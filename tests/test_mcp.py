@@ -899,3 +899,31 @@ def test_assistants_and_pages_share_one_server(kb_home: Path, tmp_path: Path) ->
         with pytest.raises(BaseException) as raised:  # noqa: PT011  a group around the error
             anyio.run(ask, url)
         assert "was revoked on" in str(leaf(raised.value))
+
+
+def test_an_open_session_has_the_rights_of_each_call(small: App) -> None:
+    """A role that is taken away is gone at the next call, over stdio and over HTTP, and so is an account."""
+    from core.entrypoints.mcp.command import caller
+
+    accounts, new = small.people.accounts, [{"document": "it/new.md", "text": "# New\n\nText.\n"}]
+
+    async def work(client: Client) -> list[Any]:
+        seen: list[Any] = []
+        for role in ("author", "reader"):
+            accounts.set_role(demo("admin"), "author", role)
+            answer = await client.call_tool("propose_change", {"title": "New", "edits": new})
+            seen.append((answer.is_error, "Only authors and above" in str(answer.content)))
+        accounts.set_active(demo("admin"), "author", False)
+        try:
+            answer = await client.call_tool("search", {"question": "vpn"})
+            seen.append(answer.is_error)
+        except MCPError:
+            seen.append(True)
+        accounts.set_active(demo("admin"), "author", True)
+        accounts.set_role(demo("admin"), "author", "author")
+        return seen
+
+    stdio = build_server(lambda ctx: Visit(small, caller(small, "", "author"), HERE))
+    expected = [(False, False), (True, True), True]
+    assert talk(stdio, work) == expected
+    assert over_http(small, small.people.tokens.make(demo("author"), "assistant", "propose")[0], work) == expected

@@ -50,6 +50,18 @@ def inside(browser: TestClient) -> bool:
     return browser.get("/").text == "the app"
 
 
+def test_a_file_that_a_page_made_is_for_whoever_is_signed_in(sign_in_app: App) -> None:
+    """Streamlit gives an export to whoever knows its address; outside a session nobody gets it."""
+    name = "/media/0f343b0931126a20f133d67c2b018a3b.csv"
+    for headers in ({}, {"accept": "*/*"}, {"sec-fetch-dest": "image"}):
+        assert visitor(**headers).get(name).status_code == 401
+        assert visitor(**headers).get("/static/media/font.woff2").text == "the app"
+    browser = signed_in()
+    assert browser.get(name).text == "the app"
+    sign_in_app.people.accounts.set_active(demo("admin"), "zoe", False)
+    assert browser.get(name).status_code == 401
+
+
 def test_a_deep_link_leads_to_sign_in_and_back(sign_in_app: App) -> None:
     browser = visitor()
     sent = browser.get("/documents?doc=FIN-POL-001&tab=History")

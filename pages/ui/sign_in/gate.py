@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import anyio
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import ConcordError
@@ -33,6 +33,7 @@ OPEN = (
     "/media/",
     "/component/",
 )
+FILES = "/media/"  # Streamlit gives them to whoever knows their address
 
 
 class SignInGate:
@@ -50,7 +51,7 @@ class SignInGate:
             return
         request = Request(scope)
         try:
-            answer = await self._page(request) if _is_page(request) else None
+            answer = await (self._page(request) if _is_page(request) else _file(request))
             await (answer or self.app)(scope, receive, send)
         except ConcordError as error:  # our routes and this gate ask the workspace before they answer
             await _unusable(request, str(error))(scope, receive, send)
@@ -80,6 +81,13 @@ class SignInGate:
                     await self.app(scope, self.tabs.paced(account, receive), send)
             finally:
                 uploaded.sweep()
+
+
+async def _file(request: Request) -> Response | None:
+    """What somebody gets in the place of a file that a page made, such as an export; None where it is for them."""
+    if not _path(request).startswith(FILES) or await anyio.to_thread.run_sync(_visitor, request) is not None:
+        return None
+    return PlainTextResponse("Sign in to get this file.", 401)
 
 
 async def _load_again(scope: Any, receive: Any, send: Any) -> None:
