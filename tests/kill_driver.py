@@ -1,9 +1,13 @@
-"""kill -9 at random points of everything people do; after each, a new start compares what was acknowledged with what is there."""
+"""kill -9 at random points of everything people do; after each, a new start compares what was acknowledged with what is there.
+
+python -m tests.kill_driver PLACE KILLS [MERGES]      with MERGES: only merges, until so many were acknowledged too
+"""
 
 from __future__ import annotations
 
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +35,7 @@ class Killed:
     acknowledged: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)  # changes that main holds more than once
     repairs: list[str] = field(default_factory=list)
     facts: list[dict[str, Any]] = field(default_factory=list)
     restored: int = 0
@@ -41,25 +46,25 @@ class Killed:
         return (
             f"{self.kills.total()} kills ({self.groups} with all children) in {count(self.kills)}; "
             f"acknowledged {self.acknowledged.total()}: {count(self.acknowledged)}; refused {count(self.refused) or 0}; "
-            f"backups restored and verified {self.restored}; lost {len(self.lost)}, repairs by hand {len(self.repairs)}"
+            f"backups restored and verified {self.restored}; lost {len(self.lost)}, doubled {len(self.doubled)}, repairs by hand {len(self.repairs)}"
         )
 
 
-def kill(place: Path, kills: int, seed: int, log: Any = None) -> Killed:
-    """Some workers at a time, until so many were killed."""
+def kill(place: Path, kills: int, seed: int, log: Any = None, merges: int = 0) -> Killed:
+    """Some workers at a time, until so many were killed; with `merges` they do nothing else, and so many are acknowledged."""
     for name in ("journals", "backups", "restored", "import"):
         (place / name).mkdir(parents=True)
     put(small_app(place / "home", NoProcesses()), {"a.md": "# A\n\nFirst words.\n"})
     killed, dice = Killed(place), random.Random(seed)
-    command = [sys.executable, "-m", "tests.kill_server", str(place)]
+    command = [sys.executable, "-m", "tests.kill_server", str(place), *(["merge"] if merges else [])]
     with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         ask = lambda line: _ask(server, line)
         number = 0
-        while killed.kills.total() < kills:
+        while killed.kills.total() < kills or killed.acknowledged["merge"] < merges:
             crew = {ask(f"start {number + n}"): number + n for n in range(_CREW)}
             number += _CREW
             known = len(killed.facts)
-            time.sleep(dice.uniform(0.0, dice.choice((0.4, 1.0, 3.0, 6.0))))
+            time.sleep(dice.uniform(0.0, dice.choice((0.4, 1.0, 3.0, 6.0))) * (5 if merges else 1))
             for pid, one in crew.items():
                 how = dice.choice(("alone", "group"))
                 ask(f"kill {pid} {how}")
@@ -201,12 +206,20 @@ def whole(killed: Killed) -> None:
         known = fact.get("change") is None or _change_is_there(app, fact)
         if not (merged and there and promoted and known):
             killed.lost.append(f"later: {fact}")
+    numbers = Counter(
+        n for step, _ in app.knowledge.store.log(app.knowledge.store.head()) for n in _merged(step.message)
+    )
+    killed.doubled = [number for number, times in numbers.items() if times > 1]
     app.index.builder.build(app.platform.settings.profile())
     killed.repairs += list(app.index.verifier.problems())
     _backups(killed, app)
     folder = app.index.generations.folder(app.platform.settings.profile())
     left = [*folder.glob("building-*"), *(killed.place / "home").glob(".concord-*")]
     killed.repairs += [f"left behind: {path.name}" for path in left]
+
+
+def _merged(message: str) -> list[str]:
+    return re.findall(r"^Change: (\d+)$", message, re.MULTILINE)
 
 
 def _backups(killed: Killed, app: App) -> None:
@@ -227,6 +240,6 @@ def _backups(killed: Killed, app: App) -> None:
 
 if __name__ == "__main__":
     where, number = Path(sys.argv[1]), int(sys.argv[2])
-    outcome = kill(where, number, seed=number, log=sys.stdout)
+    outcome = kill(where, number, seed=number, log=sys.stdout, merges=int((sys.argv[3:] or ["0"])[0]))
     print(outcome, *outcome.lost[:20], *outcome.repairs[:20], sep="\n")
-    sys.exit(bool(outcome.lost or outcome.repairs))
+    sys.exit(bool(outcome.lost or outcome.doubled or outcome.repairs))

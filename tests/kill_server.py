@@ -3,7 +3,7 @@
 Loading Python's libraries takes longer than the work, so one process loads them and forks a worker for each `start` that it
 reads. LanceDB cannot be forked and is loaded by the workers that need it. Run by tests/kill_driver.py:
 
-    python -m tests.kill_server PLACE      then lines of:  start SEED,  kill PID alone,  kill PID group
+    python -m tests.kill_server PLACE [OPERATION ...]      then lines of:  start SEED,  kill PID alone,  kill PID group
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -104,11 +104,11 @@ OPERATIONS: dict[str, Callable[[App, Path, str], dict[str, Any]]] = {
 }
 
 
-def work(place: Path, seed: int) -> None:
+def work(place: Path, seed: int, names: Sequence[str]) -> None:
     """Operations in random order, for ever. Each is written down when it begins, and when it was acknowledged."""
     journal = os.open(place / "journals" / f"{seed}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     say = lambda **value: os.write(journal, (json.dumps(value) + "\n").encode())
-    dice, names = random.Random(seed), list(OPERATIONS)
+    dice = random.Random(seed)
     say(begin="start")
     app = small_app(place / "home", NoProcesses())
     first = names[seed % len(names)]  # each is killed about as often as any other
@@ -123,22 +123,22 @@ def work(place: Path, seed: int) -> None:
             say(failed=operation, why=f"{type(error).__name__}: {error}")
 
 
-def start(place: Path, seed: int) -> int:
+def start(place: Path, seed: int, names: Sequence[str]) -> int:
     pid = os.fork()
     if pid == 0:
         os.setsid()
         try:
-            work(place, seed)
+            work(place, seed, names)
         finally:
             os._exit(1)
     return pid
 
 
-def main(place: Path) -> None:
+def main(place: Path, names: Sequence[str]) -> None:
     for line in sys.stdin:
         command, *words = line.split()
         if command == "start":
-            print(start(place, int(words[0])), flush=True)
+            print(start(place, int(words[0]), names), flush=True)
         else:
             pid = int(words[0])
             (os.killpg if words[1] == "group" else os.kill)(pid, signal.SIGKILL)
@@ -147,4 +147,4 @@ def main(place: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2:] or list(OPERATIONS))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,8 @@ from core.access import SYSTEM
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound
-from tests.conftest import ME, put
+from core.spreadsheet import csv_text
+from tests.conftest import ME, ROOT, put
 from tests.uploads import png
 
 TEXT = """---
@@ -137,3 +140,18 @@ def test_the_command_line_writes_the_file(exported_app: App, tmp_path: Path) -> 
     assert main([*command, "--out", str(out)]) == 0
     assert out.read_bytes()[:2] == b"PK"
     assert main([*command, "--out", str(tmp_path / "no" / "such" / "folder.docx")]) != 0
+
+
+def test_one_place_writes_csv_and_no_cell_of_it_begins_like_a_formula() -> None:
+    writers = [
+        str(path.relative_to(ROOT))
+        for folder in ("core", "pages")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"csv\.(writer|DictWriter)|\.to_csv\(", path.read_text(encoding="utf-8"))
+    ]
+    assert writers == ["core/spreadsheet.py"]
+    cells = [f"{quotes}{sign}1+1" for quotes in ("", "'", "''") for sign in "=+-@\t\r\n＝＋－＠"]
+    rows = list(csv.reader(io.StringIO(csv_text([cells, [f"x\r{cell}" for cell in cells]]))))
+    assert len(rows) == 2
+    assert all(cell.startswith(("'", "x\n")) for row in rows for cell in row)
+    assert 'aria-label^="Download as CSV"' in (ROOT / "pages/ui/assets/app.css").read_text(), "Streamlit guards none"

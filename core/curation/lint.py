@@ -17,7 +17,7 @@ _MARKED = re.compile(r"(#{2,6})(?=[^\s#])|(#)(?=[^\W\d_])")
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)", re.DOTALL)
 _ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
 _CELLS = re.compile(r"(?<!\\)\|")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_DELIMITER = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-+:?[ \t]*+(?:\|[ \t]*+:?-+:?[ \t]*+)*+(?:\|[ \t]*+)?")
 _UNFINISHED = re.compile(r"""(?<!["'“‘])\b(?:TODO|TBD|FIXME)\b(?![-"'”’]| (?:items?|lists?)\b)|(?i:\blorem ipsum\b)""")
 _PAIRS = (
     (re.compile(r"(?<!\*)\*\*(?=\w)|(?<=[\w.,:;!?)])\*\*(?!\*)"), "**", "bold"),
