@@ -107,10 +107,12 @@ from core.services.models.offered import OfferedModels, offered
 from core.services.models.prices import Prices, read_prices
 from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
+from core.services.people.keys import AccountKeys
 from core.services.people.provider import ProviderSignIn
 from core.services.people.replies import Replies
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
+from core.services.people.tries import Tries
 from core.services.platform.backups import Backups
 from core.services.platform.crew import Crew
 from core.services.platform.daily import Daily
@@ -397,13 +399,14 @@ def build(
     team_settings = TeamSettings(store)
     documents = Documents(store, reader.admit, team_settings.statuses)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
-    accounts = Accounts(database, Argon2(), audit, clock)
+    outbox = Outbox(clock, bool(settings.smtp_url))
+    messages = Messages(database, clock, outbox)
+    accounts = Accounts(database, Argon2(), audit, clock, Tries(AccountKeys(database)), messages)
     shared = bool(settings.database)
     limit = worker_limit(settings.workers, shared)
     workers = processes or SystemProcesses(settings.home, limit, settings.worker_memory)
     jobs = Jobs(database, Crew(database, workers, shared=shared), clock, accounts, audit)
-    outbox = Outbox(clock, bool(settings.smtp_url))
-    messages, owners = Messages(database, clock, outbox), Owners(accounts)
+    owners = Owners(accounts)
     news = ChangeNews(messages, accounts)
     changes = Changes(
         store,

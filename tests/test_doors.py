@@ -35,7 +35,7 @@ FREE = (EVERYBODY, IN_HAND, UPKEEP, SIGN_IN, INNER)
 
 USE_CASES = {
     "people.accounts": {
-        "add listed set_active set_role unbind warnings": "manage accounts",
+        "add listed set_active set_role unbind unlock warnings": "manage accounts",
         "set_password": "manage accounts",  # or one's own
         "actor change_password refuse returning sign_in": SIGN_IN,
         "all": SIGN_IN,
@@ -354,7 +354,7 @@ COMMANDS = {  # a command with arguments that lead nowhere, by the action it nee
     "delete a profile": ("profiles delete nothing",),
     "manage accounts": (
         "accounts list", "accounts add nobody --email nobody", "accounts role nobody reader",
-        "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unbind nobody",
+        "accounts password nobody", "accounts on nobody", "accounts off nobody", "accounts unlock nobody", "accounts unbind nobody",
         "sessions list", "sessions end 99999", "token revoke 99999",
     ),
     "manage their own account": ("token add nothing", "token list", "messages show", "messages choose none"),

@@ -20,11 +20,13 @@ from core.adapters.git.store import GitStore
 from core.adapters.system import passwords
 from core.bootstrap import App
 from core.errors import BadInput, Refused
-from core.services.people.accounts import MAX_TRIES, WINDOW
+from core.services.people.tries import HOUR, MAX_ACCOUNT, MAX_HOURLY, MAX_TRIES, WINDOW, Source
 from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
 from tests.guess_worker import guess
 
 ADMIN, PASSWORD = demo("admin"), "correct horse battery"
+HERE, THERE, ELSEWHERE = Source("93.184.215.14"), Source("8.8.8.8"), Source("9.9.9.9")
+LATER = "Too many wrong passwords. Wait an hour, then try again."
 WRONG, RESTING = "The name or the password is wrong.", "Too many wrong passwords. Wait five minutes, then try again."
 BUSY = "Too many sign-ins at the moment, try again."
 
@@ -38,12 +40,12 @@ def guessed_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     return made
 
 
-def answers(app: App, *names: str, password: str = "guess") -> list[str]:
+def answers(app: App, *names: str, password: str = "guess", source: Source | None = None) -> list[str]:
     """What each try is told; the id of the account for one that is let in."""
     told = []
     for name in names:
         try:
-            told.append(app.people.accounts.sign_in(name, password).id)
+            told.append(app.people.accounts.sign_in(name, password, source or Source()).id)
         except Refused as error:
             told.append(str(error))
     return told
@@ -172,35 +174,142 @@ def test_a_password_that_is_replaced_while_it_is_checked_lets_nobody_in(guessed_
     assert answers(guessed_app, "zoe", password=PASSWORD) == [WRONG]
 
 
+# ---------------------------------------------------------------- nobody is locked out by others
+
+
+def waited(app: App, seconds: float) -> None:
+    app.people.accounts.tries.now = lambda now=app.people.accounts.tries.now() + seconds: now
+
+
+def test_wrong_passwords_from_elsewhere_lock_nobody_out(guessed_app: App) -> None:
+    assert answers(guessed_app, *["zoe"] * 8, source=THERE) == [WRONG] * 5 + [RESTING] * 3
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=HERE) == ["zoe"]
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=THERE) == [RESTING], "its own count is not cleared"
+
+
+def test_one_address_looks_at_five_in_five_minutes_and_twenty_an_hour_for_whatever_names(guessed_app: App) -> None:
+    waited(guessed_app, 0)
+    looked = 0
+    for round_ in range(12):
+        looked += answers(guessed_app, *["zoe"] * 7, source=THERE).count(WRONG)
+        assert looked == min(5 * (round_ + 1), MAX_HOURLY)
+        waited(guessed_app, WINDOW)
+    names = [f"name-{n}" for n in range(MAX_HOURLY + 5)]
+    assert answers(guessed_app, *names, source=ELSEWHERE) == [WRONG] * MAX_HOURLY + [LATER] * 5
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=ELSEWHERE) == [LATER]
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=HERE) == ["zoe"], "one address never fills an account"
+
+
+def test_many_addresses_look_at_sixty_an_hour_and_a_known_browser_comes_in_all_the_same(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    known = Source("10.0.0.9", (accounts.tries.mark("author"), accounts.tries.mark("zoe")))
+    crowd = [Source(f"8.8.{n // 250}.{n % 250}") for n in range(MAX_ACCOUNT + 10)]
+    told = [answers(guessed_app, "Zoe@example.org", source=source)[0] for source in crowd]
+    assert told == [WRONG] * MAX_ACCOUNT + [LATER] * 10
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=HERE) == [LATER], "a browser that nobody knows waits"
+    assert answers(guessed_app, *["zoe"] * 4, source=known) == [WRONG] * 4
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=known) == ["zoe"]
+    assert answers(guessed_app, *["zoe"] * 6, source=known) == [WRONG] * 5 + [RESTING], (
+        "it guesses no better than others"
+    )
+    unlocked = accounts.unlock(ADMIN, "zoe")
+    assert unlocked.tries == MAX_ACCOUNT + 5
+    assert answers(guessed_app, "zoe", password=PASSWORD, source=HERE) == ["zoe"]
+
+
+@pytest.mark.parametrize("forgery", ["another account", "changed", "made up", "old", "numbers", ""])
+def test_a_mark_that_is_forged_or_old_is_worth_nothing(guessed_app: App, forgery: str) -> None:
+    counting = guessed_app.people.accounts.tries
+    mark = counting.mark("zoe")
+    marks = {
+        "another account": counting.mark("author"),
+        "changed": f"9{mark}",
+        "made up": f"{mark.split('.')[0]}.{'0' * 64}",
+        "old": mark,
+        "numbers": "²-x.y",
+        "": "",
+    }
+    if forgery == "old":
+        waited(guessed_app, 181 * 86_400)
+    forged = Source(THERE.address, (marks[forgery],))
+    assert answers(guessed_app, *["zoe"] * 6, source=forged) == [WRONG] * 5 + [RESTING]
+    assert answers(guessed_app, "zoe", source=THERE) == [RESTING], "it is counted with its address"
+    assert answers(guessed_app, *["nobody"] * 6, source=Source("8.8.4.4", (mark,))) == [WRONG] * 5 + [RESTING]
+
+
+def test_everybody_behind_a_proxy_that_does_not_say_for_whom_it_asks_is_one_place_of_an_account_alone(
+    guessed_app: App,
+) -> None:
+    proxy = Source("10.0.0.1")
+    assert answers(guessed_app, *(f"name-{n}" for n in range(30)), *["zoe"] * 6, source=proxy) == [WRONG] * 35 + [
+        RESTING
+    ]
+    guessed_app.people.accounts.set_password(ADMIN, "author", PASSWORD)
+    assert answers(guessed_app, "author", password=PASSWORD, source=proxy) == ["author"]
+
+
+@pytest.mark.parametrize("addresses", [["2600:1:2:3::1", "2600:1:2:3:ffff::2"], ["::ffff:8.8.8.8", "8.8.8.8"]])
+def test_addresses_of_one_network_are_one_place(guessed_app: App, addresses: list[str]) -> None:
+    told = [answers(guessed_app, "zoe", source=Source(addresses[n % 2]))[0] for n in range(6)]
+    assert told == [WRONG] * 5 + [RESTING]
+
+
+def test_the_account_is_told_once_that_somebody_tried(guessed_app: App) -> None:
+    zoe = guessed_app.people.accounts.actor("zoe")
+    answers(guessed_app, *["zoe"] * 4, *["nobody"] * 9, source=THERE)
+    assert guessed_app.inbox.messages.listed(zoe) == ()
+    answers(guessed_app, *["zoe"] * 9, source=THERE)
+    answers(guessed_app, *["zoe"] * 5, source=ELSEWHERE)
+    (told,) = guessed_app.inbox.messages.listed(zoe)
+    assert (told.sentence, told.address) == ("Somebody tried to sign in as Zoe Zahn with wrong passwords", "/account")
+    assert (
+        told.text
+        == "10 wrong passwords within an hour, the last from 9.9.9.9. If it was not you: nobody came in by them."
+    )
+    assert guessed_app.inbox.messages.listed(ADMIN) == ()
+
+
+def test_a_signed_in_person_changes_the_password_whatever_others_try(guessed_app: App) -> None:
+    accounts = guessed_app.people.accounts
+    answers(guessed_app, *["zoe"] * 6)
+    zoe = accounts.actor("zoe")
+    for _ in range(MAX_TRIES):
+        with pytest.raises(Refused, match="is wrong"):
+            accounts.change_password(zoe, "guess", "another long one", 7)
+    with pytest.raises(Refused, match="Wait five minutes"):
+        accounts.change_password(zoe, PASSWORD, "another long one", 7)
+    accounts.change_password(zoe, PASSWORD, "another long one", 8)
+
+
 # ---------------------------------------------------------------- the clock
 
 
 def test_a_rest_ends_five_minutes_after_the_first_try(guessed_app: App) -> None:
-    accounts = guessed_app.people.accounts
+    counting = guessed_app.people.accounts.tries
     for second in range(MAX_TRIES):
-        accounts.now = lambda second=second: 1000.0 + second
+        counting.now = lambda second=second: 1000.0 + second
         answers(guessed_app, "zoe")
-    accounts.now = lambda: 1000.0 + WINDOW - 1
+    counting.now = lambda: 1000.0 + WINDOW - 1
     assert answers(guessed_app, "zoe", password=PASSWORD) == [RESTING]
-    accounts.now = lambda: 1000.0 + WINDOW
+    counting.now = lambda: 1000.0 + WINDOW
     assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
 
 
 @pytest.mark.parametrize("ahead", [7200.0, 60.0, 0.5])
 def test_a_clock_that_is_set_back_does_not_lengthen_a_rest(guessed_app: App, ahead: float) -> None:
-    accounts = guessed_app.people.accounts
-    accounts.now = lambda: 1000.0 + ahead
+    counting = guessed_app.people.accounts.tries
+    counting.now = lambda: 1000.0 + ahead
     assert answers(guessed_app, *["zoe"] * 6) == [WRONG] * 5 + [RESTING]
-    accounts.now = lambda: 1000.0
+    counting.now = lambda: 1000.0
     assert answers(guessed_app, "zoe", password=PASSWORD) == ["zoe"]
 
 
 def test_tries_of_names_that_nobody_has_are_forgotten(guessed_app: App) -> None:
-    accounts = guessed_app.people.accounts
-    accounts.now = lambda: 1000.0
+    counting = guessed_app.people.accounts.tries
+    counting.now = lambda: 1000.0
     answers(guessed_app, *(f"nobody-{n}" for n in range(10)))
     assert tries(guessed_app) == 10
-    accounts.now = lambda: 1000.0 + WINDOW
+    counting.now = lambda: 1000.0 + HOUR
     answers(guessed_app, "somebody")
     assert tries(guessed_app) == 1
 

@@ -19,7 +19,7 @@ from core.entrypoints.cli import main
 from core.errors import NotFound, Refused
 from core.services.people.sessions import device
 from pages.ui import direct, routes
-from pages.ui.sign_in.cookies import SESSION, own_path
+from pages.ui.sign_in.cookies import KNOWN, SESSION, own_path
 from pages.ui.sign_in.gate import SignInGate
 from tests.conftest import PASSWORD, demo, sql
 
@@ -118,6 +118,54 @@ def test_after_five_wrong_passwords_the_account_rests(sign_in_app: App) -> None:
     assert sign_in(browser, "root").status_code == 303, "others are not kept out"
 
 
+def test_a_browser_that_signed_in_before_comes_in_while_others_guess(sign_in_app: App) -> None:
+    known, guesser, shared = signed_in(), visitor(), visitor()
+    cookie = next(value for name, value in known.cookies.items() if name.startswith(KNOWN))
+    known.post("/sign-out")
+    for n in range(8):
+        sign_in(guesser, "zoe", "guess", **{"x-forwarded-for": f"8.8.8.{n}"})
+    assert "Too many wrong passwords" in sign_in(guesser).text, "nobody names his own address"
+    assert sign_in(known).status_code == 303
+    made_up = {name: value[:-1] + ("0" if value[-1] != "0" else "1") for name, value in known.cookies.items()}
+    shared.cookies.update({name: value for name, value in made_up.items() if name.startswith(KNOWN)})
+    assert "Too many wrong passwords" in sign_in(shared).text
+    again = next(value for name, value in known.cookies.items() if name.startswith(KNOWN))
+    assert again != cookie
+
+
+def test_an_address_counts_as_a_trusted_proxy_names_it(sign_in_app: App) -> None:
+    from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
+    inner = visitor().app
+    for trusted, looked in (("testclient", 10), ("10.1.1.1", 5)):
+        sql(sign_in_app, "DELETE FROM attempts")
+        browser = TestClient(ProxyHeadersMiddleware(inner, trusted), "http://concord.test", follow_redirects=False)  # type: ignore[arg-type]
+        told = [
+            sign_in(browser, "zoe", "guess", **{"x-forwarded-for": f"1.1.1.1, 8.8.8.{n}"}).text.count("is wrong")
+            for n in range(10)
+        ]
+        assert sum(told) == looked
+
+
+def test_an_admin_at_the_terminal_lets_somebody_in(sign_in_app: App, capsys: pytest.CaptureFixture[str]) -> None:
+    browser = visitor()
+    for _ in range(6):
+        sign_in(browser, "zoe", "guess")
+    assert main(["--home", str(sign_in_app.settings.home), "--json", "accounts", "unlock", "zoe"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["account"], said["tries"]) == ("zoe", 5)
+    assert said["url"] == said["page"]
+    for _ in range(6):
+        sign_in(visitor(), "zoe", "guess")
+    page = browser.get(said["page"])
+    assert 'name="name" value="zoe"' in page.text
+    assert sign_in(browser).status_code == 303
+    other = visitor()
+    assert "set-cookie" not in other.get(said["page"].replace("zoe", "root")).headers
+    assert "set-cookie" not in other.get("/sign-in?account=%00&mark=9999999999-x.y").headers
+    assert main(["--home", str(sign_in_app.settings.home), "accounts", "unlock", "nobody"]) == 1
+
+
 def test_a_form_that_is_too_large_is_not_read(sign_in_app: App) -> None:
     assert sign_in(visitor(), "zoe", "x" * 100_000).status_code == 401
 
@@ -166,7 +214,9 @@ def test_every_sign_in_has_a_token_of_its_own(sign_in_app: App) -> None:
     browser = visitor()
     browser.cookies.set(SESSION, "chosen-by-somebody-else")
     sign_in(browser)
-    (first,) = {cookie.value for cookie in browser.cookies.jar if cookie.domain} - {"chosen-by-somebody-else"}
+    (first,) = {cookie.value for cookie in browser.cookies.jar if cookie.domain and cookie.name == SESSION} - {
+        "chosen-by-somebody-else"
+    }
     again = visitor()
     again.cookies.set(SESSION, first)
     second = sign_in(again).headers["set-cookie"].partition("=")[2].partition(";")[0]

@@ -30,6 +30,7 @@ def register(add: Any) -> None:
         ("password", accounts_password, "set a password (read from standard input)"),
         ("on", accounts_active, "switch an account on"),
         ("off", accounts_active, "switch an account off"),
+        ("unlock", accounts_unlock, "let somebody in whose password others guess at"),
         ("unbind", accounts_unbind, "forget who an account is at the sign-in provider"),
     ):
         accounts(name, run, about).add_argument("account", metavar="ACCOUNT")
@@ -93,4 +94,15 @@ def accounts_unbind(settings: Settings, options: Namespace, terminal: Terminal) 
     app = open_app(settings)
     account = app.people.accounts.unbind(acting(app, options), options.account)
     terminal.show(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
+    return 0
+
+
+def accounts_unlock(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+    app = open_app(settings)
+    unlocked = app.people.accounts.unlock(acting(app, options), options.account)
+    lines = [
+        f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the password:",
+        f"{settings.url.rstrip('/')}{unlocked.page}",
+    ]
+    terminal.show({**strict.plain(unlocked), "url": lines[1]}, lines)
     return 0

@@ -31,6 +31,7 @@ KINDS = {
     "feedback": ("Feedback", "warn"),
     "watched": ("Watched", ""),
     "not delivered": ("Not delivered", "warn"),
+    "wrong passwords": ("Sign-in", "warn"),
 }
 
 

@@ -340,6 +340,11 @@ MIGRATIONS: tuple[str, ...] = (
     );
     CREATE INDEX replies_at ON replies (at);
     """,
+    """
+    ALTER TABLE attempts ADD COLUMN place TEXT NOT NULL DEFAULT '';
+    ALTER TABLE attempts ADD COLUMN known INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX attempts_account ON attempts (account);
+    """,
 )
 
 

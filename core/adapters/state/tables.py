@@ -95,7 +95,16 @@ tokens = Table(
     Index("tokens_prefix", "prefix"),
     sqlite_autoincrement=True,
 )
-attempts = Table("attempts", METADATA, _id(), _text("account"), _real("at"))
+attempts = Table(
+    "attempts",
+    METADATA,
+    _id(),
+    _text("account"),
+    _real("at"),
+    _text("place", ""),  # where it came from: an address, a browser or a session
+    _number("known", 0),  # whether the account signed in there before
+    Index("attempts_account", "account"),
+)
 audit = Table(
     "audit",
     METADATA,

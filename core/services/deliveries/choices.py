@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 import json
-import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.access import PERSON, Actor, require
 from core.errors import BadInput
+from core.services.people.keys import AccountKeys
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database
@@ -24,6 +22,7 @@ TOPICS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "documents": ("Your documents", ("due", "not found", "feedback")),
     "questions": ("Questions without an answer", ("gap",)),
     "watched": ("What you watch", ("watched",)),
+    "account": ("Your account", ("wrong passwords",)),
 }
 _TOPIC_OF = {kind: topic for topic, (_, kinds) in TOPICS.items() for kind in kinds}
 
@@ -50,7 +49,7 @@ class MailChoices:
     """The choices of every account. Whoever has chosen nothing gets no mail."""
 
     def __init__(self, database: Database) -> None:
-        self.database = database
+        self.database, self.keys = database, AccountKeys(database)
 
     def chosen(self, actor: Actor) -> dict[str, str]:
         """Topic to choice, for every topic."""
@@ -78,14 +77,13 @@ class MailChoices:
     def token(self, account: str, topic: str) -> str:
         """Signed with the account's own key: who has the mail may end it, and do nothing else with the link."""
         body = base64.urlsafe_b64encode(json.dumps([account, topic]).encode()).decode().rstrip("=")
-        return f"{body}.{_sign(self._key(account), body)}"
+        return f"{body}.{self.keys.sign(account, body)}"
 
     def named(self, token: str) -> tuple[str, str]:
         """The account and the topic that a genuine token names."""
         body, _, signature = token.partition(".")
         account, topic = _read(body)
-        key = self.database.mail_choices.key(account)
-        if not key or not hmac.compare_digest(_sign(key, body).encode(), signature.encode()):
+        if not self.keys.genuine(account, body, signature):
             raise BadInput("This link is not complete. Open it again from the mail, or choose on your Account page.")
         return account, topic
 
@@ -97,15 +95,6 @@ class MailChoices:
         self.database.mail_choices.set(account, ended, "none")
         return topic_title(topic)
 
-    def _key(self, account: str) -> str:
-        if not self.database.mail_choices.key(account):
-            self.database.mail_choices.add_key(account, secrets.token_hex(32))
-        return self.database.mail_choices.key(account)
-
-
-def _sign(key: str, body: str) -> str:
-    return hmac.new(key.encode(), body.encode(), hashlib.sha256).hexdigest()
-
 
 def _read(body: str) -> tuple[str, str]:
     """What a token says, before its signature is looked at."""
@@ -113,4 +102,4 @@ def _read(body: str) -> tuple[str, str]:
         account, topic = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
     except (ValueError, TypeError, RecursionError):
         return "", ""
-    return (account, topic) if f"{account}{topic}".isprintable() and isinstance(account, str) else ("", "")
+    return str(account), str(topic)

@@ -32,6 +32,7 @@ KINDS = (
     "feedback",
     "watched",
     "not delivered",
+    "wrong passwords",
 )
 SAID = ("answered", "mentioned", "gap", "feedback")  # what people wrote: none of it is lost under what came later
 MAX_TEXT = 400
@@ -43,6 +44,7 @@ _PAGES = {
     "folder": ("/documents", "folder"),
     "question": ("/search", "q"),
     "deliveries": ("/deliveries", ""),
+    "account": ("/account", ""),
 }
 
 # kind and what it is about: the line for one cause, and for several that nobody has read yet
@@ -67,6 +69,7 @@ SENTENCES: Mapping[tuple[str, str], tuple[str, str]] = {
     ("watched", "folder"): ("Changed: {title}", ""),
     ("watched", "question"): ("New answers to {title}", ""),
     ("not delivered", ""): ("{title}: not delivered", "{title}: {count} times not delivered"),
+    ("wrong passwords", ""): ("Somebody tried to sign in as {title} with wrong passwords", ""),
 }
 
 

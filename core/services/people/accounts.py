@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
-from core.access import KINDS, PERSON, ROLES, Actor, folded, plain_address, require
+from core.access import KINDS, PERSON, ROLES, SYSTEM, Actor, folded, plain_address, require
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
+from core.services.inbox.messages import Messages, Subject
 from core.services.people.audit import Audit
+from core.services.people.tries import MAX_TRIES, WORDS, Source, Tries, Try
 
 if TYPE_CHECKING:
     from core.adapters.state.database import Database, State
@@ -31,7 +33,7 @@ COMMAND_LINE = "command line"  # the door of the terminal
 _LOCAL = "@localhost"  # ends the id of people of this machine; no account may have an @ in its id
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIN_PASSWORD = 10
-MAX_TRIES, WINDOW = 5, 300.0  # passwords that are looked at, within so many seconds
+NOWHERE = Source()
 _LONGEST = 300  # letters of a name that count
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _EMAIL = re.compile(r"[^\s<>@]{1,64}@[^\s<>@]{1,190}")
@@ -55,6 +57,15 @@ class Account:
         return Actor(self.id, self.name, self.email, self.role, kind=self.kind)
 
 
+@dataclass(frozen=True, slots=True)
+class Unlocked:
+    """A way in at the terminal: whoever opens the page in a browser, and knows the password, comes in."""
+
+    account: str
+    tries: int  # that were forgotten
+    page: str
+
+
 class Accounts:
     """Accounts and sign-in."""
 
@@ -64,9 +75,11 @@ class Accounts:
         passwords: Argon2,
         audit: Audit,
         clock: Clock,
-        now: Callable[[], float] = time.time,
+        tries: Tries,
+        messages: Messages,
     ) -> None:
-        self.database, self.passwords, self.audit, self.clock, self.now = database, passwords, audit, clock, now
+        self.database, self.passwords, self.audit, self.clock = database, passwords, audit, clock
+        self.tries, self.messages = tries, messages
 
     def seed(self) -> None:
         """The demo's personas, in an empty workspace. They have no password, so nobody can sign in as them."""
@@ -188,7 +201,7 @@ class Accounts:
 
     def change_password(self, actor: Actor, current: str, password: str, keep: int = 0) -> None:
         """One's own, for whoever knows the one of now; wrong ones count as tries to sign in."""
-        self._proven(actor.id, current)
+        self._proven(actor.id, current, Source(session=keep))
         self.set_password(actor, actor.id, password, keep)
 
     def unbind(self, actor: Actor, name: str) -> Account:
@@ -204,58 +217,76 @@ class Accounts:
 
     # ------------------------------------------------------------ signing in
 
-    def sign_in(self, name: str, password: str) -> Actor:
-        """The account, if the password is right. After five tries it rests for five minutes, by whatever name they came."""
-        actor = self._proven(name, password)
+    def unlock(self, actor: Actor, name: str) -> Unlocked:
+        """Forget the tries of an account, and a way in that nobody else can use up, whoever goes on guessing."""
+        require(actor, "manage accounts")
+        account = self.get(name)
+        with self.database.transaction() as state:
+            dropped = state.accounts.drop_tries(name)
+            self.audit.record(state, actor, "unlock account", f"{account.name} ({name})", detail=f"{dropped} tries")
+        query = urlencode({"account": name, "mark": self.tries.mark(name)})
+        return Unlocked(name, dropped, f"/sign-in?{query}")
+
+    def sign_in(self, name: str, password: str, source: Source = NOWHERE) -> Actor:
+        """The account, if the password is right, and tries are left where this one comes from."""
+        actor = self._proven(name, password, source)
         self.audit.note(actor, "sign in", actor.name)
         return actor
 
-    def _proven(self, name: str, password: str) -> Actor:
+    def _proven(self, name: str, password: str, source: Source) -> Actor:
         name = folded(name.strip()[:_LONGEST])
-        row, counted, number = self._count(name)
-        if not number:
-            raise Refused("Too many wrong passwords. Wait five minutes, then try again.")
+        row, counted, attempt = self._count(name, source)
+        if not attempt.number:
+            raise Refused(f"Too many wrong passwords. Wait {WORDS[attempt.wait]}, then try again.")
         hashed = row["hash"] if row else ""
         try:
             right = self.passwords.matches(hashed or _NOBODY, password)  # always tried: timing tells nothing
         except Refused:
-            self._give_back(counted, name, number)
+            self._give_back(counted, name, attempt)
             raise
-        actor = self._decide(counted, name, hashed if right else "")
+        actor = self._decide(counted, name, hashed if right else "", attempt)
         if actor is None:
             raise Refused("The name or the password is wrong.")
         return actor
 
-    def _count(self, name: str) -> tuple[dict[str, Any] | None, str, int]:
-        """The account that a name means, what its tries are counted under, and the number of this one: 0 if it rests.
+    def _count(self, name: str, source: Source) -> tuple[dict[str, Any] | None, str, Try]:
+        """The account that a name means, what its tries are counted under, and this one.
 
         Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
         """
         with self.database.transaction() as state:
             row = state.accounts.by_email(name) if "@" in name else state.accounts.get(name)
-            counted, now = row["id"] if row else plain_address(name) if "@" in name else name, self.now()
-            state.accounts.keep_tries(now - WINDOW, now)
-            if state.accounts.tries(counted) < MAX_TRIES:
-                return row, counted, state.accounts.add_try(counted, now)
-            self._refuse(state, counted, name, "too many wrong passwords")
-            return row, counted, 0
+            counted = row["id"] if row else plain_address(name) if "@" in name else name
+            attempt = self.tries.count(state, counted, row is not None, source)
+            if not attempt.number:
+                self._refuse(state, counted, name, "too many wrong passwords")
+            return row, counted, attempt
 
-    def _give_back(self, counted: str, name: str, number: int) -> None:
+    def _give_back(self, counted: str, name: str, attempt: Try) -> None:
         """A password that was not looked at is no try."""
         with self.database.transaction() as state:
-            state.accounts.drop_try(number)
+            state.accounts.drop_try(attempt.number)
             self._refuse(state, counted, name, "too many sign-ins at the moment")
 
-    def _decide(self, counted: str, name: str, hashed: str) -> Actor | None:
+    def _decide(self, counted: str, name: str, hashed: str, attempt: Try) -> Actor | None:
         """Let the account in whose password was right, if it is on and still has that one."""
         with self.database.transaction() as state:
             row = state.accounts.get(counted)
             if not (row and hashed and row["active"] and row["hash"] == hashed):
                 self._refuse(state, counted, name, "wrong name or password")
+                if row and attempt.nth % MAX_TRIES == 0:
+                    self._warn(state, row, attempt)
                 return None
             actor = _account(row).actor
-            state.accounts.drop_tries(counted)
+            state.accounts.drop_tries(counted, place=attempt.place)
         return actor
+
+    def _warn(self, state: State, row: dict[str, Any], attempt: Try) -> None:
+        """Tell an account that somebody tries its password."""
+        where = f", the last from {attempt.place}" if attempt.place else ""
+        words = f"{attempt.nth} wrong passwords within an hour{where}. If it was not you: nobody came in by them."
+        subject = Subject("account", row["id"], row["name"])
+        self.messages.tell(state, SYSTEM, [row["id"]], "wrong passwords", subject, words)
 
     def refuse(self, name: str, why: str) -> None:
         """Record a refused sign-in."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
@@ -12,8 +13,10 @@ from starlette.responses import RedirectResponse, Response
 from core.access import Actor
 from core.bootstrap import App
 from core.services.people.sessions import Session, Sessions
+from core.services.people.tries import MARK_LIFE, Source
 
 SESSION = "concord_session"
+KNOWN = "concord_known_"  # begins the names of the marks of browsers that signed in before
 _HOST = "__Host-"  # a browser lets no other host and no plain HTTP set a cookie whose name starts like this
 
 
@@ -45,6 +48,18 @@ def put(response: Response, request: Request, base: str, value: str, seconds: in
         httponly=True,
         samesite="lax",
     )
+
+
+def remember(response: Response, request: Request, account: str, mark: str) -> None:
+    """Let the browser be known to an account, beside others that signed in with it."""
+    base = f"{KNOWN}{hashlib.sha256(account.encode()).hexdigest()[:12]}"
+    put(response, request, base, mark, int(MARK_LIFE))
+
+
+def source(request: Request) -> Source:
+    """Where a try to sign in comes from; a proxy's word for it counts where FORWARDED_ALLOW_IPS of the server names it."""
+    marks = tuple(mark for cookie, mark in request.cookies.items() if cookie.removeprefix(_HOST).startswith(KNOWN))
+    return Source(request.client.host if request.client else "", marks)
 
 
 def held(cookies: Mapping[str, str]) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,13 @@ def _show(request: Request) -> Response:
     if app.settings.sign_in == "demo" or cookies.found(app.people.sessions, request.cookies):
         return RedirectResponse(after, 303)
     note = SIGNED_OUT if "signed_out" in request.query_params else ""
-    return provider.show(after, note) if app.settings.sign_in == "oidc" else html.form(after, note=note)
+    if app.settings.sign_in == "oidc":
+        return provider.show(after, note)
+    account, mark = (request.query_params.get(name, "")[:200] for name in ("account", "mark"))
+    response = html.form(after, account, note=note)
+    if mark and app.people.accounts.tries.marked(account, mark):  # from accounts unlock, at the terminal
+        cookies.remember(response, request, account, mark)
+    return response
 
 
 async def sign_in(request: Request) -> Response:
@@ -47,10 +53,12 @@ def _sign_in(request: Request, form: Mapping[str, str]) -> Response:
     if not cookies.same_site(request):
         return html.form(after, problem=ELSEWHERE, status=403)
     try:
-        actor = app.people.accounts.sign_in(name, form.get("password", ""))
+        actor = app.people.accounts.sign_in(name, form.get("password", ""), cookies.source(request))
     except ConcordError as error:
         return html.form(after, name, str(error), status=401)
-    return cookies.welcome(app, request, actor, after)
+    response = cookies.welcome(app, request, actor, after)
+    cookies.remember(response, request, actor.id, app.people.accounts.tries.mark(actor.id))
+    return response
 
 
 async def sign_out(request: Request) -> Response:

@@ -94,21 +94,24 @@ class AccountRows:
         """Other values in some columns."""
         self._run.change(update(accounts).where(accounts.c.id == name).values(**values))
 
-    def tries(self, name: str) -> int:
-        """How often somebody tried to sign in."""
-        return int(self._run.value(select(func.count()).select_from(attempts).where(attempts.c.account == name)))
+    def tries(self, since: float, **equal: Any) -> int:
+        """How often somebody tried to sign in after a moment, where the named columns have the given values."""
+        wanted = [attempts.c[name] == value for name, value in equal.items()]
+        counted = select(func.count()).select_from(attempts).where(attempts.c.at > since, *wanted)
+        return int(self._run.value(counted))
 
-    def add_try(self, name: str, at: float) -> int:
+    def add_try(self, name: str, at: float, place: str, known: bool) -> int:
         """A try to sign in; its number."""
-        return self._run.add(attempts, account=name, at=at)
+        return self._run.add(attempts, account=name, at=at, place=place, known=int(known))
 
     def drop_try(self, number: int) -> None:
         """One whose password was not looked at."""
         self._run.change(delete(attempts).where(attempts.c.id == number))
 
-    def drop_tries(self, name: str) -> None:
-        """All of one account, after a right password."""
-        self._run.change(delete(attempts).where(attempts.c.account == name))
+    def drop_tries(self, name: str, **equal: Any) -> int:
+        """Those of one account, where the named columns have the given values; how many they were."""
+        wanted = [attempts.c[column] == value for column, value in equal.items()]
+        return self._run.change(delete(attempts).where(attempts.c.account == name, *wanted))
 
     def keep_tries(self, since: float, until: float) -> None:
         """Drop those before and after; some lie in the future where the clock was set back."""
