@@ -41,6 +41,7 @@ from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.passwords import Argon2
+from core.adapters.system.private import close_to_others, exposed, write_privately
 from core.adapters.system.processes import SystemProcesses, worker_limit
 from core.adapters.system.ray_cluster import RayCluster
 from core.adapters.web import endpoints
@@ -377,6 +378,7 @@ def build(
     processes: Processes | None = None,
 ) -> App:
     """Wire the parts; tests pass their own clock, models and processes."""
+    write_privately()
     clock = clock or SystemClock()
     cache_folder = settings.cache or settings.home / "cache"
     access = RemoteAccess(
@@ -453,6 +455,7 @@ def build(
     )
     guard = WorkspaceGuard(store, database, generations)
     looks = (
+        ("who may read the workspace", partial(exposed, settings.home)),
         ("repository and database", guard.damaged),
         ("the index", generations.damaged),
         ("the vectors", vectors.damaged),
@@ -571,7 +574,7 @@ def build(
         folders,
         index_jobs.catch_up,
     )
-    setup = [lambda: settings.home.mkdir(parents=True, exist_ok=True), guard.open]
+    setup = [partial(close_to_others, settings.home), guard.open]
     repairs: list[Callable[[], object]] = [following.start, merger.repair]
     backups = Backups(
         settings.home,
