@@ -251,8 +251,8 @@ class NoProcesses:
         return False
 
 
-def until(true: Callable[[], bool], seconds: float = 120.0) -> None:
-    """Wait for something that must happen."""
+def until(true: Callable[[], bool], seconds: float = 600.0) -> None:
+    """Wait for something that must happen, on a busy machine too."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end

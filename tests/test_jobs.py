@@ -111,7 +111,7 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
 @pytest.mark.sqlite
 def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
-    put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(16)})
+    put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(8)})
     jobs = real_app.platform.jobs
     job = jobs.start("reindex", {"profile": "local", "full": False})
     until(lambda: jobs.get(job.id).state == "running")
