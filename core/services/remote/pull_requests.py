@@ -72,7 +72,7 @@ class PullRequests:
         with self.git.copy(repository, {"base": base, "head": head}, inner) as copied:
             self.remotes.bring_in(actor, str(copied), "base")
             theirs = self.git.head(copied.as_uri(), "head")
-            self.git.fetch(copied.as_uri(), "head")
+            self.git.fetch(copied.as_uri(), "head", theirs)
         change = self._change(actor, theirs)
         if change is None:
             return PullRequest(base, head, inner, (), (), ())
