@@ -574,7 +574,7 @@ def build(
         folders,
         index_jobs.catch_up,
     )
-    setup = [partial(close_to_others, settings.home), guard.open]
+    setup: list[Callable[[], object]] = [partial(close_to_others, settings.home), guard.open]
     repairs: list[Callable[[], object]] = [following.start, merger.repair]
     backups = Backups(
         settings.home,
