@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import anyio
 import pytest
+import uvicorn
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
@@ -16,10 +19,12 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
 from core.bootstrap import App
 from core.entrypoints.api.limits import Turns
-from core.errors import Busy, Refused, Unavailable
+from core.errors import Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
+from core.services.search import queries
+from core.services.search.as_of import AsOf
 from core.settings import Settings
-from pages.ui import intake, pictures, uploaded
+from pages.ui import frame, intake, listening, pictures, uploaded
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in.gate import SignInGate
@@ -335,3 +340,46 @@ def test_an_account_has_so_many_tokens_gaps_and_kept_questions(sign_in_app: App)
     with pytest.raises(Refused, match="100 questions that you reported are open."):
         gaps.report(zoe, "one more")
     gaps.report(replace(zoe, id="root"), "one more")
+
+
+def test_questions_beyond_two_hundred_in_half_an_hour_are_not_kept(sign_in_app: App) -> None:
+    log = sign_in_app.search.queries
+    now = datetime.fromisoformat(log.clock.stamp())
+    log._visits = {("zoe", f"q{number}"): (number, now) for number in range(queries.MOST_KEPT)}
+    assert not log._keep("zoe", "what is new", False)
+    with pytest.raises(ConcordError):  # somebody else's is looked up, in an index that this workspace does not have
+        log._keep("ann", "what is new", False)
+
+
+def test_an_earlier_state_is_opened_in_the_place_of_others_where_memory_is_short() -> None:
+    short = [True, False]
+
+    def require_room(what: str) -> None:
+        if short.pop(0):
+            raise Unavailable(what)
+
+    as_of: Any = AsOf(Path(), None, None, None, require_room)  # type: ignore[arg-type]
+    as_of._open["kept"] = "an index"
+    as_of._found = lambda commit, profile, progress: "another"
+    assert as_of._another("c", None, None) == "another"
+    assert not as_of._open
+    short += [True, True]
+    with pytest.raises(Unavailable):
+        as_of._another("c", None, None)
+
+
+def test_a_message_of_a_tab_is_refused_before_it_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uvicorn.Config, "ws_max_size", 0, raising=False)
+    listening.bound_messages()
+    assert uvicorn.Config("app", ws_max_size=50_000_000).ws_max_size == 4 * 1024 * 1024
+
+
+def test_what_was_brought_to_a_page_is_dropped_when_it_is_left(
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[str] = []
+    monkeypatch.setattr(frame.uploaded, "leave", lambda: left.append("x"))
+    monkeypatch.setattr(frame.st, "session_state", {})
+    for page in ("upload", "upload", "search", "search", "upload"):
+        frame._turn_to(page)
+    assert len(left) == 3

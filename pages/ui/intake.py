@@ -145,9 +145,9 @@ def _sender(request: Request, path: str) -> Actor:
 
 def _answer(error: ConcordError, path: str) -> Response:
     """A refusal that never read the body, in the form of its door."""
-    status, headers = error.status if isinstance(error, OverQuota) else status_of(error), {"Connection": "close"}
+    status = error.status if isinstance(error, OverQuota) else status_of(error)
     if path.startswith("/api/v1/"):
-        return problems.answer(status, str(error), uuid.uuid4().hex, headers)
+        return problems.answer(status, str(error), uuid.uuid4().hex)
     if path.startswith("/mcp"):
-        return refused(status, str(error), headers)
-    return JSONResponse({"error": str(error)}, status, headers)
+        return refused(status, str(error))
+    return JSONResponse({"error": str(error)}, status)
