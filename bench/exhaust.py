@@ -1,4 +1,4 @@
-"""`python -m bench.exhaust [MINUTES]`: one reader tries to exhaust a server of 2 GB through every door, while five others search.
+"""`python -m bench.exhaust [MINUTES [DOOR ...]]`: one reader tries to exhaust a server of 2 GB through every door, while five others search.
 
 The server is real and its memory limited by a control group where one can be made (as root), else only watched. The attacker is a
 process of its own, so that its work does not count as the waiting of the five. Everything stays on the loopback and ends by itself.
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -347,13 +347,13 @@ DOORS = {door.__name__: door for door in (uploads, strangers, tabs, bodies, box,
 # ---------------------------------------------------------------- all of it
 
 
-def measure(home: Path, minutes: float) -> dict[str, Any]:
+def measure(home: Path, minutes: float, doors: Sequence[str]) -> dict[str, Any]:
     """Every door for its share of the time, after the same time without an attacker."""
     app = starter(home)
     _earlier(app)
     cookies, eve = _people(app)
     with limited(home, home / "exhaust.log") as (url, process, grouped):
-        phases = asyncio.run(_run(url, process, cookies, eve, 60 * minutes / len(DOORS)))
+        phases = asyncio.run(_run(url, process, cookies, eve, doors, 60 * minutes / len(doors)))
         alive = resident(process) > 0
         group = {name: (GROUP / name).read_text().split() for name in ("memory.max_usage_in_bytes", "memory.failcnt", "memory.oom_control")} if grouped else {}  # fmt: skip
     log = (home / "exhaust.log").read_text(errors="replace")
@@ -388,11 +388,13 @@ def _people(app: App) -> tuple[list[str], dict[str, Any]]:
     return [enter(f"reader{n}") for n in range(OTHERS)], {"cookie": enter("eve"), "tokens": tokens, "days": days}
 
 
-async def _run(url: str, process: int, cookies: list[str], eve: dict[str, Any], seconds: float) -> list[Phase]:
+async def _run(
+    url: str, process: int, cookies: list[str], eve: dict[str, Any], doors: Sequence[str], seconds: float
+) -> list[Phase]:
     now, ends, phases = [Phase("opening")], asyncio.Event(), []
     people = [asyncio.create_task(_searcher(url, cookie, n, now, ends)) for n, cookie in enumerate(cookies)]
     await asyncio.sleep(min(30.0, seconds))
-    for door in ("nobody attacks", *DOORS):
+    for door in ("nobody attacks", *doors):
         phases.append(Phase(door))
         now[0] = phases[-1]
         watched = asyncio.create_task(_watch(process, phases[-1]))
@@ -459,7 +461,9 @@ def main() -> None:
     if sys.argv[1:2] == ["attack"]:
         _attacking(sys.argv[2], float(sys.argv[3]))
         return
-    result = measure(ROOT / "bench" / "out" / "exhaust", float(sys.argv[1]) if sys.argv[1:] else 10.0)
+    result = measure(
+        ROOT / "bench" / "out" / "exhaust", float(sys.argv[1]) if sys.argv[1:] else 10.0, sys.argv[2:] or list(DOORS)
+    )
     rows = [_row(phase) for phase in result["phases"]]
     print(markdown_table(list(rows[0]), [[str(value) for value in row.values()] for row in rows]))
     print(json.dumps({name: result[name] for name in ("alive", "group", "tracebacks")}))

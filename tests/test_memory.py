@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 
@@ -24,7 +27,7 @@ from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
-from pages.ui import frame, intake, listening, pictures, uploaded
+from pages.ui import drawing, frame, intake, listening, pictures, uploaded
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in.gate import SignInGate
@@ -383,3 +386,23 @@ def test_what_was_brought_to_a_page_is_dropped_when_it_is_left(
     for page in ("upload", "upload", "search", "search", "upload"):
         frame._turn_to(page)
     assert len(left) == 3
+
+
+def test_four_tabs_of_an_account_are_drawn_at_a_time_and_nobody_elses_waits() -> None:
+    with ExitStack() as drawn, ThreadPoolExecutor() as threads:
+        for _ in range(drawing.AT_ONCE):
+            drawn.enter_context(drawing.turn("eve"))
+        fifth, started = Event(), Event()
+
+        def draw() -> None:
+            started.set()
+            with drawing.turn("eve"):
+                fifth.set()
+
+        threads.submit(draw)
+        assert started.wait(10)
+        with drawing.turn("ann"):
+            assert not fifth.wait(0.05)
+        drawn.close()
+        assert fifth.wait(10)
+    assert not drawing._DRAWN
