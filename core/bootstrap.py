@@ -27,7 +27,6 @@ from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.finetune import LocalTrainer
 from core.adapters.models.rankers import RankerFiles
 from core.adapters.models.registry import ModelRegistry
-from core.adapters.serving import kernels
 from core.adapters.state.urls import open_database
 from core.adapters.store.backups import StoredBackups
 from core.adapters.store.collection import Collector
@@ -39,6 +38,7 @@ from core.adapters.store.published import PublishedIndex
 from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
+from core.adapters.system.later import Later
 from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.private import close_to_others, exposed, write_privately
@@ -677,7 +677,7 @@ def build(
                 sweeps=[following.look, generations.sweep, store.sweep, merger.sweep, impacts.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
-                warmup=[kernels.warm, warm_search],
+                warmup=[lambda: Later("core.adapters.serving.kernels").warm(), warm_search],
                 works=_following(
                     [*([store.follow] if store.clone else []), *([following.look] if settings.store else [])],
                     {

@@ -10,12 +10,14 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from core.adapters.system.files import cache_file, damaged_cache
 from core.errors import StorageFailed, storing
 from core.types import Damage
+
+if TYPE_CHECKING:
+    import numpy as np
 
 _SLICE = 500
 
@@ -38,6 +40,8 @@ class EmbeddingCache:
 
     def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         """The vectors that are known, by text."""
+        import numpy as np
+
         by_key = {_key(text): text for text in texts}
         keys, found = list(by_key), {}
         with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
@@ -53,6 +57,8 @@ class EmbeddingCache:
 
     def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
         """Keep vectors."""
+        import numpy as np
+
         blobs = [(_key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
         rows = [(model, key, blob, _sum(model, key, blob)) for key, blob in blobs]
         with storing(self.path), closing(self._connect()) as connection:

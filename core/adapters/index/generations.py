@@ -24,19 +24,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import IO, Any
-
-import numpy as np
+from typing import IO, TYPE_CHECKING, Any
 
 from core import strict
-from core.adapters.index import damage, inspection, lance, segment_list, segments
-from core.adapters.index.segment_list import Segment, without
-from core.adapters.index.segments import SegmentRows
-from core.adapters.lance import table as lance_table
-from core.adapters.lance import writing
-from core.adapters.lance.opened import TableIndex
-from core.adapters.serving import fields, image, stopwords, tfidf
-from core.adapters.serving.mapped import MappedIndex
+from core.adapters.index import damage
 from core.adapters.store.copies import Copies
 from core.adapters.system import sums
 from core.adapters.system.files import (
@@ -48,9 +39,34 @@ from core.adapters.system.files import (
     try_flock,
     write_atomic,
 )
+from core.adapters.system.later import Later
 from core.errors import Corrupt, NotFound, StorageFailed, Unavailable, storing
 from core.profiles import LANCE, identity
 from core.types import Chunk, Damage, Document, Extract, Generation, Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.adapters.index import inspection, lance, segment_list, segments
+    from core.adapters.index.segment_list import Segment
+    from core.adapters.index.segments import SegmentRows
+    from core.adapters.lance import opened as lance_opened
+    from core.adapters.lance import table as lance_table
+    from core.adapters.lance import writing
+    from core.adapters.serving import fields, image, mapped, stopwords, tfidf
+
+    Opened = mapped.MappedIndex | lance_opened.TableIndex
+else:  # what needs numpy and pyarrow
+    np = Later("numpy")
+    inspection, lance, segment_list, segments = (
+        Later(f"core.adapters.index.{name}") for name in ("inspection", "lance", "segment_list", "segments")
+    )
+    lance_opened, lance_table, writing = (
+        Later(f"core.adapters.lance.{name}") for name in ("opened", "table", "writing")
+    )
+    fields, image, mapped, stopwords, tfidf = (
+        Later(f"core.adapters.serving.{name}") for name in ("fields", "image", "mapped", "stopwords", "tfidf")
+    )
 
 FORMAT = 3  # 1 had no checksums, 2 was one segment
 OWNER = "WORKSPACE"
@@ -66,9 +82,6 @@ _OF_FILES = (
     "written",
 )  # written anew with every generation
 _RECALL = "ANN index: recall@10"
-
-
-Opened = MappedIndex | TableIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +259,11 @@ class Generations:
         index: Opened
         if profile.engine == LANCE:
             facts = manifest["table"]
-            index = TableIndex(path / "served", _table_place(path, facts), facts, generation, profile, analyse)
+            index = lance_opened.TableIndex(
+                path / "served", _table_place(path, facts), facts, generation, profile, analyse
+            )
         else:
-            index = MappedIndex(path, generation, profile, analyse, self.exact_limit)
+            index = mapped.MappedIndex(path, generation, profile, analyse, self.exact_limit)
         index.pin = pin
         return index
 
@@ -427,7 +442,9 @@ class Generations:
             parts = [rows]
             if parent:
                 with timed("read"):
-                    before = [without(parent.folder, one, gone) for one in segment_list.listed(parent.folder)]
+                    before = [
+                        segment_list.without(parent.folder, one, gone) for one in segment_list.listed(parent.folder)
+                    ]
                     small = segments.folded(before, len(chunks))
                     kept = [one for one in before if one not in small and one.live]
                     parts = [*(segments.read(parent.folder, one) for one in small if one.live), rows]
@@ -597,7 +614,9 @@ class Generations:
         with scratch_folder(self.folder(profile), _BUILDING) as build:
             place = segment_list.free_place(kept)
             segments.move(merged, build / place)
-            kept = sorted([*kept, without(build, segment_list.whole(build, place), gone)], key=lambda one: one.place)
+            kept = sorted(
+                [*kept, segment_list.without(build, segment_list.whole(build, place), gone)], key=lambda one: one.place
+            )
             taken = self._take_over(newest, build, kept)
             facts = {key: value for key, value in newest.manifest.items() if key not in _OF_FILES}
             return self._publish(profile, build, {**facts, "notes": [*facts.get("notes", ()), *notes]}, taken)
