@@ -46,7 +46,7 @@ run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.
 	@nice $(MAKE) --silent --no-print-directory $(VENV)/.torch &
 	@$(PY) -m core models fetch
 	@$(PY) -m core init
-	@$(PY) -m core reindex
+	@$(PY) -m core reindex --words
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, two workers, PostgreSQL, a store, a git remote, a proxy

@@ -139,6 +139,7 @@ from core.services.reviews.merge import Merger
 from core.services.search.answers import Answerer
 from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
+from core.services.search.pending import VectorProgress
 from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
 from core.services.tuning.alpha import AlphaTraining
@@ -251,13 +252,15 @@ class IndexRoom:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The one search, what the Search page shows, answers from it, what people asked, and the index of an earlier day."""
+    """The one search, what the Search page shows, answers from it, what people asked, the index of an earlier day, and how far
+    vectors are that are still being computed."""
 
     searcher: Searcher
     page: SearchPage
     queries: QueryLog
     as_of: AsOf
     answerer: Answerer
+    progress: VectorProgress
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +411,7 @@ def build(
     limit = worker_limit(settings.workers, shared)
     workers = processes or SystemProcesses(settings.home, limit, settings.worker_memory)
     jobs = Jobs(database, Crew(database, workers, shared=shared), clock, accounts, audit)
+    progress = VectorProgress(jobs)
     owners = Owners(accounts)
     news = ChangeNews(messages, accounts)
     changes = Changes(
@@ -441,6 +445,7 @@ def build(
         fitness.caveat,
         house_files.house,
         lambda when, profile: as_of.open(when, profile),
+        progress.of,
     )
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
@@ -451,7 +456,16 @@ def build(
 
     entities = EntityExtractor(models, spacy_ner.entities, settings.llm_concurrency)
     builder = IndexBuilder(
-        store, documents, generations, models, vectors, clock, texts, entities, settings.llm_concurrency
+        store,
+        documents,
+        generations,
+        models,
+        vectors,
+        clock,
+        texts,
+        entities,
+        settings.llm_concurrency,
+        settings.words_first,
     )
     guard = WorkspaceGuard(store, database, generations)
     looks = (
@@ -560,7 +574,7 @@ def build(
         for step in (*setup, *repairs):
             step()
         if store.head():
-            builder.build(team_settings.profile(), progress=progress)
+            builder.build(team_settings.profile(), progress=progress, words=True)
         return verifier.problems(progress)
 
     folders = _shared_folders(settings, generations)
@@ -642,7 +656,7 @@ def build(
             index_jobs,
             following,
         ),
-        search=Search(searcher, page, queries, as_of, answerer),
+        search=Search(searcher, page, queries, as_of, answerer, progress),
         answers=AnswerRoom(
             answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
         ),

@@ -42,6 +42,7 @@ class Settings:
     )  # processes for jobs that this machine starts at most; -1 is one per core, none with a database of its own
     worker_memory: int = 0  # megabytes that each may take; 0 shares half of the machine's memory
     threads: int = 0  # embedding threads; 0 is one per core
+    words_first: float = 5.0  # seconds of embedding beyond which words can be searched first, and meaning follows
     device: str = ""  # where hub models compute: cuda, mps or cpu; the best that is here if not set
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc

@@ -210,6 +210,7 @@ class Generation:
     notes: tuple[str, ...] = ()
     calls: int = 0  # of language models, in the builds that made it
     worth: float = 0.0  # dollars that these cost without a cache
+    pending: int = 0  # chunks that have no vector yet: until all have one, it is searched by words alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +361,16 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """Vectors that are still being computed: how many passages have theirs, of how many; `seconds` is about what is left."""
+
+    done: int
+    total: int
+    seconds: float | None = None  # None while nothing is known of their speed
+    stopped: bool = False  # nobody computes them any more: the build failed, or was cancelled
+
+
+@dataclass(frozen=True, slots=True)
 class Result:
     """A search with all that explains its ranks."""
 
@@ -375,6 +386,7 @@ class Result:
     fits: bool = True  # whether that is enough
     also: tuple[str, ...] = ()  # the query in other words, which were searched for, too
     as_of: str = ""  # the earlier day that was asked about; "" is now
+    pending: Pending | None = None  # vectors are not there yet, so that words alone were searched
 
 
 # ---------------------------------------------------------------- language models

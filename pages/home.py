@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.access import allowed
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import empty, gaps, identity, inbox, keys, loop, style
+from pages.ui import empty, gaps, identity, inbox, keys, loop, style, vectors
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -32,6 +32,8 @@ def index_summary(state: IndexState) -> tuple[str, str]:
         return "Rolled back", f"Generation {state.serving.number} was chosen by hand."
     if state.behind:
         return "Catching up", f"{style.count(state.behind, 'change')} cannot be found yet."
+    if state.serving.pending:
+        return "By words", "Documents can be found by their words so far, soon by their meaning."
     return "Up to date", f"Generation {state.serving.number}, built {style.moment(state.serving.built)}"
 
 
@@ -108,6 +110,7 @@ def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, o
 
 st.title("What the team knows")
 search_box()
+vectors.draw()
 view = overview()
 if not view.documents:
     may = allowed(me, "propose a change")

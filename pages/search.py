@@ -10,7 +10,8 @@ from core.curation.pins import FILE as PINS
 from core.curation.pins import Pin
 from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
-from pages.ui import actions, flash, identity, keys
+from core.services.search.searcher import pending_json
+from pages.ui import actions, flash, identity, keys, vectors
 from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, examples, filters_from, search_view
 from pages.ui.words import saving
@@ -48,6 +49,7 @@ def search() -> None:
         allowed(me, "propose a change"),
         allowed(me, "get a written answer") and app().search.answerer.offered(),
         st.session_state.pop(keys.WRITTEN, None),
+        pending_json(vectors.pending(app())),
     )
     if clicked.answer:
         st.session_state[keys.WRITTEN] = write(me, clicked.answer)

@@ -78,6 +78,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Examples(), "examples")
 
 
+AT_ONCE = {"words_first": 1e9}  # words and vectors in one generation, however slow the machine is
+os.environ.setdefault("CONCORD_WORDS_FIRST", "1e9")  # the same for processes that tests start
 ME = Person("Ann Author", "ann@example.org")
 ON_POSTGRES = os.environ.get("CONCORD_TEST_DATABASE") == "postgresql"
 SHARED = Path(os.environ.get("CONCORD_SHARED", ROOT.parent / "shared")) / "data"
@@ -279,7 +281,7 @@ def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
 
 def small_app(home: Path, processes: Processes | None = None, **settings: object) -> App:
     """A workspace with the miniature models. Its jobs wait until a test does them or gives it `processes`."""
-    chosen = load({}, home=home, **settings)
+    chosen = load({}, **{"home": home, **AT_ONCE, **settings})
     alone = not (chosen.database or chosen.repository or chosen.store or ON_POSTGRES)
     if alone and chosen.sign_in == "demo" and not (home.exists() and any(home.iterdir())):
         blank.fill(home, made_anew)
@@ -288,7 +290,7 @@ def small_app(home: Path, processes: Processes | None = None, **settings: object
 
 def made_anew(home: Path) -> App:
     """The same, step by step."""
-    return opened(load({}, home=home), NoProcesses())
+    return opened(load({}, home=home, **AT_ONCE), NoProcesses())
 
 
 def opened(settings: Settings, processes: Processes) -> App:
@@ -393,7 +395,7 @@ def built_kb(home: Path) -> Path:
 
 
 def kb_settings(home: Path) -> Settings:
-    return load({}, home=home, cache=ROOT / ".cache" / "tests")
+    return load({}, home=home, cache=ROOT / ".cache" / "tests", **AT_ONCE)
 
 
 @pytest.fixture(scope="session")

@@ -178,6 +178,7 @@ USE_CASES = {
         "offered": EVERYBODY,
     },
     "search.page": {"find": EVERYBODY, "warm": UPKEEP},
+    "search.progress": {"of": EVERYBODY},
     "search.as_of": {"moment open": EVERYBODY},
     "search.queries": {
         "consents": "search",

@@ -126,5 +126,10 @@ def _context(document: Document, heading: tuple[str, ...], piece: Piece) -> str:
 
 def embedded_text(chunk: Chunk) -> str:
     """What the legs read: the context, then the passage, with pictures by their words, and without what nobody reads."""
-    text = html.unescape(blanked(in_words(chunk.text)))
-    return f"{chunk.context}\n\n{text}" if chunk.context else text
+    return with_context(chunk.context, chunk.text)
+
+
+def with_context(context: str, passage: str) -> str:
+    """The same from its parts."""
+    text = html.unescape(blanked(in_words(passage)))
+    return f"{context}\n\n{text}" if context else text

@@ -23,6 +23,9 @@ from core.types import Generation
 def register(add: Any) -> None:
     again = add("reindex", reindex)
     again.add_argument("--profile", default="", help="which profile (default: the one in production)")
+    again.add_argument(
+        "--words", action="store_true", help="end when words can be searched; the app adds vectors that take long"
+    )
     again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
     again.add_argument(
         "--on",
@@ -86,7 +89,12 @@ def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Build in this process or on a cluster, with a progress bar."""
     app = open_app(settings)
     built = app.index.jobs.build(
-        acting(app, options), options.profile, full=options.full, progress=terminal.progress, on=options.on
+        acting(app, options),
+        options.profile,
+        full=options.full,
+        progress=terminal.progress,
+        on=options.on,
+        words=options.words,
     )
     lines = [builder.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
@@ -212,7 +220,10 @@ def generations_list(settings: Settings, options: Namespace, terminal: Terminal)
     generations = app.index.admin.generations_of(acting(app, options), options.profile)
     terminal.show(
         [strict.plain(g) for g in generations],
-        table([_row(g) for g in generations], ("n", "commit", "documents", "chunks", "MB", "built", "serving")),
+        table(
+            [_row(g) for g in generations],
+            ("n", "commit", "documents", "chunks", "without vector", "MB", "built", "serving"),
+        ),
     )
     return 0
 
@@ -233,6 +244,7 @@ def _row(g: Generation) -> tuple[Any, ...]:
         g.commit[:12],
         g.documents,
         g.chunks,
+        g.pending or "",
         f"{g.bytes / 1e6:.1f}",
         g.built,
         "yes" if g.current else "",

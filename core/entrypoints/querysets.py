@@ -175,7 +175,7 @@ def one_json(app: App, actor: Actor, name: str, *, questions: bool) -> dict[str,
     """The contract of `eval querysets NAME --json`; with `questions` also each of them with its judgments."""
     querysets = app.evaluation.querysets
     queryset, judged_pools = querysets.show(actor, name), querysets.pool_summary(actor, name)
-    lost = querysets.unmapped(actor, name, app.search.searcher.index())
+    lost = querysets.unmapped(actor, name, app.search.searcher.index(words=True))
     value: dict[str, Any] = {
         "name": queryset.name,
         "about": queryset.about,

@@ -11,6 +11,7 @@ from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput
 from core.retrieval import config as configs
 from core.services.search import searcher
+from core.services.search.pending import sentence
 from core.settings import Settings
 from core.types import Filters, Hit, Result
 
@@ -61,6 +62,7 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     )
     lines = [
         *_past(result),
+        *([sentence(result.pending), ""] if result.pending else []),
         *_doubts(result),
         *(line for hit in result.hits for line in _hit_lines(hit, options.explain)),
     ]

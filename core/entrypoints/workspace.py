@@ -169,6 +169,9 @@ def restore(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     else:
         saved = backups.restore(actor, Path(options.folder), terminal.progress)
     lines = [f"Restored {settings.home} from {saved.folder}: {_contents(saved)}, as of {saved.created}."]
+    serving = app.index.generations.current(app.platform.settings.production().profile)
+    if serving and serving.pending:
+        lines.append("Words can be searched. Vectors follow when the app starts, or with: python -m core reindex")
     terminal.show({**strict.plain(saved), "home": str(settings.home)}, lines)
     return 0
 

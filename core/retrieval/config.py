@@ -310,6 +310,18 @@ def embeds(config: SearchConfig) -> bool:
     return any(LEGS[leg].embeds for leg in config.legs)
 
 
+def by_words(config: SearchConfig) -> SearchConfig:
+    """The same search without legs that need vectors, as long as there are none.
+
+    >>> by_words(RECOMMENDED).legs, by_words(parse("dense+hyde")).legs, by_words(RECOMMENDED).fields == RECOMMENDED.fields
+    (('bm25',), ('bm25',), True)
+    """
+    legs = tuple(leg for leg in config.legs if not LEGS[leg].embeds) or ("bm25",)
+    weights = {leg: weight for leg, weight in config.weights.items() if leg in legs}
+    fixed = replace(config, legs=legs, hyde=False, alpha_from="fixed", weights=Frozen(weights))
+    return fitting(fixed) if any(weights.values()) else fitting(replace(fixed, weights=Frozen({})))
+
+
 def imagines(config: SearchConfig) -> bool:
     """Whether HyDE has a leg to work for."""
     return config.hyde and "dense" in config.legs

@@ -18,8 +18,9 @@ from core.entrypoints.api.limits import Turns
 from core.entrypoints.mcp.http import McpEndpoint
 from core.errors import Busy, ConcordError, Refused
 from core.services.playground.compare import to_json
+from core.services.search.searcher import pending_json
 from core.settings import load
-from pages.ui import direct, pictures, request_body, unsubscribe
+from pages.ui import direct, pictures, request_body, unsubscribe, vectors
 from pages.ui.components import editor_view
 from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, filters_from
@@ -126,6 +127,12 @@ async def asked(request: Request, actor: Actor) -> Response:
     )
 
 
+@needs("search")
+async def meaning(request: Request, actor: Actor) -> Response:
+    """How far vectors are that are still being computed; null when all are there."""
+    return await _computed(request, lambda: pending_json(vectors.pending(current_app())))
+
+
 @needs("compare configurations")
 async def compare(request: Request, actor: Actor) -> Response:
     """A playground by its link, for programs."""
@@ -167,6 +174,7 @@ ROUTES = [
     Route(editor_view.ROUTE, codemirror),
     Route("/api/find", find),
     Route("/api/answer", answered),
+    Route("/api/pending", meaning),
     Route("/api/asked", asked, methods=["POST"]),
     Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),

@@ -164,4 +164,4 @@ def evidence(
 def unmapped(queryset: str, digest: str, generation: str, _actor: Actor) -> tuple[Anchored, ...]:
     """Judgments of a set that find no place in the serving generation."""
     current = app()
-    return current.evaluation.querysets.unmapped(_actor, queryset, current.search.searcher.index())
+    return current.evaluation.querysets.unmapped(_actor, queryset, current.search.searcher.index(words=True))

@@ -3,12 +3,16 @@
     index/<profile>-<digest>/
         LOCK                      one builder at a time
         CURRENT                   which generation serves; replaced atomically
+        EMBEDDING                 one process at a time computes vectors that are pending
         gen-000007-1a2b3c4d5e6f/  segments (segment_list.py), MANIFEST.json, PIN, SHA256SUMS
 
 A folder gets its name only when everything in it is on the disk, manifest and checksums last. Readers hold a shared lock
 on PIN, so nothing is removed under them; a crash leaves a `building-` folder that the next builder sweeps. A generation is
 checked when it is opened, and a build that starts from it looks at the sizes and times of its files: a damaged one is
 passed over for the newest whole one. What a build takes over are hard links, with the checksums they had.
+
+A generation may be published before its vectors are computed: its manifest says how many are pending, and words can be
+searched. The next generation of the same commit links those words and has the vectors beside them.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ from core.adapters.system.files import (
     write_atomic,
 )
 from core.adapters.system.later import Later
-from core.errors import Corrupt, NotFound, StorageFailed, Unavailable, storing
+from core.errors import BadInput, Corrupt, NotFound, StorageFailed, Unavailable, storing
 from core.profiles import LANCE, identity
 from core.types import Chunk, Damage, Document, Extract, Generation, Profile
 
@@ -56,6 +60,7 @@ if TYPE_CHECKING:
     from core.adapters.serving import fields, image, mapped, stopwords, tfidf
 
     Opened = mapped.MappedIndex | lance_opened.TableIndex
+    Embed = Callable[[Sequence[str]], np.ndarray]  # texts to one vector each
 else:  # what needs numpy and pyarrow
     np = Later("numpy")
     inspection, lance, segment_list, segments = (
@@ -78,6 +83,7 @@ _OF_FILES = (
     "profile",
     "digest",
     "chunks",
+    "pending",
     "files",
     "written",
 )  # written anew with every generation
@@ -150,13 +156,14 @@ class Generations:
     # ------------------------------------------------------------ looking
 
     def all(self, profile: Profile) -> tuple[Generation, ...]:
-        """Complete generations, newest first."""
+        """Complete generations, newest first; without those that had words alone until another took their place."""
         serving = self._current_name(profile)
         complete = [_generation(path, manifest, path.name == serving) for path, manifest in self._complete(profile)]
         if self.copies:
             here = {generation.folder for generation in complete}
             complete += [row for row in self.copies.published(self.folder(profile)) if row.folder not in here]
-        return tuple(sorted(complete, key=lambda generation: -generation.number))
+        left = (one for one in complete if not one.pending or one.folder == serving)
+        return tuple(sorted(left, key=lambda generation: -generation.number))
 
     def current(self, profile: Profile) -> Generation | None:
         """The generation that serves: the published one, or the newest that is whole if that one is damaged."""
@@ -229,11 +236,21 @@ class Generations:
 
     # ------------------------------------------------------------ reading
 
-    def open(self, profile: Profile) -> Opened:
+    def open(self, profile: Profile, *, words: bool = False) -> Opened:
         """The serving generation, ready to search; opened once and kept until another one is published.
 
-        While one thread opens a new generation, the others go on with the one they have.
+        While one thread opens a new generation, the others go on with the one they have. One whose vectors are pending is
+        given to those who can do with `words` alone; others are told to wait.
         """
+        index = self._opened(profile)
+        if index.generation.pending and not words:
+            raise Unavailable(
+                f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be searched "
+                "by words alone, and nothing is measured. Try again in a while."
+            )
+        return index
+
+    def _opened(self, profile: Profile) -> Opened:
         key = _folder_name(profile)
         stamp = _stamp(f"{self.root}/{key}/CURRENT")  # text: joining paths would cost more than asking for the file
         opened = self._open.get(key)
@@ -280,7 +297,7 @@ class Generations:
     def kept(self, profile: Profile, commit: str) -> tuple[Opened, Parent] | None:
         """The generation of a commit, pinned as long as its index lives; None if it is not kept any more."""
         for parent in self.usable(profile):
-            if parent.manifest["commit"] != commit:
+            if parent.manifest["commit"] != commit or parent.manifest.get("pending"):
                 continue
             with suppress(FileNotFoundError):  # removed since it was listed
                 pin = open(parent.folder / "PIN")  # noqa: SIM115  kept open as long as the index lives
@@ -369,6 +386,21 @@ class Generations:
             elif manifest.get("format") in (1, 2, FORMAT):
                 yield Parent(path, manifest)
 
+    def pending_texts(self, parent: Parent | None) -> list[str]:
+        """What the embedder has still to read of a generation, segment by segment."""
+        waiting = _waiting(parent.folder) if parent and parent.manifest.get("pending") else []
+        return [text for one in waiting for text in segments.texts(parent.folder, one)] if parent else []
+
+    @contextmanager
+    def embedding(self, profile: Profile) -> Iterator[list[str]]:
+        """Texts whose vectors are pending, for whoever computes them: one process at a time, while others build and search."""
+        folder = self.folder(profile)
+        folder.mkdir(parents=True, exist_ok=True)
+        with storing(folder), flock(folder / "EMBEDDING"):
+            with self._locked(folder):  # nothing is removed while it is read
+                texts = self.pending_texts(next(self.usable(profile), None))
+            yield texts
+
     def is_whole(self, parent: Parent) -> bool:
         """Whether every byte of a generation is what was published."""
         if any(damage.wrong_files(parent.folder)):
@@ -427,13 +459,19 @@ class Generations:
         documents: Sequence[Document],
         chunks: Sequence[Chunk],
         terms: Sequence[str],
-        vectors: np.ndarray,
+        vectors: np.ndarray | None,
         facts: Mapping[str, Any],
         timed: Callable[[str], Any],
         extracts: Sequence[Extract] | None = None,
+        embed: Embed | None = None,
     ) -> Generation:
-        """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not."""
+        """Write and publish a generation. `gone` are ids of documents that the parent has and this one has not.
+
+        Without `vectors` they are pending; with them, `embed` gives those that are pending in the parent.
+        """
         if profile.engine == LANCE:
+            if vectors is None:
+                raise BadInput(f"The engine {LANCE} keeps words and vectors in one table: it is built with both.")
             batch = writing.TableRows(gone, documents, chunks, terms, vectors, facts["position"])
             return self._write_table(profile, parent, batch, facts, timed)
         rows = segments.rows_of(documents, chunks, terms, vectors, extracts)
@@ -445,14 +483,19 @@ class Generations:
                     before = [
                         segment_list.without(parent.folder, one, gone) for one in segment_list.listed(parent.folder)
                     ]
-                    small = segments.folded(before, len(chunks))
+                    edited = vectors is not None and (documents or gone)
+                    small = segments.folded(before, len(chunks)) if edited else []
                     kept = [one for one in before if one not in small and one.live]
-                    parts = [*(segments.read(parent.folder, one) for one in small if one.live), rows]
+                    parts = [*(_read(parent.folder, one, embed) for one in small if one.live), rows]
             notes = [*facts.get("notes", ()), *_measured(parent)]
+            own = list(kept)
             if any(len(part.documents) for part in parts) or not kept:
                 notes += self._write_segment(profile, build, kept, segments.joined(parts), timed)
+            taken = self._take_over(parent, build, kept) if parent else {}
+            if parent and embed and vectors is not None:
+                with timed("vectors"):
+                    notes += self._add_vectors(parent, build, own, embed)
             with timed("publish"):
-                taken = self._take_over(parent, build, kept) if parent else {}
                 return self._publish(profile, build, {**facts, "notes": notes}, taken)
 
     def _write_segment(
@@ -464,7 +507,16 @@ class Generations:
         kept.append(segment_list.whole(build, place))
         kept.sort(key=lambda one: one.place)
         with timed("vectors"):
-            return self._ann(build / place)
+            return self._ann(build / place) if rows.vectors is not None else []
+
+    def _add_vectors(self, parent: Parent, build: Path, kept: Sequence[Segment], embed: Embed) -> list[str]:
+        """Vectors for the words that are taken over without; what there is to remark."""
+        notes = []
+        for one in kept:
+            if not segments.has_vectors(parent.folder, one):
+                segments.add_vectors(parent.folder, one, build, embed(segments.texts(parent.folder, one)))
+                notes += self._ann(one.folder(build))
+        return notes
 
     def _take_over(self, parent: Parent, build: Path, kept: Sequence[Segment]) -> dict[str, str]:
         """Link the files of the parent's segments that are kept. Gives their checksums."""
@@ -546,6 +598,7 @@ class Generations:
             "digest": identity(profile),
             **facts,
             "chunks": facts["chunks"] if "chunks" in facts else sum(one.live for one in segment_list.listed(build)),
+            "pending": 0 if "table" in facts else sum(one.live for one in _waiting(build)),
             "files": {name: size for name, (size, _) in written.items()},
             "written": written,
         }
@@ -570,6 +623,8 @@ class Generations:
         if profile.engine == LANCE:
             return False  # its files are joined by every build
         parent = next(self.usable(profile), None)
+        if parent and parent.manifest.get("pending"):
+            return False  # the build that adds the vectors asks again
         return (
             parent is not None and bool(segments.due(segment_list.listed(parent.folder))) and not self.pinned(profile)
         )
@@ -641,17 +696,18 @@ class Generations:
         folder = self.folder(profile)
         with storing(folder), self._locked(folder):
             for generation in self.all(profile):
-                if generation.number == number:
+                if generation.number == number and not generation.pending:
                     self._point(profile, generation.folder, pinned=True)
                     return replace(generation, current=True)
-        known = ", ".join(str(generation.number) for generation in self.all(profile)) or "none"
+        known = ", ".join(str(one.number) for one in self.all(profile) if not one.pending) or "none"
         raise NotFound(f"The profile {profile.name!r} has no generation {number}. Generations: {known}.")
 
     def _retire(self, profile: Profile) -> None:
-        """Remove damaged generations and those beyond the last few, except the serving one and what somebody still reads."""
+        """Remove damaged generations, those beyond the last few and those whose vectors came later, except the serving one
+        and what somebody still reads."""
         serving = self._current_name(profile)
         folder = self.folder(profile)
-        whole = [path.name for path, _ in self._complete(profile)]
+        whole = [path.name for path, manifest in self._complete(profile) if not manifest.get("pending")]
         for name in filter(damage.NAME.fullmatch, os.listdir(folder)):
             if name in whole[: self.keep]:
                 continue
@@ -663,6 +719,19 @@ class Generations:
             (folder / name).rename(folder / f"leaving-{name}")
             os.close(pin)
             shutil.rmtree(folder / f"leaving-{name}", ignore_errors=True)
+
+
+def _waiting(generation: Path) -> list[Segment]:
+    """Segments whose vectors are pending."""
+    return [one for one in segment_list.listed(generation) if not segments.has_vectors(generation, one)]
+
+
+def _read(generation: Path, segment: Segment, embed: Embed | None) -> SegmentRows:
+    """What a segment is written from, with vectors that were pending."""
+    rows = segments.read(generation, segment)
+    if rows.vectors is not None or embed is None:
+        return rows
+    return replace(rows, vectors=embed(segments.texts(generation, segment)))
 
 
 def _same(first: Path, one: Segment, second: Path, other: Segment) -> bool:
@@ -714,6 +783,7 @@ def _generation(path: Path, manifest: Mapping[str, Any], current: bool) -> Gener
         notes=tuple(manifest.get("notes", ())),
         calls=manifest.get("calls", 0),
         worth=manifest.get("worth", 0.0),
+        pending=manifest.get("pending", 0),
     )
 
 

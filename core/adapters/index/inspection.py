@@ -89,6 +89,8 @@ def _image(served: Path, connection: Any, options: LexicalOptions) -> Iterator[s
 
 
 def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    if manifest.get("pending") and not (folder / "served" / "vectors.npy").exists():
+        return  # they are still being computed
     ids = _ids(folder)
     stored, rows = lance.read(folder / "vec")
     served = image.map_array(folder / "served" / "vectors.npy")

@@ -22,6 +22,7 @@ from core.adapters.index import duckdb, graph, lance
 from core.adapters.index.segment_list import Segment, gone_chunks, of_gone
 from core.adapters.serving import fields, image
 from core.analysis import analyser
+from core.chunking import with_context
 from core.types import Chunk, Document, Extract, LexicalOptions
 
 FOLDED = 256  # chunks; so few are written anew with every edit
@@ -36,7 +37,7 @@ class SegmentRows:
     documents: pa.Table
     chunks: pa.Table
     terms: Sequence[str]
-    vectors: np.ndarray
+    vectors: np.ndarray | None  # None: they come later, and until then words alone are searched
     graph: Mapping[str, pa.Table] | None
 
 
@@ -47,7 +48,7 @@ def rows_of(
     documents: Sequence[Document],
     chunks: Sequence[Chunk],
     terms: Sequence[str],
-    vectors: np.ndarray,
+    vectors: np.ndarray | None,
     extracts: Sequence[Extract] | None,
 ) -> SegmentRows:
     """What a segment of these documents is written from."""
@@ -68,21 +69,22 @@ def read(generation: Path, segment: Segment) -> SegmentRows:
     left = np.setdiff1d(np.arange(len(documents)), segment.gone)
     with duckdb.open_file(folder / "fts.duckdb") as connection:
         terms = duckdb.analysed(connection)
-    vectors = image.map_array(folder / "served" / "vectors.npy")[live]
+    vectors = image.map_array(folder / "served" / "vectors.npy")[live] if has_vectors(generation, segment) else None
     said = graph.tables(folder, gone_chunks(generation, segment)) if graph.present(folder) else None
     return SegmentRows(documents.take(left), chunks.take(live), [terms[n] for n in live.tolist()], vectors, said)
 
 
 def joined(parts: Sequence[SegmentRows]) -> SegmentRows:
-    """The rows of several segments as those of one. Where one says nothing of a graph, none is kept."""
+    """The rows of several segments as those of one. Where one says nothing of a graph, none is kept; so with vectors."""
     if len(parts) == 1:
         return parts[0]
     said = [part.graph for part in parts if part.graph is not None]
+    vectors = [part.vectors for part in parts if part.vectors is not None]
     return SegmentRows(
         _stacked([part.documents for part in parts]),
         _stacked([part.chunks for part in parts]),
         [terms for part in parts for terms in part.terms],
-        np.concatenate([part.vectors for part in parts]),
+        np.concatenate(vectors) if len(vectors) == len(parts) else None,
         {name: _stacked([tables[name] for tables in said]) for name in said[0]} if len(said) == len(parts) else None,
     )
 
@@ -102,21 +104,51 @@ def write(
     timed: Callable[[str], Any] = lambda name: nullcontext(),
 ) -> None:
     """Write a segment from its rows alone; `alone`: it is all that its generation has."""
-    for name in ("served", "vec"):
-        (folder / name).mkdir(parents=True)
-    ids: list[str] = rows.chunks["id"].to_pylist()
+    (folder / "served").mkdir(parents=True)
     with (
         timed("lexical"),
         duckdb.written(folder / "fts.duckdb", rows.documents, rows.chunks, rows.terms) as connection,
     ):
         image.compile_lexical(connection, folder / "served", options, alone)
         fields.build(folder, analyser(options))
-    with timed("vectors"):
-        lance.write(folder / "vec", ids, rows.vectors)
-        image.write_vectors(folder / "served", rows.vectors[np.argsort(np.array(ids, dtype="U16"), kind="stable")])
+    if rows.vectors is not None:
+        with timed("vectors"):
+            write_vectors(folder, rows.chunks["id"].to_pylist(), rows.vectors)
     if rows.graph is not None:
         with timed("graph"):
             graph.write(folder, rows.graph)
+
+
+def write_vectors(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:
+    """The vectors of a segment: one per chunk, in the order of these ids."""
+    (folder / "vec").mkdir()
+    lance.write(folder / "vec", ids, vectors)
+    image.write_vectors(folder / "served", vectors[np.argsort(np.array(ids, dtype="U16"), kind="stable")])
+
+
+def has_vectors(generation: Path, segment: Segment) -> bool:
+    """Whether a segment was written with vectors, or got them later."""
+    return (segment.folder(generation) / "served" / "vectors.npy").exists()
+
+
+def texts(generation: Path, segment: Segment) -> list[str]:
+    """What the embedder reads of each chunk that is not gone, in the order of their ids."""
+    folder = segment.folder(generation)
+    documents, chunks = (image.read_table(folder / "served" / f"{name}.arrow") for name in ("documents", "chunks"))
+    bodies, contexts = image.MappedTexts(documents, "text"), image.MappedTexts(chunks, "context")
+    homes, first, last = (image.numbers(chunks, name) for name in ("doc", "first_byte", "last_byte"))
+    return [
+        with_context(contexts[n], bodies.part(homes.item(n), first.item(n), last.item(n)))
+        for n in np.flatnonzero(~of_gone(generation, segment)).tolist()
+    ]
+
+
+def add_vectors(source: Path, segment: Segment, target: Path, vectors: np.ndarray) -> None:
+    """Write the vectors of chunks that are not gone beside the words of a segment; what is gone gets zeros."""
+    ids: list[str] = image.read_table(segment.folder(source) / "served" / "chunks.arrow")["id"].to_pylist()
+    rows = np.zeros((len(ids), vectors.shape[1]), dtype=np.float32)
+    rows[~of_gone(source, segment)] = vectors
+    write_vectors(segment.folder(target), ids, rows)
 
 
 def link(source: Path, target: Path, names: Iterable[str]) -> None:

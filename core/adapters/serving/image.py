@@ -5,7 +5,7 @@
     where.npy, counts.npy
     lengths.npy                       words of each chunk
     impacts.npy                       what each posting adds to its chunk's score, where the segment is all there is
-    vectors.npy                       unit vectors, one row per chunk
+    vectors.npy                       unit vectors, one row per chunk; not there while they are still being computed
 
 It is made from the DuckDB file and the vectors at build time, never changed afterwards,
 and shared between processes through the page cache.
@@ -179,6 +179,15 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 def map_array(path: Path) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="r"))
+
+
+def map_vectors(folder: Path) -> np.ndarray | None:
+    """The vectors of a segment, read ahead; None while they are not there."""
+    if not (folder / "vectors.npy").exists():
+        return None
+    rows = map_array(folder / "vectors.npy")
+    warm(rows)
+    return rows
 
 
 def warm(array: np.ndarray) -> None:

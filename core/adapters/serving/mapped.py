@@ -53,7 +53,7 @@ class MappedIndex:
     _last_byte: Numbers
     _above: Numbers
     _below: Numbers
-    _vectors: np.ndarray | StitchedVectors
+    _rows: np.ndarray | StitchedVectors | None
 
     def __init__(
         self,
@@ -88,8 +88,7 @@ class MappedIndex:
         )
         self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
         self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
-        self._vectors = image.map_array(served / "vectors.npy")
-        image.warm(self._vectors)
+        self._rows = image.map_vectors(served)
 
     def _map(self, stitched: Stitched) -> None:
         """Several segments as one."""
@@ -98,7 +97,7 @@ class MappedIndex:
         self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
             stitched.numbers(name) for name in _NUMBERS
         )
-        self._doc_of, self._vectors = stitched.doc_of, stitched.vectors
+        self._doc_of, self._rows = stitched.doc_of, stitched.vectors
 
     # ------------------------------------------------------------ contents
 
@@ -298,7 +297,14 @@ class MappedIndex:
 
     def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
         """The vector leg, by the image or another engine."""
-        return DenseLeg(self, vector) if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
+        own = DenseLeg(self, self._vectors, vector)
+        return own if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
+
+    @property
+    def _vectors(self) -> np.ndarray | StitchedVectors:
+        if self._rows is None:
+            raise Unavailable("its vectors are still being computed.")
+        return self._rows
 
     @cached_property
     def _engines(self) -> Engines:
@@ -318,8 +324,8 @@ class MappedIndex:
                 known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
                 local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
             else:
-                rows = self._stitched.parts[n].vectors if self._stitched else self._vectors
-                local = near_top(rows @ vector, depth, _CLOSE)
+                rows = self._stitched.parts[n].vectors if self._stitched else None
+                local = near_top((self._vectors if rows is None else rows) @ vector, depth, _CLOSE)
             found.append(numbers[local][numbers[local] >= 0])
         return np.concatenate(found).astype(np.int64)
 
@@ -399,6 +405,7 @@ class DenseLeg:
     """Cosine to the query: exact while that is fast, beyond that by LanceDB's ANN index."""
 
     index: MappedIndex
+    rows: np.ndarray | StitchedVectors
     vector: np.ndarray
     floor = -1.0
 
@@ -408,13 +415,13 @@ class DenseLeg:
         if self.index.size > self.index._exact_limit:
             return self._approximate(depth, allowed)
         if allowed is None:
-            return self._ordered(near_top(self.index._vectors @ self.vector, depth, _CLOSE), depth)
+            return self._ordered(near_top(self.rows @ self.vector, depth, _CLOSE), depth)
         chunks = np.flatnonzero(allowed)
-        return self._ordered(chunks[near_top((self.index._vectors @ self.vector)[chunks], depth, _CLOSE)], depth)
+        return self._ordered(chunks[near_top((self.rows @ self.vector)[chunks], depth, _CLOSE)], depth)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """Exact cosines in double precision: the same on any number of threads."""
-        rows = self.index._vectors[np.array(chunks, dtype=np.int64)].astype(np.float64)
+        rows = self.rows[np.array(chunks, dtype=np.int64)].astype(np.float64)
         cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
         return cosines
 
@@ -426,7 +433,7 @@ class DenseLeg:
         """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
         if allowed is not None and int(allowed.sum()) <= self.index._exact_limit:
             chunks = np.flatnonzero(allowed)
-            return self._ordered(chunks[near_top(self.index._vectors[chunks] @ self.vector, depth, _CLOSE)], depth)
+            return self._ordered(chunks[near_top(self.rows[chunks] @ self.vector, depth, _CLOSE)], depth)
         wanted = depth
         while True:
             chunks = self.index.near(self.vector, wanted)

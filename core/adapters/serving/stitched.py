@@ -31,7 +31,7 @@ class OpenSegment:
     def __init__(self, folder: Path) -> None:
         served = folder / "served"
         self.documents, self.chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
-        self.vectors = image.map_array(served / "vectors.npy")
+        self.vectors = image.map_vectors(served)
         self.terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
         self.start, self.where, self.counts, self.lengths = (
             image.map_array(served / f"{name}.npy") for name in ("start", "where", "counts", "lengths")
@@ -39,7 +39,6 @@ class OpenSegment:
         self.doc_of = image.numbers(self.chunks, "doc")
         self.mask = lru_cache(maxsize=16)(self._mask)
         self._kept: dict[str, Any] = {}
-        image.warm(self.vectors)
 
     def __len__(self) -> int:
         return len(self.chunks)
@@ -69,9 +68,9 @@ class OpenSegment:
 
 
 def opened(folder: Path) -> OpenSegment:
-    """A segment, opened once per process however many generations have links to it."""
-    stat = (folder / "served" / "chunks.arrow").stat()
-    key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
+    """A segment, opened once per process however many generations have links to it; again when it has got vectors."""
+    stat, vectors = (folder / "served" / "chunks.arrow").stat(), (folder / "served" / "vectors.npy").exists()
+    key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, int(vectors))
     segment = _opened.get(key)
     if segment is None:
         segment = _opened[key] = OpenSegment(folder)
@@ -228,8 +227,10 @@ class Stitched:
         return None
 
     @property
-    def vectors(self) -> StitchedVectors:
-        return StitchedVectors(self.chunks, [part.vectors for part in self.parts])
+    def vectors(self) -> StitchedVectors | None:
+        """None until every segment has its own."""
+        columns = [part.vectors for part in self.parts if part.vectors is not None]
+        return StitchedVectors(self.chunks, columns) if len(columns) == len(self.parts) else None
 
     def facts(self) -> tuple[DocumentFacts, ...]:
         return tuple(self.documents.spread([part.facts for part in self.parts]).tolist())

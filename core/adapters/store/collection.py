@@ -94,15 +94,16 @@ class Collector:
         )
 
     def retire(self, place: str, nodes: Sequence[StoreNode] | None = None) -> Collected:
-        """Drop the generations of one place that are neither kept nor used, with the files that only they name."""
+        """Drop the generations of one place that are neither kept nor used, with the files that only they name. One whose
+        vectors came later is not kept."""
         pointer = self.index.read(place)
-        if pointer is None or len(pointer.generations) <= self.keep:
+        wanted = [row.folder for row in pointer.generations if not row.facts.get("pending")] if pointer else []
+        if pointer is None or len(pointer.generations) == len(wanted[: self.keep]):
             return Collected(0, 0, 0)
         alive = [node for node in (self.nodes() if nodes is None else nodes) if node.alive]
         used = {folder for node in alive for folder in node.serves.get(place, ())}
-        kept = tuple(
-            row for n, row in enumerate(pointer.generations) if n < self.keep or row.folder in {*used, pointer.serves}
-        )
+        named = {*wanted[: self.keep], *used, pointer.serves}
+        kept = tuple(row for row in pointer.generations if row.folder in named)
         try:
             return self._drop(place, pointer, replace(pointer, generations=kept))
         except Conflict:  # somebody published or rolled back: the next one to collect looks again

@@ -29,7 +29,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
 from core.services.reviews.merge import Collision
-from core.types import Hit, Stage
+from core.types import Hit, Pending, Stage
 
 PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
 LARGEST = 2_147_483_647  # of an id
@@ -214,10 +214,14 @@ def many(item: Any) -> Any:
     return GenericAlias(list, (item,))
 
 
+PendingVectors = record(
+    "PendingVectors", "Words alone were searched, since vectors are still being computed: so many of all passages have theirs.",
+    Pending, message=str,
+)  # fmt: skip
 SearchAnswer = record(
     "SearchAnswer", "Passages of the approved documents for a question, and how they were found.",
     query=str, profile=str, generation=int, commit=str, config=dict[str, Any], as_of=str, confidence=float, fits=bool, hits=list[Hit],
-    stages=list[Stage], warnings=list[str], also=list[str], suggestions=list[str],
+    stages=list[Stage], warnings=list[str], also=list[str], suggestions=list[str], pending=PendingVectors | None,
 )  # fmt: skip
 CitedText = record("CitedText", "A sentence and the numbers of its passages.", text=str, citations=list[int])
 WithheldText = record(

@@ -36,7 +36,7 @@ class Communities:
     def all(self, actor: Actor, profile: str = "") -> tuple[Community, ...]:
         """Communities with their summaries, the largest first."""
         require(actor, "explore the graph")
-        rows = self.cached(self.searcher.index(profile))["communities"]
+        rows = self.cached(self.searcher.index(profile, words=True))["communities"]
         return tuple(strict.parse(Community, row, "community") for row in rows)
 
     def global_search(
@@ -48,7 +48,7 @@ class Communities:
         query, known = check_query(query), self.all(actor, profile)
         if not known:
             return ()
-        embedder = self.searcher.models.of(self.searcher.index(profile).profile)
+        embedder = self.searcher.models.of(self.searcher.index(profile, words=True).profile)
         vectors, _ = embed_texts(embedder, self.cache, [community.summary for community in known])
         scores = (vectors.astype(np.float64) * embedder.query(query).astype(np.float64)).sum(axis=1)
         order = np.lexsort((np.arange(len(known)), -scores))[:k]
@@ -57,7 +57,7 @@ class Communities:
     def estimate(self, actor: Actor, profile: str = "") -> tuple[CallEstimate, ...]:
         """What a language model would be asked for the summaries; nothing where they are by rules, or kept already."""
         require(actor, "explore the graph")
-        index = self.searcher.index(profile)
+        index = self.searcher.index(profile, words=True)
         if self.estimator is None or index.profile.graph != "llm" or self.memo.get(_name(index)) is not None:
             return ()
         membership, visible = self._membership(index)

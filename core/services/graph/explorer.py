@@ -202,7 +202,7 @@ class GraphExplorer:
             raise BadInput("The number of hops must be 0, 1 or 2.")
         if not 1 <= limit <= LIMIT:
             raise BadInput(f"The limit must be between 1 and {LIMIT} nodes: more cannot be read.")
-        index = self.searcher.index(profile)
+        index = self.searcher.index(profile, words=True)
         graph = index.graph()
         visible = index.allowed(filters, self.searcher.clock.today())
         membership = np.array(self.topics.cached(index)["membership"], np.int64)

@@ -32,6 +32,9 @@ def disagreements(open_index: Callable[[], Index], skipped: Callable[[str], None
         yield f"the image cannot be opened: {_line(error)}"
         return
     yield from _compared(index, "bm25", _lexical(index, sample), None, skipped)
+    if index.generation.pending:
+        skipped("Skipped vectors: they are still being computed")
+        return
     yield from _compared(index, "dense", _vectors(index, sample), _spread(index.size), skipped)
 
 

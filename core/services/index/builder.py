@@ -1,7 +1,12 @@
-"""From a commit to a generation: only changed documents are chunked, only new texts are embedded."""
+"""From a commit to a generation: only changed documents are chunked, only new texts are embedded.
+
+Where embedding would take long, a generation of words is published first, so that people can search; the vectors are
+computed behind it into the cache, and the next generation of the same commit has both.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,21 +24,25 @@ from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.bill import Bill
 from core.llm.together import THREADS, together
 from core.llm.writer import Writer
-from core.ports import Bulk, Clock, Models, Progress, Texts, no_progress
+from core.ports import Bulk, Clock, Embedder, Models, Progress, Texts, no_progress
 from core.profiles import LANCE, model_uses
 from core.services.index.background import in_background
-from core.services.index.embedding import embed_texts
+from core.services.index.embedding import embed_texts, evenly, unknown_texts
 from core.services.index.entities import EntityExtractor, Extracts
 from core.services.knowledge.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from core.adapters.cache.vectors import EmbeddingCache
     from core.adapters.git.store import GitStore
     from core.adapters.index.generations import Generations, Parent
 
 
 _RACES = 4  # times that another machine may publish first
+_TIMED = 4  # texts that are embedded to see how long all would take
+_BETWEEN = 64  # texts that are embedded between two looks at whether main moved
 _CALLS = ("calls", "worth")  # of language models, that a manifest sums over the builds of a generation
 
 
@@ -95,8 +104,10 @@ class IndexBuilder:
         texts: Texts,
         extracting: EntityExtractor | None = None,
         at_once: int = THREADS,
+        words_first: float = math.inf,
     ) -> None:
-        """`at_once`: questions that a language model is asked at the same time."""
+        """`at_once`: questions that a language model is asked at the same time. `words_first`: seconds of embedding beyond
+        which words are published first."""
         self.store, self.documents, self.generations, self.models, self.cache, self.clock = (
             store,
             documents,
@@ -105,36 +116,88 @@ class IndexBuilder:
             cache,
             clock,
         )
-        self.texts, self.at_once = texts, at_once
+        self.texts, self.at_once, self.words_first = texts, at_once, words_first
         self.extracting = extracting or EntityExtractor(models)
 
     def behind(self, profile: Profile) -> bool:
-        """Whether the index does not serve the newest commit yet."""
-        current = self.generations.current(profile)
-        return bool(self.store.head()) and (current is None or current.commit != self.store.head())
+        """Whether the index does not serve the newest commit yet, or serves words of it alone."""
+        current, head = self.generations.current(profile), self.store.head()
+        return bool(head) and (current is None or current.commit != head or bool(current.pending))
 
     def build(
-        self, profile: Profile, *, full: bool = False, progress: Progress = no_progress, bulk: Bulk | None = None
+        self,
+        profile: Profile,
+        *,
+        full: bool = False,
+        progress: Progress = no_progress,
+        bulk: Bulk | None = None,
+        words: bool = False,
     ) -> Built:
-        """Index the newest commit, unless it is indexed already; start again from what another machine published first.
-        `bulk` says where to chunk and embed: in this process if it is not given."""
+        """Index the newest commit, unless it is indexed already. `bulk` says where to chunk and embed: in this process if it
+        is not given. With `words`, vectors that take long are left to a later build."""
+        built = self._build_once(profile, full, progress, bulk)
+        while built.generation.pending and not words:
+            embedded, seconds = self._embed_pending(profile, progress, bulk)
+            if self.generations.pinned(profile):
+                break  # somebody rolled back meanwhile
+            whole = self._build_once(profile, False, progress, bulk, seconds + sum(built.seconds.values()))
+            built = _joined(built, whole, embedded, seconds)
+        return built
+
+    def _build_once(
+        self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None, spent: float = 0.0
+    ) -> Built:
+        """Publish one generation; start again from what another machine published first. `spent` counts as its time too."""
         for _ in range(_RACES):
             with suppress(Conflict):
-                return self._build_newest(profile, full, progress, bulk)
-        return self._build_newest(profile, full, progress, bulk)
+                return self._build_newest(profile, full, progress, bulk, spent)
+        return self._build_newest(profile, full, progress, bulk, spent)
 
-    def _build_newest(self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None) -> Built:
+    def _embed_pending(self, profile: Profile, progress: Progress, bulk: Bulk | None) -> tuple[int, float]:
+        """Fill the cache, until it has every vector that is pending or main moves: the words of what is new come first.
+        How many texts were embedded, and in how many seconds."""
+        embedder, head, started = self.models.of(profile), self.store.head(), time.perf_counter()
+        step, done = _BETWEEN * (bulk.at_once if bulk else 1), 0
+        prepare = lambda step: self.generations.prepare()
+        with self.generations.embedding(profile) as texts, in_background(prepare):
+            new = evenly(unknown_texts(embedder, self.cache, texts), step)
+            while done < len(new) and self.store.head() == head:
+                some = new[done : done + step]
+                part = lambda n, _, what, done=done: progress(done + n, len(new), what)
+                embed_texts(embedder, self.cache, some, part, bulk)
+                done += len(some)
+        return done, time.perf_counter() - started
+
+    def _takes_long(self, embedder: Embedder, texts: Sequence[str], bulk: Bulk | None) -> bool:
+        """Whether embedding would take longer than people should wait, by the time that a few texts take: the better of two."""
+        new = evenly(unknown_texts(embedder, self.cache, texts), _TIMED)
+        if len(new) <= 2 * _TIMED:
+            return False
+        seconds = math.inf
+        for some in (new[:_TIMED], new[_TIMED : 2 * _TIMED]):
+            started = time.perf_counter()
+            embed_texts(embedder, self.cache, some, bulk=bulk)
+            seconds = min(seconds, time.perf_counter() - started)
+        return seconds / _TIMED * (len(new) - 2 * _TIMED) > self.words_first
+
+    def _build_newest(self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None, spent: float) -> Built:
         """One try; finishes what a killed build left."""
         with self.generations.building(profile) as parent:
             commit = self.store.head()
             if not commit:
                 raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
             if parent and not full and (parent.manifest["commit"] == commit or self._overtaken(parent, commit)):
-                if self.generations.is_whole(parent):
+                commit = parent.manifest["commit"]
+                if self.generations.is_whole(parent) and not self._can_have_vectors(profile, parent, bulk):
                     return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
                 parent = next(filter(self.generations.is_whole, self.generations.usable(profile)), None)
             base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
-            return self._build(profile, commit, base, self.generations, progress, bulk)
+            return self._build(profile, commit, base, self.generations, progress, bulk, words_first=True, spent=spent)
+
+    def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
+        """Whether the vectors of a generation are pending, and known or soon computed."""
+        texts = self.generations.pending_texts(parent)
+        return bool(texts) and not self._takes_long(self.models.of(profile), texts, bulk)
 
     def _overtaken(self, parent: Parent, commit: str) -> bool:
         """Whether another machine indexed a later commit of main than is known here."""
@@ -165,6 +228,8 @@ class IndexBuilder:
         target: Generations,
         progress: Progress,
         bulk: Bulk | None = None,
+        words_first: bool = False,
+        spent: float = 0.0,
     ) -> Built:
         watch, started = Stopwatch(), time.perf_counter()
         with watch.timed("read"):
@@ -175,10 +240,22 @@ class IndexBuilder:
             chunks, terms = self._chunk(profile, tools, plan.documents, progress, bulk or InlineBulk(self.models))
         asked = Bill()  # for entities
         extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks, bill=asked, bulk=bulk)
-        with in_background(partial(self._prepare, profile, extract)) as prepared:
-            with watch.timed("embed"):
-                texts = [embedded_text(chunk) for chunk in chunks]
-                vectors, embedded = embed_texts(embedder, self.cache, texts, progress, bulk)
+        embedded, vectors = 0, None
+
+        def embed(texts: Sequence[str]) -> np.ndarray:
+            nonlocal embedded
+            rows, new = embed_texts(embedder, self.cache, texts, progress, bulk)
+            embedded += new
+            return rows
+
+        with watch.timed("embed"):
+            texts = [embedded_text(chunk) for chunk in chunks]
+            later = words_first and profile.engine != LANCE
+            later = later and self._takes_long(embedder, [*target.pending_texts(base), *texts], bulk)
+        with in_background(partial(self._prepare, profile, extract, not later)) as prepared:
+            if not later:
+                with watch.timed("embed"):
+                    vectors = embed(texts)
             with watch.timed("entities"):  # only the wait that embedding did not cover
                 extracts, by_rules = prepared() or extract(progress)
         for path, why in by_rules.items():
@@ -195,14 +272,14 @@ class IndexBuilder:
             "documents": plan.rows,
             "skipped": plan.skipped,
             "built": self.clock.stamp(),
-            "seconds": round(time.perf_counter() - started, 3),
+            "seconds": round(time.perf_counter() - started + spent, 3),
             "fallbacks": fallbacks,
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},
             **({"position": self.store.position(commit)} if profile.engine == LANCE else {}),
         }
         generation = target.write(
-            profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts
+            profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts, embed
         )
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(
@@ -220,9 +297,12 @@ class IndexBuilder:
             cost=paid.dollars,
         )
 
-    def _prepare(self, profile: Profile, extract: Callable[[Progress], Extracts], step: Progress) -> Extracts | None:
+    def _prepare(
+        self, profile: Profile, extract: Callable[[Progress], Extracts], vectors: bool, step: Progress
+    ) -> Extracts | None:
         """Runs while the embedder computes. A language model is left for later: it has its own threads."""
-        self.generations.prepare()
+        if vectors:
+            self.generations.prepare()
         return None if profile.graph == "llm" else extract(step)
 
     def _plan(self, commit: str, before: Mapping[str, Any] | None) -> BuildPlan:
@@ -295,6 +375,23 @@ class IndexBuilder:
         return chunks, [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
 
 
+def _joined(words: Built, whole: Built, embedded: int, seconds: float) -> Built:
+    """A build in two steps as one, with the texts that were embedded between them."""
+    names = dict.fromkeys((*words.seconds, *whole.seconds))
+    spent = {name: words.seconds.get(name, 0.0) + whole.seconds.get(name, 0.0) for name in names}
+    spent["embed"] = spent.get("embed", 0.0) + seconds
+    return replace(
+        whole,
+        changed=words.changed + whole.changed,
+        chunked=words.chunked + whole.chunked,
+        embedded=words.embedded + embedded + whole.embedded,
+        seconds={name: round(value, 3) for name, value in spent.items()},
+        fresh=words.fresh or whole.fresh,
+        fallbacks=tuple({**dict(words.fallbacks), **dict(whole.fallbacks)}.items()),
+        cost=words.cost + whole.cost,
+    )
+
+
 def _taken_over(base: Any, plan: BuildPlan) -> dict[str, list[str]]:
     """The parent's fallbacks for documents that are taken over."""
     before: Mapping[str, list[str]] = base.manifest.get("fallbacks", {}) if base else {}
@@ -325,12 +422,13 @@ def describe(built: Built) -> str:
     'Generation 3: 59 documents, 520 chunks; 1 document changed, 9 chunks new, 9 embedded in 2.0 s (4.5 chunks/s).'
     """
     generation, total = built.generation, sum(built.seconds.values())
+    later = f" Words can be searched; vectors of {generation.pending} chunks follow." if generation.pending else ""
     if not built.fresh:
-        return f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} chunks."
+        return f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} chunks.{later}"
     noun = "document" if built.changed == 1 else "documents"
     return (
         f"Generation {generation.number}: {generation.documents} documents, {generation.chunks} chunks; {built.changed} {noun} changed, "
-        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s)."
+        f"{built.chunked} chunks new, {built.embedded} embedded in {total:.1f} s ({built.chunked / total if total else 0:.1f} chunks/s).{later}"
     )
 
 

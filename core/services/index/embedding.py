@@ -42,8 +42,19 @@ def embed_texts(
     return vectors, len(new)
 
 
+def evenly(texts: Sequence[str], step: int) -> list[str]:
+    """Texts in such an order that each `step` of them has short and long ones: so the time left can be told from the first.
+
+    >>> evenly(["a", "cc", "dddd", "bbb"], 2)
+    ['a', 'bbb', 'cc', 'dddd']
+    """
+    ordered, parts = sorted(texts, key=lambda text: (len(text), text)), max(1, -(-len(texts) // step))
+    return [text for n in range(parts) for text in ordered[n::parts]]
+
+
 def unknown_texts(embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str]) -> list[str]:
-    """The texts that some part of the embedder has not embedded yet."""
+    """The texts that some part of the embedder has not embedded yet, each once."""
+    texts = list(dict.fromkeys(texts))
     names = [part.name for part in embedder.parts] or [embedder.name]
     known = [cache.get(name, texts) for name in names]
     return [text for text in texts if not all(text in some for some in known)]

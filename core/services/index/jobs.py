@@ -46,13 +46,21 @@ class IndexJobs:
         return None
 
     def build(
-        self, actor: Actor, profile: str = "", *, full: bool = False, progress: Progress = no_progress, on: str = ""
+        self,
+        actor: Actor,
+        profile: str = "",
+        *,
+        full: bool = False,
+        progress: Progress = no_progress,
+        on: str = "",
+        words: bool = False,
     ) -> Built:
-        """Build the newest commit: in this process, or with its bulk work on the cluster at an address."""
+        """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`, vectors
+        that take long are left to the job that the app starts."""
         require(actor, "rebuild the index")
         chosen = self.team_settings.profile(profile)
         with self.cluster(on) if on else nullcontext() as bulk:
-            built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk)
+            built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk, words=words)
         self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
         if self._served(built, chosen):
             self.answers.check(SYSTEM, progress)
@@ -66,8 +74,8 @@ class IndexJobs:
                 self.jobs.start("merge", {"profile": profile.name}, cause=cause)
 
     def _served(self, built: Built, profile: Profile) -> bool:
-        """Whether people search in what was built now; then whoever watches a question is told."""
-        serves = built.fresh and profile == self.team_settings.production().profile
+        """Whether people search in what was built now, by meaning too; then whoever watches a question is told."""
+        serves = built.fresh and not built.generation.pending and profile == self.team_settings.production().profile
         if serves:
             self.built()
         return serves
@@ -94,7 +102,7 @@ class IndexJobs:
         )
         built = self.builder.build(profile, full=arguments.get("full", False), progress=progress)
         if profile.graph != "none":
-            self.generations.open(profile).graph()  # assembled now, so that the first reader does not wait
+            self.generations.open(profile, words=True).graph()  # assembled now, so that the first reader does not wait
         if self._served(built, profile):
             self.answers.start(actor)
             if self.watched():

@@ -94,7 +94,7 @@ class Verifier:
         if profile.engine == LANCE:
             return  # its own answers are approximate, and there is no other engine to compare with
         step("Asking every engine")
-        yield from agreement.disagreements(partial(self.generations.open, profile), step)
+        yield from agreement.disagreements(partial(self.generations.open, profile, words=True), step)
 
     def _documents(self, profile: Profile, commit: str) -> Iterator[str]:
         manifest = self.generations.manifest(profile)

@@ -85,7 +85,7 @@ class SearchPage:
     def warm(self) -> None:
         """Search once and prepare the snippets of the first passages: all of a small knowledge base."""
         self.find("warm up")
-        index = self.searcher.index()
+        index = self.searcher.index(words=True)
         for chunk in range(min(index.size, WARMED) if index.profile.engine == IMAGE else 0):
             snippet(_text(index.excerpt(chunk), chunk, index), "", index.profile.lexical, index.rarity)
 

@@ -146,7 +146,7 @@ class QueryLog:
     def _outcome(self, question: str) -> dict[str, Any]:
         """What a search finds without filters; a reranker changes neither the number of hits nor the confidence."""
         production = self.team_settings.production()
-        index = self.searcher.generations.open(production.profile)
+        index = self.searcher.generations.open(production.profile, words=True)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
         result = self.searcher.search_in(index, question, config, threshold=production.threshold)
         hits = result.hits

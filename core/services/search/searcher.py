@@ -28,8 +28,9 @@ from core.retrieval.rerankers.learned import check_purpose
 from core.retrieval.trace import Trace
 from core.retrieval.weights import leg_weights
 from core.services.platform.settings import TeamSettings
+from core.services.search.pending import sentence
 from core.services.search.spelling import Speller, unknown_words
-from core.types import Filters, Frozen, LexicalOptions, Profile, Result, SearchConfig
+from core.types import Filters, Frozen, Generation, LexicalOptions, Pending, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,16 +57,17 @@ class Searcher:
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
         house: Callable[[str, LexicalOptions], House] = lambda commit, options: NO_HOUSE,
         past: Callable[[str, Profile], PastIndex] | None = None,
+        pending: Callable[[Generation], Pending | None] = lambda generation: None,
     ) -> None:
         """`proposed` opens a profile as an open change would leave it, `past` as it was on an earlier day; `caveat`
-        speaks of models that are unfit.
+        speaks of models that are unfit, `pending` says how far the vectors of a generation are.
 
         `house` has the synonyms and pins of a commit: those of the generation that is searched count.
         """
         self._house, self._speller = house, Speller()
         self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
         self.alphas, self.rankers, self._caveat = alphas, rankers, caveat
-        self.proposed, self.past = proposed, past
+        self.proposed, self.past, self._pending = proposed, past, pending
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -92,21 +94,21 @@ class Searcher:
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
         """The serving generation of a profile, or the one of an earlier state and the day it is looked at from."""
         if not as_of:
-            return self.generations.open(profile), None
+            return self.generations.open(profile, words=True), None
         if self.past is None:
             raise Unavailable("Only the documents of now can be searched here.")
         past = self.past(as_of, profile)
         return past.index, past.moment.day
 
-    def index(self, profile: str = "") -> Index:
-        """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it."""
+    def index(self, profile: str = "", *, words: bool = False) -> Index:
+        """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it. `words`: vectors are not needed."""
         name, _, change = profile.partition(CHANGE)
         chosen = self.team_settings.profile(name)
         if self.proposed and change.isdecimal() and len(change) < 10:
             return self.proposed(int(change), chosen)
         if change:
             raise BadInput(f"{profile!r} names no profile. With a change it is written NAME{CHANGE}NUMBER.")
-        return self.generations.open(chosen)
+        return self.generations.open(chosen, words=words)
 
     def search_in(
         self,
@@ -119,12 +121,16 @@ class Searcher:
         day: date | None = None,
     ) -> Result:
         """Answer a query from an open generation; a cache saves the legs and models a second run. The threshold of
-        confidence is the team's, read anew where it is not given; `day` is the earlier one that is asked about."""
+        confidence is the team's, read anew where it is not given; `day` is the earlier one that is asked about. Where vectors
+        are pending, words alone are searched, and the result says so."""
+        pending = None
+        if index.generation.pending and configs.embeds(config):
+            pending, config = self._pending(index.generation), configs.by_words(config)
         result = pipeline.search(query, config, index, self.ask(index, config, filters, cache, day=day))
         enough = self.team_settings.confidence().threshold if threshold is None else threshold
         fits = result.confidence >= enough
         warnings = (*result.warnings, *self._caveats(config))
-        return replace(result, warnings=warnings, fits=fits, as_of=day.isoformat() if day else "")
+        return replace(result, warnings=warnings, fits=fits, as_of=day.isoformat() if day else "", pending=pending)
 
     def _caveats(self, config: SearchConfig) -> list[str]:
         """One sentence for each use of a language model that was found unfit and is allowed all the same."""
@@ -274,7 +280,13 @@ def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
         "also": list(result.also),
         "suggestions": list(suggestions),
         "as_of": result.as_of,
+        "pending": pending_json(result.pending),
     }
+
+
+def pending_json(pending: Pending | None) -> dict[str, Any] | None:
+    """Why words alone were searched, and for how long; None where everything was."""
+    return {**strict.plain(pending), "message": sentence(pending)} if pending else None
 
 
 @lru_cache(maxsize=32)

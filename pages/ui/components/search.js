@@ -4,6 +4,7 @@ const PAUSE = 120; // milliseconds between the last key and the query
 const SETTLED = 2000; // milliseconds after which a question counts as asked
 const USES = "a, [data-key=whole], [data-key=link], [data-key=citation], [data-key=right]"; // of a hit
 const SHOWN = 10; // documents
+const LOOK = 2000; // milliseconds between two looks at vectors that are still being computed
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
@@ -24,6 +25,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.mayPin = data.may_pin;
   state.answers = data.answers; // whether there is a model that writes answers
   if (data.answer?.key) state.answer = data.answer;
+  if (!state.box) state.pending = data.pending; // later ones come with answers, and by asking
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box
   if (data.serial !== state.serial || left) {
@@ -48,6 +50,7 @@ function build(root, state, data) {
   const used = ({ target }) => target.closest(`.card :is(${USES})`) && settle(state, true);
   state.results = el("div", { onclick: used, onauxclick: used });
   state.progress = el("div", { class: "line" });
+  state.waiting = el("span", { class: "pending muted small" });
   const history = el("input", {
     type: "checkbox",
     checked: state.asked.history,
@@ -147,6 +150,7 @@ async function askRoute(root, state, asked) {
       return;
     }
     state.found = await answer.json();
+    state.pending = state.found.pending;
     draw(root, state);
   } catch (error) {
     if (error.name !== "AbortError") fallBack(state, asked, true);
@@ -171,6 +175,30 @@ function parameters(asked) {
 
 const showInAddressBar = (asked) =>
   window.history.replaceState(window.history.state, "", asked.q ? `?${parameters(asked)}` : window.location.pathname);
+
+// ------------------------------------------------------------ by words so far
+
+// One line, drawn in place: how far the vectors are. When all are there, the question is asked again.
+function drawPending(root, state) {
+  const { pending, waiting } = state;
+  const share = pending ? Math.round((100 * pending.done) / pending.total) : 0;
+  const bar = el("span", { class: "track" }, el("span", { style: { width: `${share}%` } }));
+  waiting.replaceChildren(...(pending ? [pending.stopped ? "" : bar, pending.message] : []));
+  if (pending && state.direct && !state.looking) state.looking = setTimeout(() => look(root, state), LOOK);
+}
+
+async function look(root, state) {
+  state.looking = 0;
+  try {
+    const answer = await fetch("/api/pending", { headers: { Authorization: `Bearer ${state.direct}` } });
+    if (!answer.ok || !root.isConnected) return; // the next question brings the news
+    state.pending = await answer.json();
+    if (!state.pending && state.asked.q.trim()) askRoute(root, state, state.asked);
+    drawPending(root, state);
+  } catch {
+    drawPending(root, state);
+  }
+}
 
 // ------------------------------------------------------------ what is kept of a question
 
@@ -227,7 +255,8 @@ function draw(root, state) {
   progress.classList.remove("busy");
   drawNote(state);
   if (found) settleSoon(root, state);
-  if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "");
+  drawPending(root, state);
+  if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "", state.waiting);
   else if (found.error)
     results.replaceChildren(
       el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)),
@@ -341,6 +370,7 @@ function summaryBar(root, state, facets) {
     "div",
     { class: "bar" },
     el("span", { class: "muted" }, found.summary),
+    found.as_of ? null : state.waiting,
     el("span", { class: "spring" }),
     button("Filters", toggle, { kind: "outline filters-toggle", key: "filters" }),
     isFiltered ? button("Clear filters", () => ask(root, state, { filters: {} })) : null,

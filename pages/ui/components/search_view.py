@@ -14,6 +14,7 @@ from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
+from core.services.search.searcher import pending_json
 from core.types import Commit, Document, Filters, Result, SearchConfig
 from pages.ui import keys, style
 from pages.ui.components import component
@@ -42,10 +43,12 @@ def search_view(
     may_pin: bool = False,
     answers: bool = False,
     written: Mapping[str, Any] | None = None,
+    pending: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
     `pin`, `settled` (a finished question, where Python must keep it), `answer` (where Python must ask the model) and `consent`.
-    `kept` says what becomes of questions, `answers` whether a model writes answers, `written` the one Python asked for."""
+    `kept` says what becomes of questions, `answers` whether a model writes answers, `written` the one Python asked for,
+    `pending` how far vectors are that are still being computed."""
     return component("search", "snippet", "answer")(
         key=key,
         data={
@@ -59,6 +62,7 @@ def search_view(
             "may_pin": may_pin,
             "answers": answers,
             "answer": written,
+            "pending": pending,
         },
         default={"asked": None},
         on_asked_change=lambda: None,
@@ -111,6 +115,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         + f"confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
         "also": list(result.also),
+        "pending": pending_json(result.pending),
         "confidence": round(result.confidence, 4),
         "fits": result.fits,
         "as_of": style.day(result.as_of) if result.as_of else "",

@@ -7,6 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
+from core.types import Generation
 from pages.ui import actions, identity, style
 from pages.ui.workspace import app
 
@@ -54,7 +55,7 @@ def draw_generations() -> None:
     rows = [
         {
             "Generation": generation.number,
-            "State": "serving" if generation.current else "kept",
+            "State": _state(generation),
             "Built": style.moment(generation.built),
             "Last change in it": titles.get(generation.commit, generation.commit[:12]),
             "Documents": generation.documents,
@@ -94,6 +95,11 @@ def draw_generations() -> None:
                 "Roll back",
                 partial(roll_back, number=number, profile=name),
             )
+
+
+def _state(generation: Generation) -> str:
+    serving = "serving, by words so far" if generation.pending else "serving"
+    return serving if generation.current else "kept"
 
 
 def roll_back(actor: Actor, number: int, profile: str) -> str:

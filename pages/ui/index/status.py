@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.index.following import StoreState
-from pages.ui import actions, style
+from pages.ui import actions, style, vectors
 from pages.ui.workspace import app
 
 
@@ -28,6 +28,8 @@ def draw() -> None:
             f"{style.count(state.behind, 'change')} cannot be found yet. Generation {serving.number} serves until then.",
             icon=":material/hourglass_top:",
         )
+    elif serving.pending:
+        vectors.draw()
     else:
         st.success(
             f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')}, {style.count(serving.chunks, 'passage')}.",

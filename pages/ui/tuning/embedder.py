@@ -52,7 +52,7 @@ def _form(tuning_set: TuningSet) -> None:
 def _confirm(querysets: Sequence[str], epochs: int) -> None:
     current = app()
     count = sum(len(current.evaluation.querysets.show(identity.me(), name).questions) for name in querysets)
-    chunks = current.search.searcher.index().size
+    chunks = current.search.searcher.index(words=True).size
     actions.confirm(
         f"Train an embedder on {style.count(count, 'question')}?",
         [

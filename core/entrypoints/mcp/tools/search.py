@@ -13,6 +13,7 @@ from core.entrypoints.mcp.tokens import USUAL, longest
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Visit
 from core.entrypoints.programs import for_programs
+from core.services.search.pending import sentence
 from core.types import Filters
 
 if TYPE_CHECKING:
@@ -203,7 +204,10 @@ def _reply(found: PageResults, note: str, more: list[str]) -> SearchReply:
         nearest=[NearReply(doc=group.facts.doc, title=group.facts.title) for group in groups],
         suggestions=list(found.nearest),
         also=list(result.also),
-        warnings=[for_programs(warning) for warning in result.warnings],
+        warnings=[
+            *([sentence(result.pending)] if result.pending else []),
+            *map(for_programs, result.warnings),
+        ],
     )
 
 
