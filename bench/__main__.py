@@ -37,6 +37,7 @@ from bench import (
     statistics,
     store,
     sweep,
+    vectors,
     verdicts,
 )
 from bench.corpus import ROOT, SHARED
@@ -60,6 +61,7 @@ def main() -> None:
         "impact": _impact,
         "store": _store,
         "embedding": _embedding,
+        "vectors": _vectors,
         "quality": _quality,
         "sessions": _sessions,
         "shared": lambda _: shared.write(),
@@ -240,6 +242,15 @@ def _embedding(sizes: list[int]) -> None:
         rows = [embedding.measure(HOME / "real", name) for name in names]
         if rows:
             report.write(part, title, about + markdown_table(embedding.HEADS, rows))
+
+
+def _vectors(sizes: list[int]) -> None:
+    text = (
+        f"{report.machine()}. {vectors.AT_ONCE * vectors.ROUNDS} passages of the starter knowledge base, by the default model. int8 activations "
+        "are scaled over a whole batch, so that in a batch neighbours and padding change a vector; one text at a time they do not, "
+        "and padding costs nothing.\n\n"
+    )
+    report.write("vectors", "Vectors beside the bare session", text + markdown_table(vectors.HEADS, vectors.measure()))
 
 
 def _quality(sizes: list[int]) -> None:
