@@ -150,8 +150,11 @@ def serve(line: socket.socket) -> None:
 
 
 def main() -> None:
+    from core.adapters.serving import kernels
+
     for name in IMPORTED.split():
         import_module(name)
+    kernels.warm()
     tasks = os.listdir("/proc/self/task")
     if len(tasks) > 1:
         raise SystemExit(f"A process with {len(tasks)} threads cannot be forked safely.")

@@ -1,0 +1,165 @@
+"""Sixty small faults, and which of them the quick tests find: how strong the suite is, in one number.
+
+    python tests/faults.py                 every fault, in a scratch copy of the code
+    python tests/faults.py retrieval 40    those of a room, or one by its number
+
+A fault is a line written wrongly on purpose. It counts as found when the doctests of its file or the quick tests that are
+named with it fail. Whoever makes the suite quicker runs this before and after; test_faults.py keeps the list true.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class Fault(NamedTuple):
+    """`old`, which stands once in the file, becomes `new`."""
+
+    room: str
+    file: str
+    old: str
+    new: str
+    tests: str  # names of test files, without test_ and .py
+
+    def wrong(self, text: str) -> str:
+        return text.replace(self.old, self.new)
+
+
+R, V, A, S, T, P = "retrieval", "review rules", "access", "storage", "statistics", "pages"
+FAULTS = (
+    Fault(R, "core/retrieval/fusions/rrf.py", "(config.rrf_k + legs.places)", "(config.rrf_k - 1 + legs.places)", "fusion methods"),
+    Fault(R, "core/retrieval/fusions/rrf.py", "sum(weights) / (config.rrf_k + 1)", "sum(weights) / config.rrf_k", "fusion methods"),
+    Fault(R, "core/retrieval/fusions/combmnz.py", "(legs.places > 0)", "(legs.places > 1)", "fusion methods"),
+    Fault(R, "core/retrieval/fusions/shares.py", "sum(weights) or 1.0", "1.0", "fusion methods"),
+    Fault(R, "core/retrieval/normalisations/minmax.py", "lowest(scores, here), floor", "floor, floor", "fusion methods"),
+    Fault(R, "core/retrieval/filters.py", 'if facts.status == "draft" or (', "if (", "pipeline index search_page"),
+    Fault(R, "core/retrieval/filters.py", "facts.effective_date > today", "facts.effective_date >= today", "pipeline index"),
+    Fault(R, "core/retrieval/filters.py", "facts.path.startswith(f\"{folder.strip('/')}/\")", "facts.path.startswith(folder)", "pipeline index"),
+    Fault(R, "core/retrieval/pipeline.py", "if len(text) > MAX_QUERY", "if len(text) >= MAX_QUERY", "pipeline"),
+    Fault(R, "core/retrieval/pipeline.py", "if allowed is None or allowed[chunk]]", "]", "words pipeline"),
+    Fault(R, "core/retrieval/pipeline.py", "(chunk for chunk in order if chunk != self.pinned.chunk)", "order", "words pipeline"),
+    Fault(R, "core/retrieval/pipeline.py", 'trace.warnings.append(f"The {name} leg failed: {error}")', "pass", "pipeline"),
+    Fault(R, "core/retrieval/copies.py", "if self.telling != other.telling:", "if False:", "copies"),
+    Fault(R, "core/retrieval/copies.py", "len(other.shingles) - shared)", "len(other.shingles))", "copies"),
+    Fault(R, "core/retrieval/listing.py", "if other.doc != hit.doc:", "if True:", "copies"),
+    Fault(R, "core/retrieval/confidence.py", "index(chunk) + 1) if chunk", "index(chunk) + 2) if chunk", "confidence"),
+    Fault(V, "core/curation/review.py", "verdict.head == facts.head and not own_work", "not own_work", "review_rules"),
+    Fault(V, "core/curation/review.py", "if who == facts.author:", "if False:", "review_rules reviews"),
+    Fault(V, "core/curation/review.py", 'wrote some of its words." if who in facts.writers', 'wrote some of its words." if False', "review_rules"),
+    Fault(V, "core/curation/review.py", "default=1) - len(approvers)", "default=0) - len(approvers)", "review_rules"),
+    Fault(V, "core/curation/review.py", "if rule.owners and not approvers", "if rule.owners and approvers", "review_rules"),
+    Fault(V, "core/curation/review.py", "if who not in facts.barred and _counts", "if _counts", "review_rules"),
+    Fault(V, "core/curation/review.py", "(FILE not in paths or ", "(FILE or ", "review_rules reviews"),
+    Fault(V, "core/curation/review.py", '"reopen": (("closed",),', '"reopen": (("closed", "merged"),', "transitions review_rules"),
+    Fault(V, "core/curation/review.py", "if strict and facts.open_conversations:", "if not strict and facts.open_conversations:", "review_rules"),
+    Fault(V, "core/services/reviews/merge.py", "review.obstacles(facts) + (() if reason else review.judgments(facts))", "() if reason else review.requirements(facts)", "reviews transitions"),
+    Fault(V, "core/services/reviews/merge.py", "            as_seen(facts.head, head)\n            lacking", "            lacking", "reviews transitions"),
+    Fault(A, "core/access.py", '"review a change": "reviewer"', '"review a change": "author"', "doors review_rules"),
+    Fault(A, "core/access.py", '"see the audit": "admin"', '"see the audit": "reviewer"', "doors audit"),
+    Fault(A, "core/access.py", '"merge a change": "review",', '"merge a change": "propose",', "tokens"),
+    Fault(A, "core/access.py", '_AGENTS_REACH = "propose"', '_AGENTS_REACH = "review"', "tokens"),
+    Fault(A, "core/access.py", "if not _in_scope(actor.scope, action):", "if False:", "tokens api_doors"),
+    Fault(A, "core/access.py", 'return folded(email).strip(" .,:;<>\\"\\\\\'")', "return folded(email)", "review_rules"),
+    Fault(A, "core/services/people/tokens.py", '"expired" if row["expires"] <= self._stamp() else "active"', '"active"', "tokens"),
+    Fault(A, "core/services/people/sessions.py", "idle * 3600", "idle * 36000", "sessions sign_in"),
+    Fault(A, "pages/ui/security.py", "if changes and (foreign or", "if changes and (False or", "security"),
+    Fault(A, "pages/ui/security.py", "parts[0] in LOOPBACK and ", "", "security"),
+    Fault(S, "core/adapters/git/store.py", "at += int(header[2]) + 1", "at += int(header[2])", "git"),
+    Fault(S, "core/adapters/git/store.py", '"diff-tree", "-r", "-z", "-M",', '"diff-tree", "-r", "-z",', "git reviews"),
+    Fault(S, "core/adapters/git/store.py", 'if any(edit.kind == "added" for edit in edits):', "if False:", "git"),
+    Fault(S, "core/adapters/index/generations.py", "return complete[0]", "return complete[-1]", "index damage"),
+    Fault(S, "core/adapters/index/generations.py", "key=lambda generation: -generation.number", "key=lambda generation: generation.number", "index"),
+    Fault(S, "core/adapters/system/digests.py", '("DELETE", "- 1"', '("DELETE", "+ 1"', "damage database"),
+    Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "index git damage"),
+    Fault(S, "core/services/platform/guard.py", "if not facts.version and history:", "if False:", "damage"),
+    Fault(S, "core/curation/names.py", 'part.endswith((".", " "))', "False", "git fuzz"),
+    Fault(S, "core/adapters/state/rows/people.py", "audit.c.id.desc()).limit(limit)", "audit.c.id).limit(limit)", "audit"),
+    Fault(T, "core/evaluation/statistics.py", "[2.5, 97.5]", "[5, 95]", "statistics"),
+    Fault(T, "core/evaluation/statistics.py", "std(ddof=1)", "std(ddof=0)", "statistics"),
+    Fault(T, "core/evaluation/statistics.py", "highest = max(highest, min(1.0, comparisons[n].p * (total - place)))", "highest = min(1.0, comparisons[n].p * (total - place))", "statistics"),
+    Fault(T, "core/evaluation/statistics.py", "settled = enough and measured.p <= ERROR and", "settled = enough and", "statistics"),
+    Fault(T, "core/evaluation/statistics.py", "z * z / (4 * n * n)", "z * z / (4 * n)", "statistics"),
+    Fault(T, "core/evaluation/measures/ranking.py", "log2(place + 1)", "log2(place + 2)", "measures"),
+    Fault(T, "core/evaluation/measures/ranking.py", "for doc in ranking[:k]) / k", "for doc in ranking[:k]) / len(ranking[:k] or [0])", "measures"),
+    Fault(T, "core/evaluation/measures/lcs.py", "length(words(text), needed) / len(needed)", "length(words(text), needed) / len(words(text))", "lcs measures"),
+    Fault(P, "pages/ui/identity.py", "if not allowed(actor, action):", "if False:", "doors pages"),
+    Fault(P, "pages/ui/routes.py", "                require(actor, action)\n", "", "security search_page doors"),
+    Fault(P, "pages/home.py", "if not view.documents:", "if view.documents is None:", "pages"),
+    Fault(P, "pages/ui/flash.py", 'f"\\\\{c}" if c in', 'c if c in', "hostile reviews_page"),
+    Fault(P, "pages/inbox.py", 'return shown != "All", kind or ""', 'return False, kind or ""', "inbox_page"),
+    Fault(P, "pages/audit.py", '{"who": who or "", "action"', '{"who": "", "action"', "reviews_page"),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------- trying them
+
+
+def scratch(folder: Path) -> Path:
+    """The code as it stands here, to write in."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    for name in (".models", ".cache"):
+        (ROOT / name).mkdir(exist_ok=True)
+        (folder / name).symlink_to((ROOT / name).resolve())
+    return folder
+
+
+def failing(folder: Path, fault: Fault, log: Path) -> bool:
+    """Whether its tests fail in this folder, in a process forked from this one."""
+    chosen = [f"tests/test_{name}.py" for name in fault.tests.split()]
+    chosen += [fault.file] if fault.file.startswith("core/") else []
+    chosen = [name for name in chosen if (folder / name).exists()]
+    if pid := os.fork():
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
+    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    os.dup2(target, 1)
+    os.dup2(target, 2)
+    os.chdir(folder)
+    sys.path[0] = str(folder)
+    import pytest
+
+    os._exit(int(pytest.main(["-x", "-q", "-m", "not slow and not browser", "-p", "no:cacheprovider", *chosen])))
+
+
+def main(asked: list[str]) -> None:
+    os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    for name in ("pytest", "hypothesis", "numpy", "pandas", "sqlalchemy", "git", "streamlit.testing.v1", "yaml"):
+        import_module(name)
+    wanted = [(n, f) for n, f in enumerate(FAULTS, 1) if not asked or str(n) in asked or f.room in asked]
+    missed = []
+    with tempfile.TemporaryDirectory(prefix="concord-faults-") as name:
+        folder, log = scratch(Path(name)), Path(name) / "fault.log"
+        for number, fault in wanted:
+            path, began = folder / fault.file, time.monotonic()
+            right = path.read_text(encoding="utf-8")
+            path.write_text(fault.wrong(right), encoding="utf-8")
+            found = failing(folder, fault, log)
+            path.write_text(right, encoding="utf-8")
+            missed += [] if found else [number]
+            state = "found" if found else "MISSED"
+            print(f"{number:3} {state:6} {fault.room:12} {fault.file}: {fault.new.strip()[:60]!r} ({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
+    print(f"{len(wanted) - len(missed)} of {len(wanted)} found" + (f"; missed: {missed}" if missed else ""))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,25 @@
+"""The list of faults stays true to the code; what the suite makes of them is told by `python tests/faults.py`."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+
+from tests.conftest import ROOT
+from tests.faults import FAULTS
+
+
+def test_every_fault_can_be_made_and_leaves_python() -> None:
+    texts = {fault.file: (ROOT / fault.file).read_text(encoding="utf-8") for fault in FAULTS}
+    assert [fault for fault in FAULTS if texts[fault.file].count(fault.old) != 1] == []
+    for fault in FAULTS:
+        ast.parse(fault.wrong(texts[fault.file]))
+
+
+def test_there_are_sixty_over_six_rooms_each_with_tests_that_exist() -> None:
+    rooms = Counter(fault.room for fault in FAULTS)
+    assert len(FAULTS) >= 60
+    assert len(rooms) == 6
+    assert min(rooms.values()) >= 6
+    named = {name for fault in FAULTS for name in fault.tests.split()}
+    assert [name for name in sorted(named) if not (ROOT / "tests" / f"test_{name}.py").exists()] == []
