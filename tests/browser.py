@@ -29,6 +29,9 @@ ARGUMENTS = [
 PATIENCE = (
     120  # seconds until what must come counts as missing: a busy machine is slow, and nobody waits longer than needed
 )
+PICTURES = os.environ.get(
+    "CONCORD_SCREENS", ""
+)  # where they go; without it none are taken, and nothing is done for them
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 
@@ -124,26 +127,27 @@ class Screen:
 
     def picture(self, name: str) -> None:
         """A page outside Streamlit, in light, dark and on a phone."""
-        if folder := os.environ.get("CONCORD_SCREENS"):
+        if PICTURES:
             size = self.page.viewport_size
             for suffix, scheme, width in (("", "light", size["width"]), ("-dark", "dark", size["width"]), ("-phone", "light", 390)):  # fmt: skip
                 self.page.emulate_media(color_scheme=scheme)
                 self.page.set_viewport_size({"width": width, "height": size["height"]})
-                small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}{suffix}.png")
+                small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}{suffix}.png")
             self.page.emulate_media(color_scheme="light")
             self.page.set_viewport_size(size)
 
     def shots(self, name: str) -> None:
         """A screenshot in light and one in dark."""
         self.shot(name)
-        self.look("dark").shot(f"{name}-dark")
-        self.look("light")
+        if PICTURES:
+            self.look("dark").shot(f"{name}-dark")
+            self.look("light")
 
     def shot(self, name: str) -> None:
         """A screenshot in the folder that `make screens` names; without one, only wait until the page is complete."""
         self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE * 1000)
-        if folder := os.environ.get("CONCORD_SCREENS"):
-            small_png(self.page.screenshot(animations="disabled"), ROOT / folder / f"{name}.png")
+        if PICTURES:
+            small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}.png")
 
 
 def act_as(screen: Screen, name: str) -> None:
@@ -168,7 +172,7 @@ class Journey:
     def step(self, name: str) -> None:
         """The page as it is now, under the next number; pictures are taken only for `make screens`."""
         self.steps += 1
-        if not os.environ.get("CONCORD_SCREENS"):
+        if not PICTURES:
             return
         size, place = self.screen.page.viewport_size, f"journeys/{self.name}-{self.steps:02}-{name}"
         self.screen.shots(place)

@@ -44,59 +44,70 @@ def shots(screen: browser.Screen, name: str, scheme: str) -> None:
 def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(judged_app.settings.home, tmp_path / "server.log") as url:
-        with browser.screen(chromium, url) as screen:
-            screen.open("/evaluation")
-            expect(screen.page.get_by_text("Every judgment finds its place")).to_be_visible()
-            shots(screen, "evaluation-sets", "light")
-            screen.page.get_by_role("tab", name="Runs").click()
-            expect(screen.page.get_by_text("leads with nDCG@10")).to_be_visible()
-            screen.settle()
-            shots(screen, "evaluation", "light")
-            screen.page.get_by_text("Compare two runs").scroll_into_view_if_needed()
-            expect(screen.page.get_by_text("Wins · ties · losses")).to_be_visible()
-            screen.key("versus_one").scroll_into_view_if_needed()
-            shots(screen, "evaluation-compare", "light")
-            screen.key("versus_open").get_by_role("button").click()
-            screen.settle()
-            expect(screen.page.locator(".column")).to_have_count(2)
+    with (
+        browser.server(judged_app.settings.home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url) as screen,
+    ):
+        screen.open("/evaluation")
+        expect(screen.page.get_by_text("Every judgment finds its place")).to_be_visible()
+        shots(screen, "evaluation-sets", "light")
+        screen.page.get_by_role("tab", name="Runs").click()
+        expect(screen.page.get_by_text("leads with nDCG@10")).to_be_visible()
+        screen.settle()
+        shots(screen, "evaluation", "light")
+        screen.page.get_by_text("Compare two runs").scroll_into_view_if_needed()
+        expect(screen.page.get_by_text("Wins · ties · losses")).to_be_visible()
+        screen.key("versus_one").scroll_into_view_if_needed()
+        shots(screen, "evaluation-compare", "light")
+        screen.key("versus_open").get_by_role("button").click()
+        screen.settle()
+        expect(screen.page.locator(".column")).to_have_count(2)
 
-            screen.open("/tuning")
-            screen.page.wait_for_function(BARS)
-            before = screen.page.evaluate(BARS)
-            slider = screen.key("tune_alpha").get_by_role("slider")
-            slider.focus()
-            for _ in range(20):
-                slider.press("ArrowLeft")
-            screen.page.wait_for_function(f"(was) => ({BARS})() !== was", arg=before)
-            screen.settle()
-            expect(screen.key("tune_alpha")).to_contain_text("0.30")
-            shots(screen, "tuning", "light")
+        screen.open("/tuning")
+        screen.page.wait_for_function(BARS)
+        before = screen.page.evaluate(BARS)
+        slider = screen.key("tune_alpha").get_by_role("slider")
+        slider.focus()
+        for _ in range(20):
+            slider.press("ArrowLeft")
+        screen.page.wait_for_function(f"(was) => ({BARS})() !== was", arg=before)
+        screen.settle()
+        expect(screen.key("tune_alpha")).to_contain_text("0.30")
+        shots(screen, "tuning", "light")
 
-            screen.page.get_by_role("tab", name="Production").click()
-            expect(screen.page.get_by_text("Against production:").last).to_be_visible()
-            reason = screen.page.get_by_label("Reason")
-            reason.fill("The team agreed on it")
-            reason.press("Enter")
-            screen.settle()
-            screen.key("promote").get_by_role("button").click()
-            expect(screen.page.get_by_role("dialog")).to_contain_text("against production")
-            shots(screen, "tuning-promote", "light")
-            screen.key("confirm_yes").get_by_role("button").click()
-            expect(screen.page.get_by_text("is in production now")).to_be_visible()
-            assert len(judged_app.tuning.production.history(demo("author"))) == 1
-            screen.key("unpromote").get_by_role("button").click()
-            screen.key("confirm_yes").get_by_role("button").click()
-            expect(screen.page.get_by_text("is in production again")).to_be_visible()
-            assert "rolled_back" in judged_app.tuning.production.history(demo("author"))[0].evidence
-        with browser.screen(chromium, url, scheme="dark") as screen:
-            screen.open("/evaluation?evaluation_tab=Runs")
-            expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()
-            shots(screen, "evaluation", "dark")
-            screen.open("/tuning?tuning_tab=Sliders")
-            screen.page.wait_for_function(BARS)
-            shots(screen, "tuning", "dark")
-            for tab, name in (("Alpha", "tuning-alpha"), ("Learned+alpha", "tuning-learned")):
-                screen.open(f"/tuning?tuning_tab={tab}")
-                expect(screen.page.locator(".js-plotly-plot").first).to_be_visible()
-                shots(screen, name, "dark")
+        screen.page.get_by_role("tab", name="Production").click()
+        expect(screen.page.get_by_text("Against production:").last).to_be_visible()
+        reason = screen.page.get_by_label("Reason")
+        reason.fill("The team agreed on it")
+        reason.press("Enter")
+        screen.settle()
+        screen.key("promote").get_by_role("button").click()
+        expect(screen.page.get_by_role("dialog")).to_contain_text("against production")
+        shots(screen, "tuning-promote", "light")
+        screen.key("confirm_yes").get_by_role("button").click()
+        expect(screen.page.get_by_text("is in production now")).to_be_visible()
+        assert len(judged_app.tuning.production.history(demo("author"))) == 1
+        screen.key("unpromote").get_by_role("button").click()
+        screen.key("confirm_yes").get_by_role("button").click()
+        expect(screen.page.get_by_text("is in production again")).to_be_visible()
+        assert "rolled_back" in judged_app.tuning.production.history(demo("author"))[0].evidence
+
+
+@pytest.mark.slow
+def test_every_view_in_dark(chromium: Any, judged_app: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with (
+        browser.server(judged_app.settings.home, tmp_path / "server.log") as url,
+        browser.screen(chromium, url, scheme="dark") as screen,
+    ):
+        screen.open("/evaluation?evaluation_tab=Runs")
+        expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()
+        shots(screen, "evaluation", "dark")
+        screen.open("/tuning?tuning_tab=Sliders")
+        screen.page.wait_for_function(BARS)
+        shots(screen, "tuning", "dark")
+        for tab, name in (("Alpha", "tuning-alpha"), ("Learned+alpha", "tuning-learned")):
+            screen.open(f"/tuning?tuning_tab={tab}")
+            expect(screen.page.locator(".js-plotly-plot").first).to_be_visible()
+            shots(screen, name, "dark")
