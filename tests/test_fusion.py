@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from core.errors import BadInput
 from core.retrieval import config as configs
 from core.retrieval.candidates import Candidates, fuse, stored
+from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.ranking import best_first, rank
 from core.retrieval.table import stacked
+from core.retrieval.weights import leg_weights
 from core.types import SearchConfig
 
 LISTS = st.lists(st.floats(-1.0, 50.0), max_size=12)
@@ -117,6 +119,15 @@ def test_confidence_lies_between_zero_and_one(bm25: dict[int, float], dense: dic
     if config.fusion == "single":
         legs = legs.only(config.legs)
     assert 0.0 <= fuse(legs, config).confidence <= 1.0
+
+
+@pytest.mark.parametrize("name", ["convex-0.3", "tm2c2-0.5", "rrf-60", "rsf", "combsum", "combmnz"])
+def test_what_every_leg_has_first_reaches_the_ceiling_and_no_more(name: str) -> None:
+    config = configs.parse(name)
+    best = fuse(candidates({1: 9.0, 2: 3.0}, {1: 0.9, 2: 0.1}), config).ranking[1]
+    ceiling = FUSIONS[config.fusion].ceiling
+    assert ceiling is not None
+    assert best == pytest.approx(ceiling(list(leg_weights(config).values()), config))
 
 
 @given(bm25=POSITIVE, dense=COSINES)
