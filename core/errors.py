@@ -101,7 +101,7 @@ _SIGNS = (
     (
         "The disk reports an error: {} could not be written. Free space, or look into the machine's log, and try again.",
         (errno.EIO,),
-        ("disk i/o error", "input/output error"),
+        ("disk i/o error", "input/output error", "unable to create temporary object directory"),
     ),
 )
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
 import sqlite3
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,7 @@ from core import strict
 from core.adapters.system.files import scratch_folder
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
-from core.errors import BadInput, Cancelled, Conflict, Corrupt, NotFound, Refused, Unavailable
+from core.errors import BadInput, Cancelled, Conflict, Corrupt, NotFound, Refused, StorageFailed, Unavailable
 from core.retrieval import config as configs
 from core.services.people.accounts import local_admin
 from core.settings import load
@@ -222,6 +224,23 @@ def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_p
 
 
 @pytest.mark.sqlite
+def test_a_restore_that_fills_the_disk_says_so(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the check at its end is the first to notice, and where not even the folder fits."""
+    restoring = parts(tmp_path / "again")
+    full = lambda *_: ("index local: the graph cannot be read: [Errno 28] No space left on device",)
+    with pytest.raises(StorageFailed, match="The disk is full"):
+        replace(restoring.platform.backups, ready=full).restore(ADMIN, saved)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "mkdir", refuse)
+        with pytest.raises(StorageFailed, match="The disk is full"):
+            restoring.platform.backups.restore(ADMIN, saved)
+    restoring.platform.backups.restore(ADMIN, saved)
+
+
 def test_two_restores_into_one_workspace_do_not_meet(saved: Path, tmp_path: Path) -> None:
     home = tmp_path / "again"
 

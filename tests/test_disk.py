@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,46 @@ def test_a_full_disk_is_one_sentence_and_nothing_acknowledged_is_lost(disk: Path
     app.index.builder.build(profile)
     assert small_app(disk / "home", NoProcesses()).index.verifier.problems() == ()
     assert all(app.knowledge.store.contains("main", commit) for commit in merged)
+
+
+def leave_free(disk: Path, what: str, free: int) -> None:
+    """Have so many pages, or names of files, left on a disk."""
+    have = os.statvfs(disk)
+    used = (have.f_blocks - have.f_bfree + free) * have.f_bsize
+    remount(disk, f"size={used}" if what == "pages" else f"nr_inodes={have.f_files - have.f_ffree + free}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "most"), [("pages", 60), ("files", 40)])
+def test_a_disk_that_is_full_at_any_step_of_a_merge_a_build_or_a_backup_loses_nothing(
+    disk: Path, what: str, most: int
+) -> None:
+    app = small_app(disk / "home", NoProcesses())
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    profile, merged, refused = app.platform.settings.profile(), [], 0
+    app.index.builder.build(profile)
+    for free in range(most):
+        leave_free(disk, what, free)
+        for act in (
+            lambda free=free: merged.append(merge(app, f"m{free}")),
+            lambda: app.index.builder.build(profile, full=True),
+            lambda free=free: app.platform.backups.take(ADMIN, disk / f"saved{free}"),
+        ):
+            try:
+                act()
+            except StorageFailed:
+                refused += 1
+        assert app.search.searcher.search("alpha").hits[0].path == "a.md"
+        remount(disk, "size=64m,nr_inodes=50000")
+        for saved in disk.glob("saved*"):
+            app.platform.backups.archives.checked(saved)
+            shutil.rmtree(saved)
+    assert refused >= most
+    merged.append(merge(app, "after"))
+    app.index.builder.build(profile)
+    again = small_app(disk / "home", NoProcesses())
+    assert again.index.verifier.problems() == ()
+    assert all(again.knowledge.store.contains("main", commit) for commit in merged)
 
 
 def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_tries_again(
@@ -184,6 +225,7 @@ def test_a_page_says_the_same_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         (RuntimeError("IO Error: No space left on device"), "The disk is full"),
         ("error: insufficient permission for adding an object to repository database", "The disk is read-only"),
         (RuntimeError("disk I/O error"), "The disk reports an error"),
+        ("fatal: unable to create temporary object directory", "The disk reports an error"),
     ],
 )
 def test_whatever_a_library_says_about_a_disk_becomes_one_sentence(error: Exception | str, sentence: str) -> None:

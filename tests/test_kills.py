@@ -115,3 +115,13 @@ def test_killed_at_random_points_of_everything_nothing_acknowledged_is_lost(tmp_
     assert killed.repairs == []
     assert set(killed.acknowledged) >= set(OPERATIONS) - {"restore"}
     assert killed.restored, "restores take longer than workers live; those are finished by the next start"
+
+
+@pytest.mark.slow
+def test_merges_that_were_acknowledged_before_a_kill_are_there_once(tmp_path: Path) -> None:
+    """CONCORD_MERGES sets how many; 500 with as many kills take half an hour of a busy core."""
+    merges = int(os.environ.get("CONCORD_MERGES", "50"))
+    killed = kill(tmp_path, merges * 2 // 5, seed=5, merges=merges)
+    print(killed)
+    assert (killed.lost, killed.doubled, killed.repairs) == ([], [], [])
+    assert killed.acknowledged["merge"] >= merges

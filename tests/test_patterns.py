@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from core.curation.foreign import brought
-from core.curation.pictures import format_of
+from core.curation.pictures import checked, format_of
+from core.curation.trailers import co_authors
 from core.disagreements.values import values
+from core.errors import BadInput
 from core.evaluation.querysets import import_querysets
 from tests.patterns import patterns, seconds, slow_texts
 
@@ -19,6 +21,7 @@ TEXTS: dict[str, Callable[[], object]] = {
     "a picture of remarks": lambda: format_of(b"<!-- -->" * 400 + b"<x>"),
     "a word of addresses": lambda: values("1@a" * 3_000),
     "a number before a gap": lambda: values("5" + " " * 20_000 + "x"),
+    "a co-author of blanks": lambda: co_authors("Write\n\nCo-authored-by: " + "a" + " " * 40_000 + "b"),
     "many numbers": lambda: values("5 days " * 7_000),
 }
 
@@ -34,6 +37,16 @@ def test_a_file_of_unclosed_topics_is_read_once(tmp_path: Path) -> None:
     assert seconds(lambda: import_querysets.read(file)) < 2.0
 
 
+def test_a_drawing_of_very_many_parts_is_refused_before_it_is_parsed() -> None:
+    raw = b"<svg xmlns='http://www.w3.org/2000/svg'>" + b"<g/>" * 900_000 + b"</svg>"
+
+    def refused() -> None:
+        with pytest.raises(BadInput, match="more than 20,000 of them"):
+            checked("a.svg", raw)
+
+    assert seconds(refused) < 1.0
+
+
 @pytest.mark.slow
 def test_no_pattern_of_the_program_is_slow_for_texts_made_against_it() -> None:
     """Twice the length may cost four times as much, which the limits on texts and workers bound; more is a defect."""
@@ -46,5 +59,6 @@ def test_no_pattern_of_the_program_is_slow_for_texts_made_against_it() -> None:
             if took >= 1.0:
                 slow[name] = text[:60]
                 break
+    print(f"{count} texts")
     assert count > 5_000
     assert slow == {}

@@ -47,6 +47,7 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_TOO_MANY = f"The drawing repeats its own parts, or has more than {limits.SVG_ELEMENTS:,} of them. Simplify it."
 _REMARKS = rb"(?:<!--(?:(?!-->).){0,2000}-->\s*)*+"
 _START = re.compile(  # what was matched is not given back: a file of remarks alone has only one way through
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]{0,200}>\s*)?+" + _REMARKS +
@@ -70,6 +71,8 @@ def sanitised(raw: bytes) -> bytes:
     >>> sanitised(b'<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><rect width="1" onload="x"/></svg>')
     b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" /></svg>'
     """
+    if raw.count(b"<") > 5 * limits.SVG_ELEMENTS:  # before it costs anything; each element has two, and some will go
+        raise BadInput(_TOO_MANY)
     root = _parsed(raw)
     if root.tag != f"{{{SVG}}}svg":
         raise BadInput(
@@ -151,9 +154,7 @@ def _check_repeats(root: ElementTree.Element) -> None:
     for sheet in root.iter(f"{{{SVG}}}style"):
         _only_gradients(sheet, named)
     weights: dict[int, int] = {}
-    too_much = BadInput(
-        f"The drawing repeats its own parts, or has more than {limits.SVG_ELEMENTS:,} of them. Simplify it."
-    )
+    too_much = BadInput(_TOO_MANY)
 
     def weight(element: ElementTree.Element, open_: tuple[int, ...]) -> int:
         key = id(element)

@@ -6,7 +6,7 @@ import re
 
 from core.types import Person
 
-_PERSON = re.compile(r"\s*(.*?)\s*<([^<>]+)>\s*")
+_PERSON = re.compile(r"([^<>]*)<([^<>]+)>\s*")
 
 
 def trailers(message: str) -> tuple[tuple[str, str], ...]:
@@ -35,4 +35,4 @@ def co_authors(message: str) -> tuple[Person, ...]:
     (Person(name='Bob', email='bob@example.org'),)
     """
     values = (value for name, value in trailers(message) if name.casefold() == "co-authored-by")
-    return tuple(Person(*match.groups()) for value in values if (match := _PERSON.fullmatch(value)))
+    return tuple(Person(match[1].strip(), match[2]) for value in values if (match := _PERSON.fullmatch(value)))

@@ -113,8 +113,9 @@ class Archives:
         """Claim an empty workspace, or one that an interrupted restore left; the mark goes when the block ends well."""
         if self.half_restored(home) is None:
             self.refuse_occupied(home)
-        home.mkdir(parents=True, exist_ok=True)
-        descriptor = try_flock(home / _RESTORING)
+        with storing(home):
+            home.mkdir(parents=True, exist_ok=True)
+            descriptor = try_flock(home / _RESTORING)
         if descriptor is None:
             raise Conflict(f"Another process is restoring {str(home)!r}. Wait until it has finished.")
         with storing(home), os.fdopen(descriptor, "w", encoding="utf-8") as mark:

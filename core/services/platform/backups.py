@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.access import Actor, require
-from core.errors import BadInput, Corrupt, Unavailable
+from core.errors import BadInput, Corrupt, Unavailable, storage_failure
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
@@ -128,7 +128,10 @@ class Backups:
             self.store.refuse_foreign_config()
             self.database.load(self.home / "app.db")
             if problems := self.ready(progress):
-                raise Corrupt(f"The restored workspace does not agree with itself: {' '.join(problems)}")
+                said = " ".join(problems)
+                raise storage_failure(said, self.home) or Corrupt(
+                    f"The restored workspace does not agree with itself: {said}"
+                )
             with self.database.transaction() as state:
                 state.sessions.end_everybody()  # whoever signed out since would be signed in again
                 state.tokens.revoke_everybody(self.clock.stamp())  # and a revoked token would be good again
