@@ -8,12 +8,13 @@ import sys
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from clients.concord_client import Client, Problem
 from core.entrypoints.api import application, reference
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.settings import Settings
 from tests.api_server import ApiServer, listening, served
 from tests.conftest import ROOT, NoProcesses, put, small_app
@@ -108,6 +109,81 @@ def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
         lost.clear()
         with pytest.raises(ConnectionResetError):
             Client(address, server.tokens["author"], retries=0).report_gap("Who signs?")
+
+
+class Counted(Client):
+    """A client that writes down which of its methods were called."""
+
+    called: ClassVar[set[str]] = set()
+
+    def __getattribute__(self, name: str) -> Any:
+        if not name.startswith("_") and callable(getattr(Client, name, None)):
+            Counted.called.add(name)
+        return super().__getattribute__(name)
+
+
+def test_every_call_of_the_client_is_answered_by_a_real_server(tmp_path: Path) -> None:
+    server = served(tmp_path / "home")
+    author = server.app.people.accounts.actor("author")
+    asked = QuerySet("cash", (Question("q1", "Form 112 for cash"),), (Judgment("q1", "fin/ctr.md"),))
+    server.app.evaluation.querysets.keep(author, asked)
+    server.app.evaluation.runs.measure(author, "cash", [("", "bm25"), ("", "dense")])
+    with listening(server) as address:
+        one, other, admin = (Counted(address, server.tokens[role]) for role in ("author", "reviewer", "admin"))
+        _changes(one, other)
+        _reads(one)
+        gap = one.report_gap("Who signs?", note="Asked at the counter")["id"]
+        assert [line["id"] for line in one.list_gaps()] == [gap]
+        assert other.assign_gap(gap, "author")["owner"] == "author"
+        assert other.close_gap(gap) == {"closed": gap}
+        runs = [line["id"] for line in one.list_runs(queryset="cash")]
+        assert {one.show_run(run)["id"] for run in runs} == set(runs)
+        assert one.compare_runs(*runs)["measure"] == "nDCG@10"
+        assert [line["name"] for line in one.list_querysets()] == ["cash"]
+        assert one.show_queryset("cash", questions=True)["name"] == "cash"
+        job = one.start_run("cash", configs=["bm25"])["job"]
+        assert one.show_job(job)["id"] == job in [line["id"] for line in admin.list_jobs()]
+        assert other.confirm_document("BSA-1", until="2027-01-01")
+    assert Counted.called == set(operations()) - set(WITHOUT)
+
+
+def _changes(author: Client, reviewer: Client) -> None:
+    """A change from its proposal to its undoing, and one that is closed."""
+    made = author.propose_change("Tills", {"fin/till.md": "# Tills\n\nCount tills twice.\n"})
+    number = made["id"]
+    edited = author.edit_change(number, {"fin/till.md": "# Tills\n\nCount tills daily.\n"}, title="Tills, daily")
+    assert edited["head"] != made["head"]
+    author.invite_co_authors(number, ["author2"])
+    author.submit_change(number, reviewers=["reviewer"])
+    author.withdraw_change(number)
+    author.submit_change(number)
+    reviewer.comment_on_change(number, "Good.", path="fin/till.md", line=1)
+    assert reviewer.show_change(number)["state"] == "in review"
+    assert reviewer.change_diff(number)
+    assert reviewer.change_conflicts(number) == []
+    assert author.measure_impact(number)
+    assert author.change_impact(number)
+    reviewer.judge_change(number, "approve")
+    assert reviewer.merge_change(number)["state"] == "merged"
+    undoing = author.revert_change(number)["id"]
+    assert author.close_change(undoing, message="Not now.")["state"] == "closed"
+    assert author.reopen_change(undoing)["state"] == "draft"
+    assert {line["id"] for line in author.list_changes(mine=True)} >= {undoing}
+
+
+def _reads(author: Client) -> None:
+    assert author.search("Form 112", k=1)["hits"][0]["doc"] == "BSA-1"
+    assert author.compare("Form 112", config=["bm25", "dense"])
+    assert author.where("Form 112", "BSA-1")
+    with pytest.raises(Problem, match=r"503|No language model"):
+        author.answer("Which form?")
+    assert {line["path"] for line in author.list_documents(folder="fin")} >= {"fin/ctr.md", "fin/till.md"}
+    assert author.read_document("BSA-1")["path"] == "fin/ctr.md"
+    assert [line["version"] for line in author.document_history("BSA-1")] == [1]
+    assert author.document_diff("BSA-1")["added"] == 0
+    assert author.document_links("BSA-1")
+    assert author.freshness()
+    assert author.health()["status"] == "ok"
 
 
 def test_a_list_comes_whole_and_a_full_bucket_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
