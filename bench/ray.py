@@ -18,7 +18,7 @@ import psutil
 from bench.corpus import ROOT
 from bench.measure import cpu
 from core.access import SYSTEM
-from core.adapters.system.ray_cluster import RayCluster
+from core.adapters.index.ray_cluster import RayCluster
 from core.bootstrap import App, build
 from core.bulk import InlineBulk
 from core.ports import Bulk, Progress, no_progress

@@ -22,6 +22,7 @@ from core.adapters.git.shared import SharedRepository
 from core.adapters.git.store import GitStore
 from core.adapters.git.transport import RemoteAccess
 from core.adapters.index.generations import Generations
+from core.adapters.index.ray_cluster import RayCluster
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.finetune import LocalTrainer
@@ -43,7 +44,6 @@ from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.passwords import Argon2
 from core.adapters.system.private import close_to_others, exposed, write_privately
 from core.adapters.system.processes import SystemProcesses, worker_limit
-from core.adapters.system.ray_cluster import RayCluster
 from core.adapters.web import endpoints
 from core.adapters.web.oidc import OidcProvider
 from core.adapters.web.smtp import SmtpMailer, parse_server

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.git.locks import locked
+from core.adapters.git.refs import locked
 from core.adapters.git.store import GitStore
 from core.errors import BadInput, Conflict, NotFound, Unavailable
 from core.types import Person
@@ -241,7 +241,7 @@ def test_locks_of_somebody_s_own_git_are_waited_for_and_never_removed(
         own.stdin.write(f"start\nupdate refs/heads/main {one}\nprepare\n")
         own.stdin.flush()
         assert [own.stdout.readline() for _ in range(2)] == ["start: ok\n", "prepare: ok\n"]
-        monkeypatch.setattr("core.adapters.git.locks._PATIENCE", 0.2)
+        monkeypatch.setattr("core.adapters.git.refs._PATIENCE", 0.2)
         with pytest.raises(Unavailable, match=r"Another git process holds .*refs/heads/main.lock"):
             store.commit("main", {"a.md": b"3\n"}, ANN, "three")
         own.stdin.write("commit\n")

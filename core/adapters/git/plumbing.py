@@ -19,7 +19,7 @@ from pathlib import Path
 from git.cmd import Git
 
 from core.adapters.git import output, refs
-from core.adapters.git.locks import locked, replace, sweep
+from core.adapters.git.refs import locked, replace, sweep
 from core.adapters.system.files import flock, fsync_folder
 from core.curation.names import safe_revision
 from core.errors import Corrupt, Moved, storage_failure, storing

@@ -15,9 +15,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
-from core.adapters.state import migrations
+from core.adapters.state import digests, migrations
 from core.adapters.state.database import Database, DatabaseFacts, belong
-from core.adapters.system import digests
 from core.adapters.system.files import flock
 from core.errors import Corrupt, Refused, storing
 from core.types import RESTORE, Damage

@@ -18,13 +18,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.adapters.system.files import try_flock
+from core.adapters.system.memory import available, resident
 from core.errors import storing
 from core.settings import PROJECT
 
 LEAST_MEMORY = 1024  # megabytes; with fewer the bundled model does not load
 NICE = 10  # the server goes first
 OOM_SCORE = 500  # where memory runs out the kernel ends workers before the server
-_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 
 class SystemProcesses:
@@ -33,7 +33,7 @@ class SystemProcesses:
     def __init__(self, home: Path, limit: int, memory: int = 0) -> None:
         """At most `limit` workers, each with so many megabytes; 0 shares half of the machine."""
         self.home, self.limit = home, limit
-        self.memory = memory or max(LEAST_MEMORY, machine_memory() // 2 // max(1, limit))
+        self.memory = memory or max(LEAST_MEMORY, (available() >> 20) // 2 // max(1, limit))
         self.folder = home / "jobs"
         self.place: int | None = None  # of this process, if it is a worker
 
@@ -121,7 +121,7 @@ class SystemProcesses:
 
     def large(self) -> bool:
         """Whether this worker keeps so much memory that a fresh one is better for the next job."""
-        return resident_memory() > self.memory // 2
+        return resident() >> 20 > self.memory // 2
 
     # ------------------------------------------------------------ files
 
@@ -153,21 +153,6 @@ def worker_limit(workers: int, shared: bool) -> int:
     if workers >= 0:
         return workers
     return 0 if shared else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def machine_memory() -> int:
-    """Megabytes of this machine, or of the container that limits them."""
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    with suppress(OSError, ValueError):
-        total = min(total, int(_CONTAINER.read_text()))
-    return total >> 20
-
-
-def resident_memory() -> int:
-    """Megabytes that this process keeps; 0 where the system does not say."""
-    with suppress(OSError):
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
-    return 0
 
 
 def _name(file: Path) -> str:

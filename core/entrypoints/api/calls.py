@@ -58,7 +58,7 @@ class Service:
     turns: Mapping[str, Turns] = field(
         default_factory=lambda: {name: Turns(threads // 2) for name, threads in LANES.items()}
     )  # half of a lane at most is one account's
-    accounts: dict[str, str] = field(
+    account_of: dict[str, str] = field(
         default_factory=dict
     )  # of tokens that came before, so that all of one account's share
 
@@ -111,7 +111,7 @@ class ApiCall:
         task = partial(self._guarded, work, tag, status, actor)
         service: Service = self.service
         try:
-            async with service.turns[lane].of(service.accounts.get(self.secret(), self.secret()) or self.id):
+            async with service.turns[lane].of(service.account_of.get(self.secret(), self.secret()) or self.id):
                 return await anyio.to_thread.run_sync(task, limiter=service.lanes[lane])
         except Busy as error:
             return self._refused(error)
@@ -214,9 +214,9 @@ class ApiCall:
         if not secret:
             raise Unauthenticated(NO_TOKEN)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
-        if len(self.service.accounts) >= MOST:
-            self.service.accounts.clear()
-        self.service.accounts[secret] = actor.id
+        if len(self.service.account_of) >= MOST:
+            self.service.account_of.clear()
+        self.service.account_of[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"
         return actor
 
