@@ -20,7 +20,7 @@ def test_a_short_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path:
     log = Log()
     with walker.served("starter", tmp_path, len(TITLES)) as place:
         for role in walker.ROLES:
-            walker.walk(chromium, place, role, log, seed=SEED, steps=8)
+            walker.walk(chromium, place, role, log, seed=SEED, steps=4)
     assert not log.findings, log.table()
 
 
