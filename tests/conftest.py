@@ -40,6 +40,7 @@ argon2.PasswordHasher = partial(argon2.PasswordHasher, time_cost=1, memory_cost=
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from core import bootstrap
 from core.access import Actor
 from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.workers import Limits, WorkerPool
@@ -299,18 +300,25 @@ def opened(settings: Settings, processes: Processes) -> App:
     return app
 
 
-# A job of a workspace in this process waits until a test does it: a worker would cost three CPU seconds and run on
-# after the test. Servers and programs that a test starts, and the tests of jobs themselves, start theirs.
-STARTED = ("test_jobs", "test_workers")
-START = SystemProcesses.spawn
-SystemProcesses.spawn = lambda self: None  # type: ignore[method-assign]
+STARTED = ("test_jobs", "test_workers")  # files whose workers start as they do for users
+
+
+class WaitingProcesses(SystemProcesses):
+    """A job of a workspace in this process waits until a test does it: a worker would cost three CPU seconds and run on
+    after the test. Servers and programs that a test starts, and tests that ask for `SystemProcesses`, start theirs."""
+
+    def spawn(self) -> str | None:
+        return None
+
+
+bootstrap.SystemProcesses = WaitingProcesses  # type: ignore[misc]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _jobs_start(request: pytest.FixtureRequest) -> Iterator[None]:
+def _workers_start(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.path.stem in STARTED:
-            patch.setattr(SystemProcesses, "spawn", START)
+            patch.setattr(bootstrap, "SystemProcesses", SystemProcesses)
         yield
 
 
