@@ -92,8 +92,8 @@ def test_a_push_whose_answer_was_lost_counts_if_it_arrived(nodes: tuple[App, App
     transport = one.knowledge.store.clone.shared.transport
     run = transport.run
 
-    def cut(url: str, *arguments: str) -> tuple[int, str, str]:
-        done = run(url, *arguments)
+    def cut(url: str, *arguments: str, **given: object) -> tuple[int, str, str]:
+        done = run(url, *arguments, **given)
         if arguments[0] == "push":
             raise Unavailable("The connection was cut.")
         return done
