@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import dialogs, drawing, flash, foot, identity, keys, style, uploaded
+from pages.ui import dialogs, flash, foot, identity, keys, style, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -18,13 +18,7 @@ def draw() -> None:
     st.set_page_config(page_title="Concord", page_icon=str(style.ASSETS / "concord.png"), layout="wide")
     style.page_style()
     st.logo(str(style.ASSETS / "wordmark.png"), size="large", icon_image=str(style.ASSETS / "concord.png"))
-    me = identity.me()
-    with drawing.turn(me.id):
-        _draw_page(me)
-
-
-def _draw_page(me: Actor) -> None:
-    page = st.navigation(menu(me), expanded=True)
+    page = st.navigation(menu(identity.me()), expanded=True)
     _turn_to(page.url_path)
     foot.draw()
     shortcuts.mount()

@@ -77,8 +77,8 @@ class SignInGate:
             await send({"type": "websocket.close", "code": 1008})
         else:
             try:
-                with self.tabs.opened(account):
-                    await self.app(scope, self.tabs.paced(account, receive), send)
+                with self.tabs.opened(account, receive, send) as messages:
+                    await self.app(scope, *messages)
             finally:
                 uploaded.sweep()
 
