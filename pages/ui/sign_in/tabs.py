@@ -25,7 +25,8 @@ DRAWN = 4  # pages of one account that are drawn at a time
 LONGEST = 5.0  # seconds after which a page that takes long does not count any more
 _SHORT = 2_000  # bytes; a longer message is a click, or a part of a page
 
-Receive, Send = Callable[[], Awaitable[Any]], Callable[[Any], Awaitable[None]]
+Receive = Callable[[], Awaitable[Any]]
+Send = Callable[[Any], Awaitable[None]]
 
 
 class Tabs:
@@ -111,7 +112,7 @@ def _is_click(raw: bytes) -> bool:
     if len(raw) > _SHORT:
         return True
     try:
-        return BackMsg.FromString(raw).WhichOneof("type") == "rerun_script"
+        return bool(BackMsg.FromString(raw).WhichOneof("type") == "rerun_script")
     except DecodeError:
         return False
 
@@ -120,7 +121,5 @@ def _is_drawn(raw: bytes) -> bool:
     if not raw or len(raw) > _SHORT:
         return False
     message = ForwardMsg.FromString(raw)
-    return (
-        message.WhichOneof("type") == "script_finished"
-        and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
-    )
+    finished = message.WhichOneof("type") == "script_finished"
+    return bool(finished and message.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN)
