@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import gc
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from core.bootstrap import App
 from core.errors import BadInput, Unavailable
 from core.retrieval import config as configs
-from core.types import Filters
+from core.retrieval.filters import admits
+from core.retrieval.pipeline import MAX_QUERY, check_query
+from core.types import DocumentFacts, Filters
 from tests.conftest import put
 from tests.small_kb import FILES
 
@@ -51,6 +54,20 @@ def test_drafts_are_never_found_and_history_only_when_asked_for(indexed_app: App
     assert paths(indexed_app, "file form", Filters(history=True)) == set(FILES) - {"hr/draft.md"}
     assert paths(indexed_app, "file form", Filters(statuses=("retired",))) == {"it/fob.md"}
     assert paths(indexed_app, "file form", Filters(statuses=("draft",), history=True)) == set()
+
+
+def test_a_filter_ends_where_it_says() -> None:
+    facts = DocumentFacts("F", "fin/ctr.md", "F", "sop", "approved", "", (), "2026-11-15", "", 1, "", 0)
+    assert admits(Filters(), facts, date(2026, 11, 15)), "on the day itself it is in force"
+    assert not admits(Filters(), facts, date(2026, 11, 14))
+    assert admits(Filters(folders=("/fin/",)), facts, date(2026, 11, 15))
+    assert not admits(Filters(folders=("fi",)), facts, date(2026, 11, 15)), "a folder is no beginning of a name"
+
+
+def test_a_query_may_be_as_long_as_its_limit() -> None:
+    assert len(check_query("x" * MAX_QUERY)) == MAX_QUERY
+    with pytest.raises(BadInput, match="10,001 characters"):
+        check_query("x" * (MAX_QUERY + 1))
 
 
 @pytest.mark.parametrize("config", ["bm25", "dense", "convex-0.5", "rrf-60"])

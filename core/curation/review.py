@@ -257,6 +257,11 @@ def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
 
 
 def missing_approvals(facts: Facts) -> tuple[str, ...]:
+    """What reviewers still have to say; where no rule speaks about the paths, one approval.
+
+    >>> missing_approvals(Facts("in review", "c", "ann", (), ("it/a.md",), (), 0, (), (), (Rule("finance/"),)))
+    ('It needs 1 more approval from somebody who wrote none of it.',)
+    """
     approvers = {verdict.who for verdict in approvals(facts)}
     applied = applicable(facts.rules, facts.paths)
     lack = max((rule.approvals for rule in applied), default=1) - len(approvers)

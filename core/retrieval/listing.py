@@ -86,8 +86,13 @@ def _alike(hits: Sequence[Hit], k: int) -> list[list[int]]:
     return [copies.led(group, lambda n: hits[n].score, lambda n: hits[n].status == "approved") for group in groups]
 
 
-def _also(hit: Hit, others: Iterable[AlsoIn]) -> tuple[AlsoIn, ...]:
-    """Other documents that hold a text, each once."""
+def _also(hit: Hit | AlsoIn, others: Iterable[AlsoIn]) -> tuple[AlsoIn, ...]:
+    """Other documents that hold a text, each once; a document that says it twice does not name itself.
+
+    >>> hit = AlsoIn("F-1", "fin/ctr.md", "Reports", (), "c1", 0, 9, 1)
+    >>> [other.doc for other in _also(hit, [replace(hit, start=30), replace(hit, doc="F-2"), replace(hit, doc="F-2")])]
+    ['F-2']
+    """
     first: dict[str, AlsoIn] = {}
     for other in others:
         if other.doc != hit.doc:
