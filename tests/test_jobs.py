@@ -27,6 +27,7 @@ from core.services.platform.workers import Worker
 from core.settings import load
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.evaluated import evaluated
+from tests.remotes import bare, git
 
 
 @pytest.fixture
@@ -137,6 +138,18 @@ def test_work_that_keeps_dying_is_given_up_with_a_sentence(app: App) -> None:
 def test_an_unknown_job_is_named(app: App) -> None:
     with pytest.raises(NotFound, match="no job 7"):
         app.platform.jobs.get(7)
+
+
+@pytest.mark.slow
+def test_a_push_is_done_by_a_worker(tmp_path: Path) -> None:
+    shared = bare(tmp_path / "shared.git")
+    app = small_app(tmp_path / "home", SystemProcesses(tmp_path / "home", limit=1))
+    put(app, {"a.md": "# A\n\nOne.\n"})
+    app.remote.remotes.add(ADMIN, str(shared))
+    job = next(job for job in app.platform.jobs.recent() if job.kind == "remote")
+    until(lambda: not app.platform.jobs.get(job.id).open)
+    assert app.platform.jobs.get(job.id).result["state"] == "up to date"
+    assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
 
 
 # ---------------------------------------------------------------- rights of now

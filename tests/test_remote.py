@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App
 from core.curation.annotations import github
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
 from core.services.remote.pull_requests import markdown
-from tests.conftest import ROOT, NoProcesses, demo, put, small_app, until
+from tests.conftest import ROOT, NoProcesses, demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.remotes import bare, git, outside
 
@@ -218,17 +217,6 @@ def test_a_repository_is_brought_in_with_its_history_and_what_cannot_be_used_is_
     merged(app, "b.md", "# B\n\nThree.\n")
     app.remote.remotes.add(ADMIN, str(shared))
     worked(app)
-    assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
-
-
-@pytest.mark.slow
-def test_a_merge_on_the_command_line_is_pushed_by_a_process_of_its_own(tmp_path: Path, shared: Path) -> None:
-    app = small_app(tmp_path / "home", SystemProcesses(tmp_path / "home", limit=1))
-    put(app, {"a.md": "# A\n\nOne.\n"})
-    app.remote.remotes.add(ADMIN, str(shared))
-    job = next(job for job in app.platform.jobs.recent() if job.kind == "remote")
-    until(lambda: not app.platform.jobs.get(job.id).open)
-    assert app.platform.jobs.get(job.id).result["state"] == "up to date"
     assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
 
 
