@@ -117,6 +117,8 @@ def current_verdicts(facts: Facts) -> dict[str, Verdict]:
     >>> list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old,), 0, (), (), ()))), \\
     ... list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old, new), 0, (), (), ())))
     ([], ['bob'])
+    >>> list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (new,), 0, (), (), (), barred=("bob",))))
+    []
     """
     last = {verdict.who: verdict for verdict in facts.verdicts}
     return {who: verdict for who, verdict in last.items() if who not in facts.barred and _counts(facts, verdict)}
@@ -164,6 +166,8 @@ def refusal(move: str, now: str) -> str:
     'Only an approved change can be merged; this one is a draft. Submit it for review first.'
     >>> refusal("submit", "draft")
     ''
+    >>> refusal("reopen", "merged")
+    'Only a closed change can be reopened; this one is merged. Start a new change.'
     """
     states, sentence = MOVES[move]
     if now in states:
@@ -245,6 +249,8 @@ def own_work(facts: Facts, who: str, name: str) -> str:
 
     >>> own_work(Facts("in review", "c", "ann", ("ann", "bob"), (), (), 0, (), (), ()), "bob", "Bob")
     'Nobody approves their own change: Bob wrote some of its words.'
+    >>> own_work(Facts("in review", "c", "ann", (), (), (), 0, (), (), ()), "ann", "Ann")
+    'Nobody approves their own change: Ann is its author.'
     """
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
