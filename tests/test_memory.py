@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import AsyncMock
@@ -14,6 +15,8 @@ from unittest.mock import AsyncMock
 import anyio
 import pytest
 import uvicorn
+from starlette.requests import Request
+from starlette.responses import Response
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -30,6 +33,7 @@ from core.settings import Settings
 from pages.ui import frame, intake, listening, pictures, uploaded
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
+from pages.ui.sign_in import routes as sign_in_routes
 from pages.ui.sign_in.gate import SignInGate
 from pages.ui.sign_in.tabs import BURST, DRAWN, RATE, RELOADED, PageDrawing, Tabs
 from pages.ui.uploaded import MB
@@ -428,3 +432,29 @@ def test_a_page_that_takes_long_gives_its_place_to_others() -> None:
         await asyncio.wait_for(PageDrawing(places).begin(), 5)
 
     asyncio.run(two())
+
+
+def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting, checked = Event(), []
+
+    def check(request: Any, form: Any) -> Response:
+        checked.append(1)
+        waiting.wait(10)
+        return Response()
+
+    async def everybody() -> int:
+        requests = [
+            Request({"type": "http", "headers": []}, AsyncMock(return_value={"type": "http.request"}))
+            for _ in range(60)
+        ]
+        signing = [asyncio.create_task(sign_in_routes.sign_in(request)) for request in requests]
+        await anyio.sleep(0.05)
+        await asyncio.wait_for(anyio.to_thread.run_sync(waiting.is_set), 5)
+        at_once = len(checked)
+        waiting.set()
+        await asyncio.gather(*signing)
+        return at_once
+
+    monkeypatch.setattr(sign_in_routes, "_sign_in", check)
+    monkeypatch.setattr(sign_in_routes, "_SIGN_INS", anyio.CapacityLimiter(sign_in_routes._SIGN_INS.total_tokens))
+    assert asyncio.run(everybody()) == 4

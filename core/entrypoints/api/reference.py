@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from core.entrypoints.api import problems
 from core.entrypoints.api.calls import KEY
@@ -52,6 +52,13 @@ def script() -> Response:
     return Response((_HERE / "reference.js").read_bytes(), media_type="text/javascript")
 
 
+@cache
+def openapi(api: FastAPI) -> Response:
+    """The document as an answer: made once, since anybody may ask for it."""
+    return JSONResponse(document(api))
+
+
+@cache
 def page(api: FastAPI) -> Response:
     """Every operation with its parameters and answers, and a form that sends it."""
     described = document(api)

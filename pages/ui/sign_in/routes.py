@@ -17,6 +17,7 @@ from pages.ui.style import ASSETS
 from pages.ui.workspace import current_app
 
 LARGEST = 16_384  # bytes of a form
+_SIGN_INS = anyio.CapacityLimiter(4)  # passwords take long to check: nobody else's request waits for a thread meanwhile
 SIGNED_OUT = "You are signed out."
 ELSEWHERE = "This form was sent from another site, so it was not used. Sign in here."
 
@@ -43,7 +44,7 @@ def _show(request: Request) -> Response:
 async def sign_in(request: Request) -> Response:
     """A name and a password."""
     form = await _form(request)
-    return await anyio.to_thread.run_sync(_sign_in, request, form)
+    return await anyio.to_thread.run_sync(_sign_in, request, form, limiter=_SIGN_INS)
 
 
 def _sign_in(request: Request, form: Mapping[str, str]) -> Response:

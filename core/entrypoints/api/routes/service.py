@@ -66,7 +66,7 @@ async def root(request: Request) -> Response:
 
 @router.get("/openapi.json", include_in_schema=False)
 async def openapi(request: Request) -> Response:
-    return JSONResponse(reference.document(request.app))
+    return reference.openapi(request.app)
 
 
 @router.get("/docs", include_in_schema=False)
