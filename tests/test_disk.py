@@ -154,6 +154,26 @@ def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_
     assert list(app.people.audit.problems()) == []
 
 
+def test_a_branch_that_did_not_fit_on_the_disk_leaves_no_trace(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its log is written first, and a log without its branch means a loss."""
+    put(app, {"a.md": "# A\n"})
+    logs = app.knowledge.store.path / "logs" / "refs" / "heads"
+    before = (logs / "main").read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("core.adapters.git.plumbing.replace", full)
+        with pytest.raises(StorageFailed):
+            app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"})
+        with pytest.raises(StorageFailed):
+            put(app, {"a.md": "# A again\n"})
+    assert (logs / "main").read_bytes() == before
+    assert list(logs.rglob("1")) == []
+    assert app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"}).state == "draft"
+
+
 def test_a_read_only_workspace_is_searched_and_read(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
     home = disk / "home"
     app = small_app(home, NoProcesses())

@@ -14,7 +14,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.adapters.system.files import fsync_folder
@@ -107,13 +107,17 @@ def is_lost(path: Path, name: str) -> bool:
 
 
 def forget_unmade(path: Path, lock: Path) -> None:
-    """A writer that was killed between the log and the branch leaves a last line of what never was."""
+    """A writer that was killed, or had no space, between the log and the branch leaves a last line of what never was.
+
+    The log is cut, not written anew: that needs no space.
+    """
     name = str(lock.relative_to(path).with_suffix(""))
-    lines = _bytes(path / "logs" / name).splitlines(keepends=True)
-    if lines and lines[-1][:40].decode("latin-1") == (value(path, name) or _NONE):
-        (path / "logs" / name).write_bytes(b"".join(lines[:-1]))
+    file, lines = path / "logs" / name, _bytes(path / "logs" / name).splitlines(keepends=True)
+    unfinished = lines and not lines[-1].endswith(b"\n")
+    if unfinished or (lines and lines[-1][:40].decode("latin-1") == (value(path, name) or _NONE)):
+        os.truncate(file, sum(map(len, lines[:-1])))
         if not lines[:-1]:
-            (path / "logs" / name).unlink()
+            file.unlink()
 
 
 def _text(path: Path) -> str | None:
@@ -143,6 +147,10 @@ def locked(root: Path, name: str) -> Iterator[Path]:
         _link(own, lock)
         try:
             yield lock
+        except BaseException:
+            with suppress(OSError):
+                forget_unmade(root, lock)
+            raise
         finally:
             lock.unlink(missing_ok=True)
     finally:
