@@ -79,7 +79,7 @@ FAULTS = (
     Fault(S, "core/adapters/git/store.py", 'if any(edit.kind == "added" for edit in edits):', "if False:", "git"),
     Fault(S, "core/adapters/index/generations.py", "return complete[0]", "return complete[-1]", "index damage"),
     Fault(S, "core/adapters/index/generations.py", "key=lambda generation: -generation.number", "key=lambda generation: generation.number", "index"),
-    Fault(S, "core/adapters/system/digests.py", '("DELETE", "- 1"', '("DELETE", "+ 1"', "damage database"),
+    Fault(S, "core/adapters/state/digests.py", '("DELETE", "- 1"', '("DELETE", "+ 1"', "damage database"),
     Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "index git damage"),
     Fault(S, "core/services/platform/guard.py", "if not facts.version and history:", "if False:", "damage"),
     Fault(S, "core/curation/names.py", 'part.endswith((".", " "))', "False", "git fuzz"),

@@ -85,7 +85,7 @@ REASONS = {
     ),
     INSIDE: (
         "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.invitable reviews.changes.reviewers playground.comparer.cached_searches"
-        " platform.settings platform.workers index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
+        " platform.settings platform.workers search.progress index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
     ),
     AUTHORING: (
         "knowledge.drafts words reviews.merger.solve reviews.discussion.apply reviews.discussion.resolve reviews.discussion.edit_comment"

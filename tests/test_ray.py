@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from core import profiles
+from core.adapters.index import ray_cluster
 from core.adapters.index.ray_cluster import RayCluster
-from core.adapters.system import ray_cluster
 from core.bootstrap import App, build
 from core.bulk import WORKS, InlineBulk
 from core.entrypoints.cli import main

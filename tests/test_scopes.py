@@ -165,6 +165,7 @@ def given(scoped: ApiServer, actor: Actor) -> dict[str, Any]:
 OTHERS = {  # use cases that mean something else by a name
     **{f"evaluation.querysets.{each}": {"name": "cash"} for each in ("agreement", "export", "guidelines", "pool_summary", "problems", "show", "unmapped", "write")},
     "playground.grades.scores": {"columns": ()},
+    "search.progress.of": {"generation": None},
     "playground.notebook.forget": {"name": "mine"},
     "platform.settings.prompt": {"name": "zero-shot"},
 }  # fmt: skip

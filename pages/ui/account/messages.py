@@ -16,6 +16,7 @@ ABOUT = {
     "documents": "A review date comes near, a document is not found any more, a reader gives feedback",
     "questions": "Somebody found no answer, and it is yours to give",
     "watched": "A folder, a document or a question has changed",
+    "account": "Somebody tried wrong passwords for your account",
 }
 
 
