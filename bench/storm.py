@@ -189,7 +189,6 @@ def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
 PANELS = (
     ("workers", "worker processes"),
     ("megabytes", "their megabytes"),
-    ("load", "load of the machine"),
     ("done", "jobs done"),
 )
 WIDTH, HEIGHT, GAP = 230, 130, 40
