@@ -33,7 +33,7 @@ opened = time.perf_counter()
 vector = index.vector(0)
 from core.retrieval import config, pipeline
 for query in ("cells and growth in mice", "protein expression"):
-    pipeline.search(query, config.DEFAULT, index, pipeline.Ask(embed=lambda _: vector))
+    pipeline.search(query, config.DEFAULT, index, pipeline.SearchContext(embed=lambda _: vector))
 print(json.dumps({"imports": loaded - started, "open": opened - loaded, "open_and_search": time.perf_counter() - loaded,
                   "chunks": index.size, "peak_mb": int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1e3}))
 """
@@ -43,7 +43,7 @@ def workspace(home: Path, chunks: int) -> App:
     """A workspace with about `chunks` chunks; reused by later benchmarks."""
     app = build(load(home=home, threads=2), models=SyntheticModels())
     app.platform.workspace.create()
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(SYSTEM, documents(chunks), [], f"{chunks} chunks")
     return app
 
@@ -59,11 +59,11 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     for n in range(EDITS):
         path = f"f{n:02d}/{n:06d}.md"
         text = (
-            app.knowledge.store.read("main", path)
+            app.knowledge.repository.read("main", path)
             .decode()
             .replace("Reference", f"Edited {time.time_ns()}, reference", 1)
         )
-        app.knowledge.store.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
+        app.knowledge.repository.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
         before, started = used(), time.perf_counter()
         built = app.index.builder.build(profile)
         word = text.split("Edited ")[1].split(",")[0]

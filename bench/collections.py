@@ -66,7 +66,7 @@ def index_collection(home: Path, folder: Path) -> IndexedCollection:
     models = PairCachingModels(main.models.registry, home / "methods" / "cache" / "pairs.db")
     caching = replace(main, models=replace(main.models, registry=models))
     app = evaluation_workspace(caching, SYSTEM, f"beir-{collection.name}-{collection.digest}")
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     indexed = IndexedCollection(collection.name, folder, app, app.platform.settings.profile())
     app.index.builder.build(indexed.profile)

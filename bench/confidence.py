@@ -139,7 +139,7 @@ class AskedCollection:
     def __init__(self, app: App, source: QuestionedFiles) -> None:
         self.app, self.name, self.excluded = app, source.name, source.excluded
         profile = app.platform.settings.profile()
-        if not app.knowledge.store.head():
+        if not app.knowledge.repository.head():
             texts = {path: text.encode() for path, text in source.files.items()}
             app.knowledge.documents.save(collections.AUTHOR, texts, [], f"Records of {source.name}")
             app.index.builder.build(profile)
@@ -150,7 +150,7 @@ class AskedCollection:
 
     def signs(self, index: Index, text: str, config: SearchConfig) -> Signs | None:
         """The signs of one search; None where nothing was found."""
-        ask = pipeline.Ask(embed=self.vector, filters=Filters(history=True))
+        ask = pipeline.SearchContext(embed=self.vector, filters=Filters(history=True))
         candidates = pipeline.gather(text, config, index, ask, Trace())
         ranking = pipeline.rank(candidates, config, index, ask, Trace()).fused.ranking
         return signs(candidates, ranking, index) if ranking else None

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters
-from core.curation import conversions
+from core.curation.upload import conversions
 from core.errors import ConcordError
 
 NAME = "No title of its own"  # given instead of the file name, so that a heading made from it can be told apart

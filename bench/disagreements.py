@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.corpus import ROOT, SHARED
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.disagreements.claims import Claim, claims
 from core.disagreements.compare import Clash, clash
 from core.disagreements.lookup import ClaimIndex, index_of

@@ -30,7 +30,7 @@ import json, sys, time
 from pathlib import Path
 from bench.edits import workspace
 from bench.measure import in_turns
-from core.adapters.serving import kernels
+from core.storage.serving import kernels
 app = workspace(Path(sys.argv[1]))
 profile = app.platform.settings.profile()
 kernels.warm()
@@ -79,8 +79,8 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
 def _edit(app: App, n: int) -> float:
     """CPU seconds without embedding, from a commit until its new word is found."""
     path, word = _path(n), f"edited{time.time_ns()}"
-    text = app.knowledge.store.read("main", path).decode() + f"\nMore {word}.\n"
-    app.knowledge.store.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
+    text = app.knowledge.repository.read("main", path).decode() + f"\nMore {word}.\n"
+    app.knowledge.repository.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
     used = lambda: cpu() - app.models.registry.embedder("").spent  # type: ignore[attr-defined]
     before = used()
     app.index.builder.build(app.platform.settings.profile())
@@ -103,7 +103,7 @@ def _base(app: App, chunks: int) -> None:
     """Documents in the repository, and a generation of them, written at once."""
     rng, profile = np.random.default_rng(chunks), app.platform.settings.profile()
     made = list(_documents(rng, chunks // PER_DOCUMENT))
-    store = app.knowledge.store
+    store = app.knowledge.repository
     store.commit("main", {document.path: document.text.encode() for document, _ in made}, SYSTEM.person, "base")
     ids = {document.path: document.id for document, _ in made}
     rows = {path: [blob, 1, ids[path], ids[path]] for path, blob in store.blobs(store.head()).items()}

@@ -362,7 +362,7 @@ def measure(home: Path, minutes: float, doors: Sequence[str]) -> dict[str, Any]:
 
 def _earlier(app: App, commits: int = 12) -> None:
     """So many states of the knowledge base that somebody can ask for."""
-    store = app.knowledge.store
+    store = app.knowledge.repository
     for number in range(len(store.log(store.head())), commits):
         with TemporaryDirectory() as folder:
             text = f"---\nid: OLD-{number}\ntitle: Note {number}\ntype: sop\nstatus: active\n---\n# Note {number}\n\nPallet {number}.\n"
@@ -383,7 +383,7 @@ def _people(app: App) -> tuple[list[str], dict[str, Any]]:
     for token in people.tokens.listed(eve, "eve"):
         people.tokens.revoke(eve, token.id)
     tokens = [people.tokens.make(eve, f"t{n} {time.time_ns()}", "propose" if n % 2 else "read")[0] for n in range(20)]
-    store = app.knowledge.store
+    store = app.knowledge.repository
     days = [commit.id for commit, _ in store.log(store.head(), limit=40)]
     return [enter(f"reader{n}") for n in range(OTHERS)], {"cookie": enter("eve"), "tokens": tokens, "days": days}
 

@@ -28,7 +28,7 @@ def workspace(home: Path, chunks: int) -> App:
     """A workspace whose documents list 500 questions in all."""
     app = build(load(home=home, threads=2), models=SyntheticModels(), processes=NoProcesses())  # type: ignore[arg-type]
     app.platform.workspace.create()
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(SYSTEM, with_questions(documents(chunks)), [], f"{chunks} chunks")
         app.reviews.merger.repair()
     app.index.builder.build(app.platform.settings.profile())
@@ -77,7 +77,9 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
 def _propose(app: App, n: int) -> int:
     path = f"f{n:02d}/{n:06d}.md"
     text = (
-        app.knowledge.store.read("main", path).decode().replace("Reference", f"Edited {time.time_ns()}, reference", 1)
+        app.knowledge.repository.read("main", path)
+        .decode()
+        .replace("Reference", f"Edited {time.time_ns()}, reference", 1)
     )
     number = app.reviews.changes.propose(SYSTEM, f"Edit {n}", {path: text.encode()}).id
     app.reviews.changes.submit(SYSTEM, number)

@@ -22,10 +22,10 @@ import numpy as np
 
 from bench.corpus import SHARED, sentences, vectors
 from bench.measure import cpu
-from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.index.generations import Generations
 from core.analysis import analyser
 from core.services.index.embedding import embed_texts
+from core.storage.cache.vectors import EmbeddingCache
+from core.storage.index.generations import Generations
 from core.types import Chunk, Document, Meta, Profile
 
 PER_DOCUMENT = 10
@@ -164,7 +164,7 @@ import numpy as np
 from pathlib import Path
 from bench import lance
 from bench.measure import cpu, memory
-from core.adapters.index.generations import Generations
+from core.storage.index.generations import Generations
 from core.analysis import analyser
 from core.retrieval import config, pipeline
 root, name, tables, questions = sys.argv[1:]
@@ -174,7 +174,7 @@ before = memory()
 index = Generations(Path(root), 1, 10**9, lambda one: analyser(one.lexical), tables=tables).open(profile)
 legs = {"bm25": lambda q, v: index.bm25(q).search(lance.K, None), "dense": lambda q, v: index.dense(v).search(lance.K, None)}
 def hybrid(query, vector):
-    found = pipeline.search(query, config.RECOMMENDED, index, pipeline.Ask(embed=lambda _: vector))
+    found = pipeline.search(query, config.RECOMMENDED, index, pipeline.SearchContext(embed=lambda _: vector))
     return {index.number(hit.chunk): hit.score for hit in found.hits}
 legs["recommended"] = hybrid
 out = {}

@@ -10,10 +10,10 @@ import numpy as np
 from bench.building import workspace
 from bench.corpus import queries
 from bench.measure import Timing, in_turns, timed
-from core.adapters.index import duckdb
-from core.adapters.serving import kernels
 from core.retrieval import config as configs
 from core.retrieval import pipeline
+from core.storage.index import duckdb
+from core.storage.serving import kernels
 
 SLOW = 12  # queries for peers that take a second each
 K = 10
@@ -38,7 +38,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     ours = (
         lambda query: index.bm25(query).search(K, None),
         lambda query: index.dense(known[query]).search(K, None),
-        lambda query: pipeline.search(query, configs.DEFAULT, index, pipeline.Ask(embed=known.__getitem__)),
+        lambda query: pipeline.search(query, configs.DEFAULT, index, pipeline.SearchContext(embed=known.__getitem__)),
     )
     for leg, call in zip(("bm25", "dense", "hybrid"), ours, strict=True):
         out[leg]["concord"] = timed(call, asked)

@@ -41,7 +41,7 @@ def configurations() -> dict[str, SearchConfig]:
 def starter(home: Path) -> App:
     """The starter knowledge base with its index; the questions that documents list count in no configuration."""
     app = build(load(home=home / "people"))
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.platform.workspace.create()
         app.knowledge.documents.import_folder(SYSTEM, ROOT / "kb", "Start")
         app.index.builder.build(app.platform.settings.profile())

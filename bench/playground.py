@@ -148,7 +148,7 @@ def _starter(home: Path) -> tuple[App, list[str]]:
 def _filled(app: App, files: dict[str, bytes]) -> App:
     app.platform.workspace.create()
     if not app.knowledge.documents.all():
-        app.knowledge.store.commit("main", files, ME, "start")
+        app.knowledge.repository.commit("main", files, ME, "start")
     if not app.index.generations.current(app.platform.settings.profile()):
         app.index.builder.build(app.platform.settings.profile())
     return app

@@ -50,7 +50,7 @@ def main() -> None:
 def _row(home: Path, name: str, folder: Path, text: str, most: int) -> str:
     app = evaluation_workspace(build(load(home=home)), SYSTEM, name)
     test = beir.read(folder)
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, dict(test.files), [], "records")
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)

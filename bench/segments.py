@@ -10,11 +10,11 @@ from bench.building import workspace
 from bench.corpus import queries
 from bench.measure import in_turns
 from core.access import SYSTEM
-from core.adapters.index import segments
-from core.adapters.serving import kernels
 from core.bootstrap import App
 from core.retrieval import config as configs
 from core.retrieval import pipeline
+from core.storage.index import segments
+from core.storage.serving import kernels
 from core.types import Profile
 
 COUNTS = (1, 2, 4, 8)
@@ -34,7 +34,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
     kernels.warm()
     embedder = app.models.registry.embedder("")
     asked = {query: embedder.query(query) for query in queries(200)}
-    ask = pipeline.Ask(embed=asked.__getitem__)
+    ask = pipeline.SearchContext(embed=asked.__getitem__)
     out: dict[str, Any] = {"chunks": indexes[1].size}
     for leg in LEGS:
         calls = [_call(leg, index, asked, ask) for index in indexes.values()]
@@ -50,9 +50,9 @@ def _grown(app: App, profile: Profile) -> Any:
     for count in range(2, max(COUNTS) + 1):
         paths = [f"f{n % 50:02d}/{n:06d}.md" for n in range(count * EDITED, (count + 1) * EDITED)]
         texts = {
-            path: app.knowledge.store.read("main", path) + f"\nSeen {time.time_ns()}.\n".encode() for path in paths
+            path: app.knowledge.repository.read("main", path) + f"\nSeen {time.time_ns()}.\n".encode() for path in paths
         }
-        app.knowledge.store.commit("main", texts, SYSTEM.person, "edit")
+        app.knowledge.repository.commit("main", texts, SYSTEM.person, "edit")
         app.index.builder.build(profile)
         if count in COUNTS:
             index = app.index.generations.open(profile)
@@ -61,7 +61,7 @@ def _grown(app: App, profile: Profile) -> Any:
             yield count, index
 
 
-def _call(leg: str, index: Any, asked: Any, ask: pipeline.Ask) -> Any:
+def _call(leg: str, index: Any, asked: Any, ask: pipeline.SearchContext) -> Any:
     if leg == "bm25":
         return lambda query: index.bm25(query).search(10, None)
     if leg == "dense":

@@ -217,7 +217,7 @@ def starter(home: Path) -> App:
     """A workspace with the starter knowledge base, indexed."""
     app = build(load(home=home))
     app.platform.workspace.create()
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.import_folder(SYSTEM, ROOT / "kb")
     app.index.builder.build(app.platform.settings.profile())
     return app

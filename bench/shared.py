@@ -82,7 +82,7 @@ def _merge(app: App, n: int, host: int) -> tuple[float, ...]:
     first = _timed(propose)[0]
     before = _cpu_of(host)
     wall, cpu = _timed(lambda: app.reviews.merger.merge(REVIEWER, number))
-    return wall, cpu, _cpu_of(host) - before, first, *_timed(app.knowledge.store.follow)
+    return wall, cpu, _cpu_of(host) - before, first, *_timed(app.knowledge.repository.follow)
 
 
 def _timed(work: Callable[[], object]) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from core.access import SYSTEM
 from core.bootstrap import App, build
-from core.curation.render import plain
+from core.curation.text.render import plain
 from core.evaluation.statistics import wilson_lower, wilson_upper
 from core.services.search.page import PagePassage
 from core.settings import load
@@ -65,7 +65,7 @@ def _indexed(home: Path, folder: Path) -> tuple[App, dict[str, list[int]]]:
             at = cut
     app = build(load(home=home))
     app.platform.workspace.create()
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(SYSTEM, files, [], "Documents with questions")
     app.index.builder.build(app.platform.settings.profile())
     return app, starts

@@ -16,7 +16,7 @@ from core.adapters.models.onnx import OnnxEmbedder, unit
 from core.adapters.models.weights import bundled, model_folder
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from core.profiles import DEFAULT
 from core.settings import load
 

@@ -29,14 +29,16 @@ def main(repository: str, questions: Path) -> None:
     app = build(load())
     app.platform.workspace.create()
     branches = [f"+refs/heads/{name}:refs/heads/{name}" for name in ("main", "settings")]
-    subprocess.run(["git", "-C", str(app.knowledge.store.path), "fetch", "--quiet", repository, *branches], check=True)
+    subprocess.run(
+        ["git", "-C", str(app.knowledge.repository.path), "fetch", "--quiet", repository, *branches], check=True
+    )
     profile = app.platform.settings.production().profile
     app.index.builder.build(profile)
     index = app.search.searcher.index()
     chunks = Counter(index.passage(number).id for number in range(index.size))
     asked = json.loads(questions.read_text())
     answers = {text: compared(strict.plain(as_json(app.search.searcher.search(text)))) for text in asked}
-    print(json.dumps({"commit": app.knowledge.store.head(), "chunks": len(chunks), "answers": answers}))
+    print(json.dumps({"commit": app.knowledge.repository.head(), "chunks": len(chunks), "answers": answers}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The composition root: settings in, a wired App out. The only importer of adapters."""
+"""The composition root: settings in, a wired App out. It alone makes adapters and storage."""
 
 from __future__ import annotations
 
@@ -11,31 +11,14 @@ from typing import Any
 
 from core import strict
 from core.access import SYSTEM, Actor, require
-from core.adapters.cache.memo import Memo
-from core.adapters.cache.texts import TextCache
-from core.adapters.cache.vectors import EmbeddingCache
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
-from core.adapters.git.remote import GitRemote
-from core.adapters.git.shared import SharedRepository
-from core.adapters.git.store import GitStore
-from core.adapters.git.transport import RemoteAccess
-from core.adapters.index.generations import Generations
-from core.adapters.index.ray_cluster import RayCluster
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.finetune import LocalTrainer
 from core.adapters.models.rankers import RankerFiles
 from core.adapters.models.registry import ModelRegistry
-from core.adapters.state.urls import open_database
-from core.adapters.store.backups import StoredBackups
-from core.adapters.store.collection import Collector
-from core.adapters.store.conformance import Conformance
-from core.adapters.store.copies import Copies
-from core.adapters.store.folders import SharedFolder
-from core.adapters.store.objects import ObjectStore
-from core.adapters.store.published import PublishedIndex
 from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
@@ -50,17 +33,17 @@ from core.adapters.web.smtp import SmtpMailer, parse_server
 from core.adapters.web.webhook import WebhookPoster
 from core.analysis import analyser
 from core.bulk import InlineBulk
-from core.curation.remotes import safe_address
+from core.curation.review.remotes import safe_address
 from core.errors import Unavailable
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Clock, Models, Processes, Progress
 from core.services.answers.checks import JOB as ANSWERS
 from core.services.answers.checks import AnswerChecks
-from core.services.answers.loop import Loop
+from core.services.answers.loop import FindabilityReport
 from core.services.answers.writing import AnswerWriting
 from core.services.deliveries.board import DeliveryBoard
 from core.services.deliveries.choices import MailChoices
-from core.services.deliveries.digests import Concerns, Digests
+from core.services.deliveries.digests import DigestContent, Digests
 from core.services.deliveries.letters import Letterhead
 from core.services.deliveries.outbox import Outbox
 from core.services.deliveries.sender import Sender
@@ -79,7 +62,7 @@ from core.services.graph.communities import Communities
 from core.services.graph.explorer import GraphExplorer
 from core.services.impact.impacts import JOB, Impacts
 from core.services.impact.states import ChangeStates
-from core.services.inbox.landings import Landings
+from core.services.inbox.landings import MergeNotifier
 from core.services.inbox.messages import Messages
 from core.services.inbox.news import ChangeNews
 from core.services.inbox.owners import Owners
@@ -88,7 +71,7 @@ from core.services.inbox.watches import Watches
 from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
 from core.services.index.entities import EntityExtractor
-from core.services.index.following import Following
+from core.services.index.following import IndexSync
 from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.knowledge.documents import Documents
@@ -117,7 +100,7 @@ from core.services.people.tries import Tries
 from core.services.platform.backups import Backups
 from core.services.platform.crew import Crew
 from core.services.platform.daily import Daily
-from core.services.platform.following import Follower
+from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Jobs, Work
 from core.services.platform.settings import TeamSettings
@@ -133,7 +116,7 @@ from core.services.remote.pull_requests import PullRequests
 from core.services.remote.remotes import JOB as REMOTE
 from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Changes
-from core.services.reviews.diff import Looks
+from core.services.reviews.diff import ReviewerViews
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
 from core.services.search.answers import Answerer
@@ -154,8 +137,25 @@ from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.statuses import StatusWords
 from core.services.upload.uploads import Uploads
 from core.services.words.house import HouseFiles
-from core.services.words.words import HouseWords
+from core.services.words.words import SynonymsAndPins
 from core.settings import ProviderSettings, Settings, node_name
+from core.storage.cache.memo import JsonCache
+from core.storage.cache.texts import TextCache
+from core.storage.cache.vectors import EmbeddingCache
+from core.storage.git.remote import GitRemote
+from core.storage.git.repository import Repository
+from core.storage.git.shared import SharedRepository
+from core.storage.git.transport import RemoteAccess
+from core.storage.index.generations import Generations
+from core.storage.index.ray_cluster import RayCluster
+from core.storage.object_store.backups import StoredBackups
+from core.storage.object_store.collection import Collector
+from core.storage.object_store.conformance import Conformance
+from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.folders import SharedFolder
+from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.published import PublishedIndex
+from core.storage.state.urls import open_database
 from core.types import Document, Hit
 
 SILENCE = 15.0  # seconds that the shared repository may be silent
@@ -178,7 +178,7 @@ class People:
 class Knowledge:
     """Documents at any version, and questions that none answers."""
 
-    store: GitStore
+    repository: Repository
     documents: Documents
     home: Home
     freshness: FreshnessBoard
@@ -197,7 +197,7 @@ class Reviews:
     changes: Changes
     discussion: Discussion
     merger: Merger
-    looks: Looks
+    looks: ReviewerViews
     impacts: Impacts
 
 
@@ -247,7 +247,7 @@ class IndexRoom:
     admin: IndexAdmin
     verifier: Verifier
     jobs: IndexJobs
-    following: Following
+    following: IndexSync
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,14 +269,14 @@ class AnswerRoom:
 
     checks: AnswerChecks
     writing: AnswerWriting
-    loop: Loop
+    loop: FindabilityReport
 
 
 @dataclass(frozen=True, slots=True)
 class WordRoom:
     """Synonyms and pinned answers."""
 
-    house: HouseWords
+    house: SynonymsAndPins
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +345,7 @@ class Platform:
     workers: Workers
     settings: TeamSettings
     daily: Daily
-    follower: Follower
+    follower: RepositorySync
     memory: ProcessMemory
 
 
@@ -391,18 +391,18 @@ def build(
         settings.remote_ssh,
         settings.remote_timeout,
     )
-    store = _store(settings, access)
+    repository = _repository(settings, access)
     opening = partial(open_database, file=settings.home / "app.db")
     database = opening(settings.database)
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
-    audit = Audit(database, store, clock)
+    audit = Audit(database, repository, clock)
     fitness = Fitness(database, clock, audit)
     models = models or _models(settings, ledger, fitness)
     place = partial(_generations, settings)
     generations = place(settings.home / "index", settings.keep_generations, _copies(settings))
     reader = TextReader()
-    team_settings = TeamSettings(store)
-    documents = Documents(store, reader.admit, team_settings.statuses)
+    team_settings = TeamSettings(repository)
+    documents = Documents(repository, reader.admit, team_settings.statuses)
     vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
     outbox = Outbox(clock, bool(settings.smtp_url))
     messages = Messages(database, clock, outbox)
@@ -415,7 +415,7 @@ def build(
     owners = Owners(accounts)
     news = ChangeNews(messages, accounts)
     changes = Changes(
-        store,
+        repository,
         database,
         accounts,
         audit,
@@ -432,7 +432,7 @@ def build(
         following.share()
 
     alphas = AlphaModelFiles(settings.home / "models" / "alpha", share)
-    house_files = HouseFiles(store)
+    house_files = HouseFiles(repository)
     ranker_files = RankerFiles(settings.home / "models" / "rankers", share)
     searcher = Searcher(
         generations,
@@ -450,13 +450,13 @@ def build(
     page = SearchPage(searcher, team_settings, clock)
     queries = QueryLog(database, searcher, team_settings, audit, clock)
     estimator = CallEstimator(models, ledger, settings.llm_concurrency)
-    communities = Communities(searcher, vectors, Memo(cache_folder / "communities"), estimator)
+    communities = Communities(searcher, vectors, JsonCache(cache_folder / "communities"), estimator)
     duplicates = DuplicateFinder(documents, searcher, team_settings, models, vectors)
     comparer, answerer = Comparer(searcher), Answerer(models, searcher, fitness.require)
 
     entities = EntityExtractor(models, spacy_ner.entities, settings.llm_concurrency)
     builder = IndexBuilder(
-        store,
+        repository,
         documents,
         generations,
         models,
@@ -467,7 +467,7 @@ def build(
         settings.llm_concurrency,
         settings.words_first,
     )
-    guard = WorkspaceGuard(store, database, generations)
+    guard = WorkspaceGuard(repository, database, generations)
     looks = (
         ("who may read the workspace", partial(exposed, settings.home)),
         ("repository and database", guard.damaged),
@@ -477,19 +477,19 @@ def build(
         ("the answers", TextCache(cache_folder / "answers.db").damaged),
         ("the models", partial(weights.damaged, settings.models)),
     )
-    verifier = Verifier(store, generations, team_settings, audit, accounts, looks)
+    verifier = Verifier(repository, generations, team_settings, audit, accounts, looks)
     querysets = QuerySets(database, documents, clock, audit)
     runs = Runs(database, querysets, searcher, team_settings, jobs, clock, audit, estimator, settings.llm_concurrency)
     measured = fitness if isinstance(models, MeteredModels) else None  # models of tests have no probes
     production = ProductionSettings(team_settings, runs, audit, measured)
-    states = ChangeStates(settings.home / "impact", store, builder, place, partial(_measured, changes))
+    states = ChangeStates(settings.home / "impact", repository, builder, place, partial(_measured, changes))
     memory = ProcessMemory(settings.memory * 1_000_000)
     as_of = AsOf(settings.home / "as_of", documents.line, builder, place, memory.require_room)
     opinion = SecondOpinion(models.llm, texts, settings.llm)
-    disagreements = Disagreements(ClaimBase(documents, clock), store, changes, database, audit, opinion)
+    disagreements = Disagreements(ClaimBase(documents, clock), repository, changes, database, audit, opinion)
     popular = lambda limit: [(asked.question, asked.times) for asked in queries.most_asked(limit)]
     impacts = Impacts(changes, states, searcher, vectors, jobs, querysets.guards, popular, disagreements.of_change)
-    aside = partial(_aside, settings, models, team_settings, clock)
+    aside = partial(_scratch_workspace, settings, models, team_settings, clock)
     recogniser = spacy_ner.names if spacy_ner.installed() else None
     context = ExperimentContext(runs, builder, documents, models, names=recogniser, aside=aside)
     experiments = Experiments(context, settings.home / "reports", jobs, share)
@@ -525,7 +525,7 @@ def build(
     answers = AnswerChecks(database, searcher, vectors, messages, owners, audit, jobs)
     near = partial(_nearest, searcher, documents)
     gaps = Gaps(database, clock, audit, messages, owners, team_settings.questions, near, answers.answered)
-    landings = Landings(store, news, watches, gaps, feedback)
+    landings = MergeNotifier(repository, news, watches, gaps, feedback)
     watched = partial(production.watched, SYSTEM)
 
     def built() -> None:
@@ -541,14 +541,14 @@ def build(
         remotes.start(cause)
 
     merger = Merger(changes, moved, landings.landed, lambda actor: remotes.start(actor))
-    git_remote = GitRemote(store, access)
+    git_remote = GitRemote(repository, access)
     incoming = IncomingCommits(changes, merger, git_remote)
     remotes = Remotes(git_remote, incoming, jobs, settings.remote_token, settings.remote_minutes)
     drafts = Drafts(database.drafts, clock)
-    freshness = FreshnessBoard(documents, store, merger.moving_main, audit, clock, moved)
+    freshness = FreshnessBoard(documents, repository, merger.moving_main, audit, clock, moved)
     reminders = Reminders(freshness, owners, messages)
     choices, poster = MailChoices(database), WebhookPoster(settings.webhooks_private)
-    standing = Concerns(database, changes, freshness).of
+    standing = DigestContent(database, changes, freshness).of
     digests = Digests(database, outbox, accounts, standing, settings.digest_hour, settings.time_zone)
     head = Letterhead(settings.url.rstrip("/"), settings.smtp_from)
     sender = Sender(database, outbox, choices, digests, messages, head, _mailer(settings, head), poster)
@@ -573,18 +573,18 @@ def build(
     def make_ready(progress: Progress) -> tuple[str, ...]:
         for step in (*setup, *repairs):
             step()
-        if store.head():
+        if repository.head():
             builder.build(team_settings.profile(), progress=progress, words=True)
         return verifier.problems(progress)
 
     folders = _shared_folders(settings, generations)
-    following = Following(
+    following = IndexSync(
         settings.store,
         node,
         generations,
         team_settings.profiles,
         clock,
-        store.workspace,
+        repository.workspace,
         folders,
         index_jobs.catch_up,
     )
@@ -592,7 +592,7 @@ def build(
     repairs: list[Callable[[], object]] = [following.start, merger.repair]
     backups = Backups(
         settings.home,
-        store,
+        repository,
         database,
         generations,
         team_settings,
@@ -614,18 +614,18 @@ def build(
             replies,
         ),
         knowledge=Knowledge(
-            store,
+            repository,
             documents,
-            Home(documents, freshness, store, generations, team_settings),
+            Home(documents, freshness, repository, generations, team_settings),
             freshness,
             drafts,
             gaps,
             feedback,
-            Pictures(store, drafts),
+            Pictures(repository, drafts),
             Exports(documents, docx_file.word_file),
             disagreements,
         ),
-        reviews=Reviews(changes, Discussion(changes), merger, Looks(changes), impacts),
+        reviews=Reviews(changes, Discussion(changes), merger, ReviewerViews(changes), impacts),
         remote=RemoteRoom(remotes, PullRequests(git_remote, remotes, changes, impacts.measure)),
         inbox=Inbox(messages, watches, reminders, owners),
         deliveries=Deliveries(
@@ -658,9 +658,11 @@ def build(
         ),
         search=Search(searcher, page, queries, as_of, answerer, progress),
         answers=AnswerRoom(
-            answers, AnswerWriting(searcher, vectors, texts), Loop(queries, gaps, answers, store, database)
+            answers,
+            AnswerWriting(searcher, vectors, texts),
+            FindabilityReport(queries, gaps, answers, repository, database),
         ),
-        words=WordRoom(HouseWords(house_files, documents, changes)),
+        words=WordRoom(SynonymsAndPins(house_files, documents, changes)),
         graph=GraphRoom(GraphExplorer(searcher, documents, communities), communities),
         playground=Playground(
             comparer,
@@ -688,12 +690,12 @@ def build(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
                 repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
-                sweeps=[following.look, generations.sweep, store.sweep, merger.sweep, impacts.sweep, daily.run],
+                sweeps=[following.look, generations.sweep, repository.sweep, merger.sweep, impacts.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
-                warmup=[lambda: Later("core.adapters.serving.kernels").warm(), warm_search],
+                warmup=[lambda: Later("core.storage.serving.kernels").warm(), warm_search],
                 works=_following(
-                    [*([store.follow] if store.clone else []), *([following.look] if settings.store else [])],
+                    [*([repository.follow] if repository.clone else []), *([following.look] if settings.store else [])],
                     {
                         "evaluate": runs.work,
                         "drift": production.work,
@@ -712,20 +714,20 @@ def build(
             Workers(database, jobs),
             team_settings,
             daily,
-            Follower(store, database, lambda: (merger.repair(), index_jobs.catch_up())),
+            RepositorySync(repository, database, lambda: (merger.repair(), index_jobs.catch_up())),
             memory,
         ),
     )
 
 
-def _store(settings: Settings, access: RemoteAccess) -> GitStore:
+def _repository(settings: Settings, access: RemoteAccess) -> Repository:
     """The repository of the workspace, or the clone of the one that nodes share."""
     path = settings.home / "kb.git"
     if not settings.repository:
-        return GitStore(path)
+        return Repository(path)
     url = safe_address(settings.repository, settings.remote_token)
     patience = min(access.patience, SILENCE)  # everybody who writes waits meanwhile
-    return GitStore(path, SharedRepository(path.resolve(), url, replace(access, patience=patience)))
+    return Repository(path, SharedRepository(path.resolve(), url, replace(access, patience=patience)))
 
 
 def _following(looks: Sequence[Callable[[], object]], works: Mapping[str, Work]) -> dict[str, Work]:
@@ -748,13 +750,13 @@ def _mailer(settings: Settings, head: Letterhead) -> SmtpMailer | None:
     return SmtpMailer(server, settings.smtp_from, head.host, settings.smtp_ca)
 
 
-def _copies(settings: Settings) -> Copies | None:
+def _copies(settings: Settings) -> PublishedGenerations | None:
     """Generations that machines share, if a store is configured."""
     if not settings.store:
         return None
     objects = ObjectStore(settings.store)
     index = PublishedIndex(objects, Conformance(objects, settings.home / "store.json"))
-    return Copies(index, Collector(index, settings.keep_generations))
+    return PublishedGenerations(index, Collector(index, settings.keep_generations))
 
 
 def _shared_folders(settings: Settings, generations: Generations) -> tuple[SharedFolder, ...]:
@@ -765,7 +767,9 @@ def _shared_folders(settings: Settings, generations: Generations) -> tuple[Share
     return tuple(SharedFolder(index.objects, index.conformance, settings.home / name) for name in ("models", "reports"))
 
 
-def _generations(settings: Settings, root: Path, keep: int = 1, copies: Copies | None = None) -> Generations:
+def _generations(
+    settings: Settings, root: Path, keep: int = 1, copies: PublishedGenerations | None = None
+) -> Generations:
     tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
     return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical), copies, tables)
 
@@ -820,7 +824,7 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     return other
 
 
-def _aside(
+def _scratch_workspace(
     settings: Settings,
     models: Models,
     team_settings: TeamSettings,
@@ -835,7 +839,7 @@ def _aside(
     alone = replace(settings, home=home, cache=shared, repository="", store="", database="", workers=0)
     other = build(alone, models=models, clock=clock)
     other.platform.workspace.create()
-    if not other.knowledge.store.head():
+    if not other.knowledge.repository.head():
         files = {document.path: document.text.encode() for document in documents}
         other.knowledge.documents.save(collections.AUTHOR, files, [], "Documents of an experiment")
     other.evaluation.runs.team_settings = team_settings

@@ -117,7 +117,7 @@ class Leg(Protocol):
 
 
 @runtime_checkable
-class Guide(Protocol):
+class ExplainsPath(Protocol):
     """A leg that can say by which path it came to a chunk, and how far it went."""
 
     @property

@@ -5,7 +5,7 @@ from datetime import date
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
 from core.services.answers.asking import Place
 from core.services.answers.checks import AnswerState
 from core.services.knowledge.freshness import Attention

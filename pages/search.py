@@ -6,8 +6,8 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.pins import FILE as PINS
-from core.curation.pins import Pin
+from core.curation.words.pins import FILE as PINS
+from core.curation.words.pins import Pin
 from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
 from core.services.search.searcher import pending_json
@@ -66,7 +66,7 @@ def search() -> None:
             str(report.get("query", "")),
             str(report.get("note", "")),
             int(report.get("hits", 0)),
-            app().knowledge.store.head(),
+            app().knowledge.repository.head(),
         )
     if clicked.feedback:
         actions.do_quietly(lambda actor: give_feedback(actor, clicked.feedback))

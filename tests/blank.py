@@ -12,7 +12,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from core.adapters.state import digests
+from core.storage.state import digests
 
 
 @cache

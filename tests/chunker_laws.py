@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from core.chunking import chunker, known
 from core.chunking.ruler import Ruler, words
 from core.chunking.tools import Tools
-from core.curation.boilerplate import blanked
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.text.boilerplate import blanked
 from core.types import ChunkerSpec, Document
 from tests.conftest import ROOT, HashEmbedder
 

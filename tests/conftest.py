@@ -65,7 +65,7 @@ hypothesis_settings.load_profile("quick")
 
 
 class Examples:
-    """Looks for examples only in files that have some."""
+    """ReviewerViews for examples only in files that have some."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
@@ -273,7 +273,7 @@ def write(folder: Path, files: dict[str, str]) -> Path:
 
 def put(app: App, files: dict[str, str | None], message: str = "edit") -> str:
     """One commit on the main line, as somebody's own git would make it, and written down as such."""
-    made = app.knowledge.store.commit(
+    made = app.knowledge.repository.commit(
         "main", {path: text.encode() if text is not None else None for path, text in files.items()}, ME, message
     )
     app.reviews.merger.repair()

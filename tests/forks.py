@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IMPORTED = """
     streamlit.web.cli streamlit.web.bootstrap streamlit.web.server.starlette streamlit.testing.v1 pandas pyarrow
     tokenizers uvicorn starlette.middleware fastapi mcp authlib.jose core.bootstrap core.entrypoints.cli
-    core.entrypoints.api.application core.entrypoints.mcp.server core.adapters.serving.compiled pages.ui.frame
+    core.entrypoints.api.application core.entrypoints.mcp.server core.storage.serving.compiled pages.ui.frame
 """  # nothing that starts a thread or reads the environment
 SIZE = 1 << 20
 
@@ -150,7 +150,7 @@ def serve(line: socket.socket) -> None:
 
 
 def main() -> None:
-    from core.adapters.serving import kernels
+    from core.storage.serving import kernels
 
     for name in IMPORTED.split():
         import_module(name)

@@ -122,9 +122,9 @@ def compare(killed: Killed, new: list[dict[str, Any]]) -> None:
     for fact in new:
         if "change" in fact and not _change_is_there(app, fact):
             killed.lost.append(str(fact))
-        if "commit" in fact and not app.knowledge.store.contains("main", fact["commit"]):
+        if "commit" in fact and not app.knowledge.repository.contains("main", fact["commit"]):
             killed.lost.append(str(fact))
-        if "settings" in fact and not app.knowledge.store.contains("settings", fact["settings"]):
+        if "settings" in fact and not app.knowledge.repository.contains("settings", fact["settings"]):
             killed.lost.append(str(fact))
     _accounts(killed, app)
     _generations(killed, app)
@@ -140,8 +140,8 @@ def compare(killed: Killed, new: list[dict[str, Any]]) -> None:
 
 def _branches_only_grow(killed: Killed, app: App) -> None:
     for branch in ("main", "settings"):
-        head, before = app.knowledge.store.head(branch), killed.heads.get(branch, "")
-        if before and not (head and app.knowledge.store.contains(head, before)):
+        head, before = app.knowledge.repository.head(branch), killed.heads.get(branch, "")
+        if before and not (head and app.knowledge.repository.contains(head, before)):
             killed.lost.append(f"{branch} was at {before} and is at {head}")
         killed.heads[branch] = head
 
@@ -158,7 +158,7 @@ def _change_is_there(app: App, fact: dict[str, Any]) -> bool:
         return False
     if "commit" in fact:
         return bool(row["stage"] == "merged" and row["merged"] == fact["commit"])
-    return bool(row["title"] == fact["title"] and app.knowledge.store.head(f"change/{fact['change']}"))
+    return bool(row["title"] == fact["title"] and app.knowledge.repository.head(f"change/{fact['change']}"))
 
 
 def _generations(killed: Killed, app: App) -> None:
@@ -173,7 +173,7 @@ def _restores(killed: Killed, finished: set[str]) -> None:
     for home in (killed.place / "restored").iterdir():
         try:
             app = small_app(home, NoProcesses())
-            if home.name in finished and not app.knowledge.store.head():
+            if home.name in finished and not app.knowledge.repository.head():
                 killed.lost.append(f"restored {home.name}")
         except Unavailable as error:
             if "half restored" not in str(error) or home.name in finished:
@@ -196,9 +196,9 @@ def _restore(killed: Killed, saved: Path, home: Path) -> None:
 def whole(killed: Killed) -> None:
     """Everything that was ever acknowledged, `verify`, and the newest backup restored; older backups go."""
     app = small_app(killed.place / "home", NoProcesses())
-    history = {step.id for step, _ in app.knowledge.store.log(app.knowledge.store.head())}
-    settings = {step.id for step, _ in app.knowledge.store.log(app.knowledge.store.head("settings"))}
-    paths = {entry.path for entry in app.knowledge.store.entries(app.knowledge.store.head())}
+    history = {step.id for step, _ in app.knowledge.repository.log(app.knowledge.repository.head())}
+    settings = {step.id for step, _ in app.knowledge.repository.log(app.knowledge.repository.head("settings"))}
+    paths = {entry.path for entry in app.knowledge.repository.entries(app.knowledge.repository.head())}
     for fact in killed.facts:
         merged = fact.get("commit") is None or "generation" in fact or fact["commit"] in history
         there = fact.get("path") is None or fact["path"] in paths
@@ -207,7 +207,7 @@ def whole(killed: Killed) -> None:
         if not (merged and there and promoted and known):
             killed.lost.append(f"later: {fact}")
     numbers = Counter(
-        n for step, _ in app.knowledge.store.log(app.knowledge.store.head()) for n in _merged(step.message)
+        n for step, _ in app.knowledge.repository.log(app.knowledge.repository.head()) for n in _merged(step.message)
     )
     killed.doubled = [number for number, times in numbers.items() if times > 1]
     app.index.builder.build(app.platform.settings.profile())
@@ -229,7 +229,7 @@ def _backups(killed: Killed, app: App) -> None:
     for folder in saved:
         main = app.platform.backups.archives.checked(folder)["branches"]["refs/heads/main"]
         wanted = facts.get(folder.name, {}).get("contains", main)
-        if not app.knowledge.store.contains(main, wanted) or not app.knowledge.store.contains("main", main):
+        if not app.knowledge.repository.contains(main, wanted) or not app.knowledge.repository.contains("main", main):
             killed.lost.append(f"backup {folder.name} is at {main}, {wanted} was there before")
     for folder in saved[-2:]:
         _restore(killed, folder, killed.place / "restored" / folder.name)

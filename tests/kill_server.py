@@ -79,7 +79,7 @@ def reindex(app: App, place: Path, name: str) -> dict[str, Any]:
 
 
 def backup(app: App, place: Path, name: str) -> dict[str, Any]:
-    main = app.knowledge.store.head()
+    main = app.knowledge.repository.head()
     app.platform.backups.take(ADMIN, place / "backups" / name)
     return {"backup": name, "contains": main}
 

@@ -18,7 +18,7 @@ def main(home: str) -> None:
     app.index.builder.build(profile)  # the next start finishes or cleans up
     print("ready", flush=True)
     while True:
-        n = len(app.knowledge.store.log(app.knowledge.store.head())) + 1
+        n = len(app.knowledge.repository.log(app.knowledge.repository.head())) + 1
         put(
             app,
             {f"{d}.md": f"# Doc {d}\n\nmarker{n:05d} common words of document {d}\n" for d in range(DOCUMENTS)},

@@ -7,7 +7,7 @@ from multiprocessing.synchronize import Barrier
 import numpy as np
 import pyarrow as pa
 
-from core.adapters.lance import rows, table
+from core.storage.lance import rows, table
 from core.types import Chunk, Document
 
 WIDTH = 8

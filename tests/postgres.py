@@ -19,8 +19,8 @@ from typing import Any
 
 import psycopg
 
-from core.adapters.state.database import Database
-from core.adapters.state.urls import open_database
+from core.storage.state.database import Database
+from core.storage.state.urls import open_database
 
 _FAST = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "jit=off")
 

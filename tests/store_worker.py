@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import itertools
 
-from core.adapters.store.published import PublishedIndex
+from core.storage.object_store.published import PublishedIndex
 from tests.conftest import NoProcesses, small_app
 
 

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core import profiles
-from core.adapters.cache.texts import TextCache
 from core.bootstrap import App, build
 from core.chunking import chunker, embedded_text
 from core.chunking.agentic import bounds
 from core.chunking.ruler import Ruler, words
 from core.chunking.tools import Tools
-from core.curation.boilerplate import blanked
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
+from core.curation.text.boilerplate import blanked
 from core.errors import Cancelled, Unavailable
 from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
+from core.storage.cache.texts import TextCache
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
 from tests.chunker_laws import KB, MARKDOWN, ODD, visible
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from core.entrypoints.cli import main
 from core.errors import Unavailable
 from core.services.answers.asking import AnswerSearch, Place
@@ -139,7 +139,7 @@ def test_each_commit_is_a_point_and_asking_again_moves_none(app: App) -> None:
         app.answers.checks.check(AUTHOR)
     points = app.answers.checks.findability()
     assert [(point.questions, point.found) for point in points] == [(3, 3), (3, 2)]
-    assert points[-1].commit == app.knowledge.store.head()
+    assert points[-1].commit == app.knowledge.repository.head()
     assert points[-1].share == pytest.approx(2 / 3)
 
 

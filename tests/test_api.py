@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from core.curation.names import MAX_PATH_BYTES
-from core.curation.proposals import MAX_TEXT, MAX_TITLE
+from core.curation.document.names import MAX_PATH_BYTES
+from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.entrypoints.api import application, reference
 from core.entrypoints.api.gateway import MAX_BYTES
 from core.entrypoints.api.limits import TokenBuckets

@@ -258,7 +258,7 @@ def test_command_line_and_api_give_the_same_fields_and_values(
     doors: ApiServer, typed: Callable[..., Any], line: str, path: str
 ) -> None:
     runs = {run.name: run.id for run in doors.app.evaluation.runs.listed(demo("author"))}
-    names = {"first": doors.app.knowledge.store.log(doors.app.knowledge.store.head())[-1][0].id, **runs}
+    names = {"first": doors.app.knowledge.repository.log(doors.app.knowledge.repository.head())[-1][0].id, **runs}
     printed = typed(line.format(**names))
     answer = doors.get(path.format(**names))
     assert answer.status_code == 200, answer.text
@@ -321,10 +321,10 @@ def test_command_line_and_api_refuse_with_the_same_sentence(doors: ApiServer, ca
 def test_assistants_read_the_same_words_of_the_same_version(doors: ApiServer) -> None:
     """The tools answer within a budget of tokens: what they name, they name as the API does."""
     from core.entrypoints.mcp.server import build_server
-    from core.entrypoints.mcp.visits import Visit
+    from core.entrypoints.mcp.visits import ToolSession
     from tests.test_mcp import HERE, call
 
-    tools = build_server(lambda ctx: Visit(doors.app, demo("author"), HERE))
+    tools = build_server(lambda ctx: ToolSession(doors.app, demo("author"), HERE))
     found = doors.get("/search?q=form+112+for+cash&k=50").json()
     said = call(tools, "search", question="form 112 for cash").structured_content
     by_place = {(hit["doc"], hit["start"]): hit for hit in every(found["hits"])}

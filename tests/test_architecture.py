@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import networkx as nx
@@ -39,13 +40,13 @@ LAYERS = {
     "core.bulk": 9,
     "core.profiles": 9,
     "core.catalogue": 9,
-    "core.services": 10,
     "core.adapters": 10,
-    "core.bootstrap": 11,
-    "core.entrypoints": 12,
-    "core.__main__": 13,
+    "core.storage": 11,
+    "core.services": 12,
+    "core.bootstrap": 13,
+    "core.entrypoints": 14,
+    "core.__main__": 15,
 }
-NEVER = {("core.services", "core.adapters"), ("core.adapters", "core.services")}
 
 
 @cache
@@ -101,10 +102,8 @@ def upward(path: Path) -> Iterator[str]:
         if path.name != "__init__.py":
             yield f"{path.relative_to(ROOT)} belongs to no layer"
         return
-    names = imports(path, at_run_time=here == "core.services")  # services may name the one adapter that they are given
-    for target in {layer(name) for name in names if name.startswith("core.")} - {None, here}:
-        down = LAYERS[target] < LAYERS[here] or LAYERS[target] == LAYERS[here] == 1
-        if not down or (here, target) in NEVER:
+    for target in {layer(name) for name in imports(path) if name.startswith("core.")} - {None, here}:
+        if not (LAYERS[target] < LAYERS[here] or LAYERS[target] == LAYERS[here] == 1):
             yield f"{path.relative_to(ROOT)} in {here} imports {target}"
 
 
@@ -118,13 +117,47 @@ def test_core_never_imports_streamlit() -> None:
         assert not any(name.split(".")[0] == "streamlit" for name in imports(path)), path
 
 
-def test_only_bootstrap_imports_adapters() -> None:
+def test_only_bootstrap_and_storage_import_adapters() -> None:
+    """Services name the types of the few that they are given, doors not even those."""
     for path in program():
         name = str(path.relative_to(ROOT))
-        if name == "core/bootstrap.py" or name.startswith("core/adapters/"):
+        if name == "core/bootstrap.py" or name.startswith(("core/adapters/", "core/storage/")):
             continue
         names = imports(path, at_run_time=name.startswith("core/services/"))
         assert not any(found.startswith("core.adapters") for found in names), path
+
+
+def drawn() -> nx.DiGraph:
+    """The arrows of the picture in docs/architecture.md."""
+    picture = text(ROOT / "docs" / "architecture.md").partition("```mermaid")[2].partition("```")[0]
+    chains = (re.sub(r"\[[^]]*\]", "", line).split("-->") for line in picture.splitlines() if "-->" in line)
+    return nx.DiGraph(pair for chain in chains for pair in pairwise(name.strip() for name in chain))
+
+
+def stands_in(name: str) -> str:
+    """The box of the picture that a module of core belongs to."""
+    part = name.split(".")[1]
+    boxes = {"entrypoints": "doors", "__main__": "doors", "access": "ports", "analysis": "curation", "graph": "graph_"}
+    boxes |= {"disagreements": "graph_", "bulk": "profiles", "catalogue": "profiles"} | dict.fromkeys(
+        ("settings", "strict", "parameter", "spreadsheet"), "types"
+    )
+    return boxes.get(part, part)
+
+
+def test_the_picture_shows_the_arrows_that_exist() -> None:
+    """Those for types alone included: every import follows arrows of the picture, and every arrow is an import."""
+    exist = {
+        (stands_in(".".join(path.relative_to(ROOT).with_suffix("").parts)), stands_in(name))
+        for path in modules()
+        if path.parent != ROOT / "core" or path.name != "__init__.py"
+        for name in imports(path)
+        if name.startswith("core.") and name != "core.__version__"
+    }
+    picture = drawn()
+    boxes = {name for pair in exist for name in pair}
+    assert boxes == set(picture)
+    assert {(a, b) for a, b in exist if a != b and not nx.has_path(picture, a, b)} == set()
+    assert set(picture.edges) - exist == set()
 
 
 def test_every_dialog_is_one_that_the_page_knows_to_be_open() -> None:
@@ -132,16 +165,16 @@ def test_every_dialog_is_one_that_the_page_knows_to_be_open() -> None:
     assert made == ["dialogs.py"]
 
 
-def test_sql_lives_in_the_state_adapter_alone() -> None:
-    """Not a statement and not the toolkit: the index and the caches have files of their own in their adapters."""
+def test_sql_lives_in_the_state_room_alone() -> None:
+    """Not a statement and not the toolkit: the index and the caches have files of their own beside it."""
     statement = re.compile(
         r"\b(SELECT\s+.+\s+FROM|INSERT\s+(OR\s+\w+\s+)?INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.S
     )
     for path in program():
         name = str(path.relative_to(ROOT))
-        if not name.startswith("core/adapters/"):
+        if not name.startswith(("core/adapters/", "core/storage/")):
             assert not statement.search(text(path)), path
-        if not name.startswith("core/adapters/state/"):
+        if not name.startswith("core/storage/state/"):
             assert not any(found.split(".")[0] == "sqlalchemy" for found in imports(path)), path
 
 
@@ -262,16 +295,16 @@ def test_every_menu_word_has_a_row_and_its_page_carries_the_word() -> None:
             assert not parts.is_dir() or f"`pages/ui/{script}/`" in page
 
 
-def test_services_and_adapters_are_rooms_of_a_comfortable_size() -> None:
+def test_rooms_have_a_comfortable_size() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    for base in ("services", "adapters"):
+    for base in ("services", "storage", "adapters", "curation"):
         folder = ROOT / "core" / base
         assert [path.name for path in folder.glob("*.py")] == ["__init__.py"], "no flat file beside the rooms"
         for room in (path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"):
             files = [path for path in room.glob("*.py") if path.name != "__init__.py"]
             assert len(files) <= 10, f"{room.name} has {len(files)} files"
             assert room.name in text
-            assert "door" in (room / "__init__.py").read_text(encoding="utf-8")
+            assert base == "curation" or "door" in (room / "__init__.py").read_text(encoding="utf-8")
 
 
 def test_a_class_name_means_one_thing() -> None:

@@ -123,9 +123,9 @@ def test_a_day_before_the_first_commit_a_wrong_day_and_a_commit_elsewhere_are_re
             moment(wrong)
     app.reviews.changes.propose(demo("author"), "Secret", {"it/secret.md": b"# Secret\n\nNot merged.\n"})
     with pytest.raises(Refused, match="no state of the main line"):
-        moment(app.knowledge.store.head("change/1"))
+        moment(app.knowledge.repository.head("change/1"))
     assert moment("2026-02-28").commit == moment(DAYS[1]).commit == moment(moment(DAYS[1]).commit[:9]).commit
-    assert moment("2031-01-01").commit == app.knowledge.store.head()
+    assert moment("2031-01-01").commit == app.knowledge.repository.head()
 
 
 def test_only_the_states_used_last_stay_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_the_search_page_links_hits_of_an_earlier_day_to_that_day_and_every_cita
 ) -> None:
     app = lived(tmp_path / "home")
     now, then = (answer(app, "suspicious activity", Filters(), as_of) for as_of in ("", DAYS[0]))
-    head, first = app.knowledge.store.head()[:12], app.search.as_of.moment(DAYS[0]).commit[:12]
+    head, first = app.knowledge.repository.head()[:12], app.search.as_of.moment(DAYS[0]).commit[:12]
     passages = [found["groups"][0]["passages"][0] for found in (now, then)]
     assert ["as_of" in passage["place"] for passage in passages] == [False, True]
     assert [passage["cited"]["as_of"] for passage in passages] == [head, first]

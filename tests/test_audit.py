@@ -14,7 +14,7 @@ import pytest
 
 from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
-from core.curation.pins import Pin
+from core.curation.words.pins import Pin
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import AddedPassage

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.chunking.compare import compare
-from core.curation.frontmatter import read_document, split
-from core.curation.writing import with_body, with_fields
+from core.curation.document.frontmatter import read_document, split
+from core.curation.document.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError, Conflict
 from core.services.knowledge.blame import approval, blame
 from core.services.reviews.authoring import Target, check_new_path, moved, restored, save, touching, with_status
@@ -123,8 +123,8 @@ def test_conflicts_of_one_document_are_solved_while_others_are_brought_together(
     assert app.reviews.changes.get(change.id).conflicts == ("a.md",)
     solved = app.reviews.merger.solve(author, change.id, {"a.md": ("=both",)})
     assert solved.conflicts == ()
-    assert app.knowledge.store.read(solved.head, "a.md") == b"both\n"
-    assert app.knowledge.store.read(solved.head, "b.md") == b"1!\n2\n3\n4\n5!\n"
+    assert app.knowledge.repository.read(solved.head, "a.md") == b"both\n"
+    assert app.knowledge.repository.read(solved.head, "b.md") == b"1!\n2\n3\n4\n5!\n"
 
 
 def test_every_line_knows_who_wrote_it(app: App) -> None:
@@ -140,14 +140,14 @@ def test_every_line_knows_who_wrote_it(app: App) -> None:
         ("one", "Ann Author"),
         ("two", "Avery Lindqvist"),
     ]
-    assert approval(app.knowledge.store.log(merged.merged, limit=1)[0][0].message) == "Approved by Petra Voss"
+    assert approval(app.knowledge.repository.log(merged.merged, limit=1)[0][0].message) == "Approved by Petra Voss"
 
 
 def test_the_page_knows_since_when_a_merge_can_be_found(app: App) -> None:
     put(app, {"a.md": "# A\n\none\n"})
-    assert app.knowledge.home.found_since(app.knowledge.store.head()) == ""
+    assert app.knowledge.home.found_since(app.knowledge.repository.head()) == ""
     app.index.builder.build(app.platform.settings.profile())
-    assert app.knowledge.home.found_since(app.knowledge.store.head()) == "2026-11-15T12:00:00+00:00"
+    assert app.knowledge.home.found_since(app.knowledge.repository.head()) == "2026-11-15T12:00:00+00:00"
     assert app.knowledge.home.found_since(put(app, {"a.md": "# A\n\ntwo\n"})) == ""
 
 
@@ -159,12 +159,12 @@ def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -
     app.reviews.changes.edit(other, change.id, {"a.md": b"# A\n\nONE\n\ntwo\n\nTHREE\n"})
     mine = {"a.md": b"# A\n\none again\n\ntwo\n\nthree\n"}
     saved = save(app.reviews.changes, author, Target(change.id, base=change.head), mine)
-    assert app.knowledge.store.read(saved.head, "a.md") == b"# A\n\none again\n\ntwo\n\nTHREE\n"
+    assert app.knowledge.repository.read(saved.head, "a.md") == b"# A\n\none again\n\ntwo\n\nTHREE\n"
     with pytest.raises(Conflict, match="Petra Voss edited the same lines of a.md in change #1"):
         save(app.reviews.changes, author, Target(change.id, base=change.head), {"a.md": b"# A\n\nONE\n\ntwo\n\n3\n"})
     more = {"b.md": b"# B\n\nmine\n\n![x](b.assets/x.svg)\n", "b.assets/x.svg": b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"}  # fmt: skip
     saved = save(app.reviews.changes, author, Target(change.id, base=change.head), more)
-    assert app.knowledge.store.read(saved.head, "b.md") == more["b.md"], "only the edited document matters"
+    assert app.knowledge.repository.read(saved.head, "b.md") == more["b.md"], "only the edited document matters"
 
 
 def test_others_learn_who_types_at_a_document_and_not_what(app: App) -> None:

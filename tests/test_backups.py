@@ -55,13 +55,13 @@ def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path)
     app, copy = filled(tmp_path / "home"), tmp_path / "saved" / "one"
     token = app.people.sessions.start(app.people.accounts.actor("mei"), "cookie")
     taken = app.platform.backups.take(ADMIN, copy)
-    assert json.loads((copy / "MANIFEST.json").read_text())["workspace"] == app.knowledge.store.workspace() != ""
+    assert json.loads((copy / "MANIFEST.json").read_text())["workspace"] == app.knowledge.repository.workspace() != ""
     assert sorted(path.name for path in copy.iterdir()) == ["MANIFEST.json", "app.db", "kb.git", "models", "reports"]
     again = restored(copy, tmp_path / "again")
     assert again.index.verifier.problems() == ()
     assert again.people.sessions.find("cookie", token) is None, "who signed out since stays out"
-    assert again.knowledge.store.heads() == app.knowledge.store.heads()
-    assert len(app.knowledge.store.heads()) == taken.branches == 3
+    assert again.knowledge.repository.heads() == app.knowledge.repository.heads()
+    assert len(app.knowledge.repository.heads()) == taken.branches == 3
     assert again.reviews.changes.get(1).documents == app.reviews.changes.get(1).documents
     assert again.people.accounts.sign_in("mei", "long enough 1").role == "reviewer"
     assert again.platform.settings.production() == app.platform.settings.production()
@@ -84,8 +84,8 @@ def test_a_backup_with_the_index_is_searched_without_a_build(tmp_path: Path) -> 
 
 def test_a_copy_of_the_database_is_of_one_moment_and_later_writers_do_not_wait_for_it(tmp_path: Path) -> None:
     app = filled(tmp_path / "home")
-    backups, before = app.platform.backups, app.knowledge.store.head()
-    with backups.database.frozen(backups.store.heads) as (heads, copy):
+    backups, before = app.platform.backups, app.knowledge.repository.head()
+    with backups.database.frozen(backups.repository.heads) as (heads, copy):
         put(app, {"late.md": "# Late\n"})
         app.people.accounts.add(demo("admin"), "late", "Late", "late@example.org", "reader")
         copy(tmp_path / "copy.db")
@@ -95,7 +95,7 @@ def test_a_copy_of_the_database_is_of_one_moment_and_later_writers_do_not_wait_f
         commits = {row[0] for row in connection.execute("SELECT commit_id FROM audit")}
     assert "mei" in ids
     assert "late" not in ids
-    assert app.knowledge.store.head() not in commits
+    assert app.knowledge.repository.head() not in commits
 
 
 def test_a_backup_replaces_nothing_and_lies_outside_the_workspace(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_two_restores_into_one_workspace_do_not_meet(saved: Path, tmp_path: Path
                 parts(home).platform.backups.restore(ADMIN, saved)
 
     parts(home).platform.backups.restore(ADMIN, saved, second)
-    assert small_app(home, NoProcesses()).knowledge.store.head()
+    assert small_app(home, NoProcesses()).knowledge.repository.head()
 
 
 @pytest.mark.sqlite
@@ -289,20 +289,20 @@ def test_backups_taken_while_many_merge_hold_exactly_what_was_acknowledged(tmp_p
     crews = [started(home, f"crew{n}", 3, 5) for n in range(3)]
     heads: list[tuple[str, str]] = []
     while any(crew.poll() is None for crew in crews):
-        before = app.knowledge.store.head()
+        before = app.knowledge.repository.head()
         app.platform.backups.take(ADMIN, tmp_path / "saved" / str(len(heads)))
-        heads.append((before, app.knowledge.store.head()))
+        heads.append((before, app.knowledge.repository.head()))
         time.sleep(1.0)
     said = [line.split() for crew in crews for line in crew.communicate()[0].splitlines()]
     assert len([line for line in said if line[0] == "merged"]) == 3 * 3 * 5
     assert len(heads) >= 3
     for n, (before, after) in enumerate(heads):
         again = restored(tmp_path / "saved" / str(n), tmp_path / "again" / str(n))
-        main = again.knowledge.store.head()
-        assert again.knowledge.store.contains(main, before)
-        assert app.knowledge.store.contains(after, main)
+        main = again.knowledge.repository.head()
+        assert again.knowledge.repository.contains(main, before)
+        assert app.knowledge.repository.contains(after, main)
         assert set(merged_ids(again)) == {change.id for change in again.reviews.changes.all(state="merged")}
         for change in again.reviews.changes.all(state="open"):
-            assert again.knowledge.store.entries(change.head), "its text is there"
+            assert again.knowledge.repository.entries(change.head), "its text is there"
         assert again.index.verifier.problems() == ()
     print(f"{len(heads)} backups during {len(said)} lines of work, all restored and verified")

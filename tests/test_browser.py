@@ -75,7 +75,7 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tm
     from playwright.sync_api import expect
 
     path = "finance/compliance/ctr-filing.md"
-    text = own_app.knowledge.store.read("main", path).decode()
+    text = own_app.knowledge.repository.read("main", path).decode()
     put(own_app, {path: text.replace("15 calendar days", "fifteen calendar days")}, "Write the deadline out")
     own_app.index.builder.build(own_app.platform.settings.profile())
     with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:

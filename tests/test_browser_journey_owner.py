@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from tests import browser, uploads
 from tests.browser import act_as
 
@@ -91,7 +91,7 @@ def test_a_word_file_becomes_a_document_that_is_found(chromium: Any, url: str, o
         change = own_app.reviews.changes.get(1)
         assert [asked.name.split()[0] for asked in change.asked] == ["Petra"]
         path = "supply-chain/safety/dock-doors-rev-c-final-v2.md"
-        document = read_document(path, own_app.knowledge.store.read(change.head, path).decode())
+        document = read_document(path, own_app.knowledge.repository.read(change.head, path).decode())
         assert (document.title, document.meta.doc_type, bool(document.meta.owner)) == ("Dock doors", "sop", True)
         assert "dock-doors-rev-c-final-v2.assets/" in document.text, "the picture came along"
 

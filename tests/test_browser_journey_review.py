@@ -35,13 +35,13 @@ def press(journey: browser.Journey, move: str, note: str = "") -> None:
 
 
 def lines_of(app: App, number: int) -> str:
-    return app.knowledge.store.read(app.reviews.changes.get(number).head, PATH).decode()
+    return app.knowledge.repository.read(app.reviews.changes.get(number).head, PATH).decode()
 
 
 def test_a_reviewer_comes_back_twice_and_then_merges(chromium: Any, own_app: App, url: str) -> None:
     from playwright.sync_api import expect
 
-    author, text = who(own_app, "author"), own_app.knowledge.store.read("main", PATH).decode()
+    author, text = who(own_app, "author"), own_app.knowledge.repository.read("main", PATH).decode()
     seven = text.replace("5 years", "7 years")
     number = own_app.reviews.changes.propose(author, "Keep SAR records for seven years", {PATH: seven.encode()}).id
     own_app.reviews.changes.submit(author, number)
@@ -103,7 +103,7 @@ def test_a_reviewer_comes_back_twice_and_then_merges(chromium: Any, own_app: App
         expect(page.get_by_text("Part of the knowledge base")).to_be_visible()
         journey.step("merged")
         print(f"three rounds: {journey.clicks} clicks")
-    assert "7 years after the day of filing" in own_app.knowledge.store.read("main", PATH).decode()
+    assert "7 years after the day of filing" in own_app.knowledge.repository.read("main", PATH).decode()
 
 
 def test_forty_documents_are_read_without_pages(chromium: Any, own_app: App, url: str) -> None:
@@ -183,7 +183,7 @@ def test_a_conflict_is_decided_with_both_edits_in_sight(chromium: Any, own_app: 
         journey.click(save)
         expect(page.get_by_text("Conflicts solved with a new edit").first).to_be_visible()
         journey.step("solved")
-    text = own_app.knowledge.store.read(own_app.reviews.changes.get(number).head, path).decode()
+    text = own_app.knowledge.repository.read(own_app.reviews.changes.get(number).head, path).decode()
     assert text == (
         "# Sessions\n\nTell the duty manager and the owner at once.\nThe report is due in 6 hours.\n\nKeep the log 8 days.\n"
     )

@@ -26,7 +26,7 @@ def home(tmp_path: Path) -> Path:
     app = build(load({}, home=tmp_path / "home"), processes=NoProcesses())
     app.platform.workspace.create()
     files = {"doors.md": TEXT, "doors.assets/chart.png": uploads.png(900, 400)}
-    app.knowledge.store.commit("main", files, demo("admin").person, "Start")
+    app.knowledge.repository.commit("main", files, demo("admin").person, "Start")
     app.reviews.merger.repair()
     app.reviews.changes.propose(demo("author"), "New chart", {"doors.assets/chart.png": uploads.png(900, 400, 90)})
     return tmp_path / "home"

@@ -156,9 +156,9 @@ def test_a_change_looks_right_in_light_and_dark(chromium: Any, own_app: App, url
 def furnished(app: App) -> int:
     """Changes as a busy week leaves them; returns the one with a discussion."""
     author, author2, reviewer = (app.people.accounts.actor(name) for name in ("author", "author2", "reviewer"))
-    text = app.knowledge.store.read("main", PATH).decode()
+    text = app.knowledge.repository.read("main", PATH).decode()
     other = "it/policies/access-control.md"
-    access = app.knowledge.store.read("main", other).decode()
+    access = app.knowledge.repository.read("main", other).decode()
     line = next(n for n, words in enumerate(text.split("\n"), 1) if "5 years" in words)
     edited = text.replace("5 years", "7 years").replace("owner: Mei-Lin Chao", "owner: Grant Sorensen")
     files = {

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App, build
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.services.reviews.authoring import Target
@@ -33,7 +33,7 @@ def library(app: App) -> App:
 
 
 def at(app: App, commit: str, path: str) -> Document:
-    return read_document(path, decode(app.knowledge.store.read(commit, path)))
+    return read_document(path, decode(app.knowledge.repository.read(commit, path)))
 
 
 def saved(app: App, names: list[str], edit: BulkEdit, **target: Any) -> Any:
@@ -46,10 +46,10 @@ def test_many_documents_become_one_change_with_one_commit(library: App) -> None:
     change, made = saved(library, ["BSA-1", "fin/sar.md", "IT-1"], edit)
     assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md", "it/vpn.md"]
     assert change.state == "draft"
-    assert len(library.knowledge.store.log(change.head, since=library.knowledge.store.head())) == 1
+    assert len(library.knowledge.repository.log(change.head, since=library.knowledge.repository.head())) == 1
     meta = at(library, change.head, "fin/ctr.md").meta
     assert (meta.owner, meta.review_due, meta.tags) == ("Dana", date(2027, 5, 1), ("cash", "new"))
-    before, after = FILES["it/vpn.md"], library.knowledge.store.read(change.head, "it/vpn.md").decode()
+    before, after = FILES["it/vpn.md"], library.knowledge.repository.read(change.head, "it/vpn.md").decode()
     assert after.split("---\n", 2)[2] == before.split("---\n", 2)[2], "the text is untouched"
     assert made.unchanged == made.refused == ()
 

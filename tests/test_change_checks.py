@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.bootstrap import App
-from core.curation.review import obstacles
+from core.curation.review.moves import obstacles
 from core.errors import Refused
 from tests.conftest import demo, put
 from tests.uploads import png
@@ -97,7 +97,7 @@ def test_links_are_checked_against_the_knowledge_base_with_the_change_in_it(revi
 
 def test_what_is_typed_is_checked_before_it_is_saved(reviews_app: App) -> None:
     typed = reviews_app.reviews.changes.checking.typed
-    head = reviews_app.knowledge.store.head()
+    head = reviews_app.knowledge.repository.head()
     assert [one.rule for one in typed("it/x.md", f"# X\n\n{KEY}\n", head) if one.severity == "error"] == ["secrets"]
     assert [one.rule for one in typed("it/x.md", BASE["it/vpn.md"], head) if one.severity == "error"] == ["id"]
     assert not [one for one in typed("it/vpn.md", BASE["it/vpn.md"], head) if one.severity == "error"]
@@ -106,7 +106,7 @@ def test_what_is_typed_is_checked_before_it_is_saved(reviews_app: App) -> None:
 
 def test_a_picture_is_missing_only_until_a_draft_a_change_or_main_holds_it(reviews_app: App) -> None:
     changes, text = reviews_app.reviews.changes, "# X\n\n![Map](x.assets/map.png)\n"
-    head, path = reviews_app.knowledge.store.head(), "it/x.assets/map.png"
+    head, path = reviews_app.knowledge.repository.head(), "it/x.assets/map.png"
 
     def missing(pictures: tuple[str, ...] = ()) -> list[int]:
         return [

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.curation import checks
-from core.curation.archives import MAX_RATIO
-from core.curation.checks import RULES, check
-from core.curation.duplicates import ShingleIndex, body, pairs, shingles
-from core.curation.findings import SEVERITIES, CheckContext
-from core.curation.frontmatter import decode, read_document
-from core.curation.names import MAX_PATH_BYTES, safe_path
-from core.curation.templates import TEMPLATES, fill
+from core.curation.checks import rules
+from core.curation.checks.findings import SEVERITIES, CheckContext
+from core.curation.checks.rules import RULES, check
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.names import MAX_PATH_BYTES, safe_path
+from core.curation.document.templates import TEMPLATES, fill
+from core.curation.upload.archives import MAX_RATIO
+from core.curation.upload.duplicates import ShingleIndex, body, pairs, shingles
 from core.errors import BadInput
 from core.types import Document
 
@@ -126,7 +126,7 @@ def test_a_password_is_told_from_a_sentence_about_passwords(line: str, expected:
 def test_the_starter_documents_have_no_error_and_no_warning() -> None:
     documents = kb()
     around = CheckContext(
-        {d.path: frozenset(checks.read(d).anchors) for d in documents},
+        {d.path: frozenset(rules.read(d).anchors) for d in documents},
         {d.meta.id: d.path for d in documents if d.meta.id},
     )
     found = [one for d in documents for one in check(d.path, d.text.encode(), around) if one.severity != "note"]

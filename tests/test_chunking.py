@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.chunking import CHUNKERS, chunker
 from core.chunking.blocks import blocks
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from core.errors import BadInput
 from core.types import ChunkerSpec, Document
 from tests.chunker_laws import KB, MARKDOWN, ODD, TOOLS, check_laws, visible

@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.cache.texts import TextCache
-from core.adapters.cache.vectors import EmbeddingCache
-from core.adapters.git.store import GitStore
-from core.adapters.index import segments
 from core.adapters.models import weights
 from core.adapters.system import sums
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt
 from core.settings import load
+from core.storage.cache.texts import TextCache
+from core.storage.cache.vectors import EmbeddingCache
+from core.storage.git.repository import Repository
+from core.storage.index import segments
 from tests.conftest import ME, ROOT, NoProcesses, demo, put, small_app, sql
 
 AUTHOR = demo("author")
@@ -153,7 +153,7 @@ def test_init_refuses_where_there_was_a_main_line_and_its_command_brings_it_back
     run: Any, home: Path, lose: Callable[[Path], None]
 ) -> None:
     git = home / "kb.git"
-    before = GitStore(git).head()
+    before = Repository(git).head()
     lose(git)
     named = verified(run)["damaged"]
     assert named
@@ -162,7 +162,7 @@ def test_init_refuses_where_there_was_a_main_line_and_its_command_brings_it_back
     assert (code, out) == (1, "")
     assert "kb.git" in err
     obey(err, home)
-    assert GitStore(git).head() == before
+    assert Repository(git).head() == before
     assert list(build(load({}, home=home)).platform.workspace.guard.damaged()) == []
     if lose in (unlink, lose_refs):  # asking every engine takes a second
         assert verified(run) == {"ok": True, "problems": [], "damaged": []}
@@ -170,14 +170,14 @@ def test_init_refuses_where_there_was_a_main_line_and_its_command_brings_it_back
 
 def test_the_newest_commit_comes_back_where_log_and_audit_are_lost_too(run: Any, home: Path) -> None:
     git = home / "kb.git"
-    before = GitStore(git).head()
+    before = Repository(git).head()
     lose_refs_and_logs(git)
     (home / "app.db").unlink()
     assert "is missing or empty" in run("init")[2]
     code, _, err = run("init", "--new-database")
     assert code == 1
     obey(err, home)
-    assert GitStore(git).head() == before
+    assert Repository(git).head() == before
     code, out, _ = run("init", "--new-database", "--json")
     assert (code, json.loads(out)["documents"]) == (0, 2)
 
@@ -190,7 +190,7 @@ def test_a_lost_branch_stops_writers_of_a_running_app_too(home: Path) -> None:
 
 
 def test_an_import_that_was_killed_before_its_first_commit_can_start_again(tmp_path: Path) -> None:
-    store = GitStore(tmp_path / "kb.git")
+    store = Repository(tmp_path / "kb.git")
     store.create()
     commit = store.commit("main", {"a.md": b"# A\n"}, ME, "first")
     git = store.path
@@ -204,17 +204,17 @@ def test_an_import_that_was_killed_before_its_first_commit_can_start_again(tmp_p
 def test_a_damaged_log_is_named_itself_and_its_branch_is_not_called_lost(home: Path, at: int) -> None:
     git = home / "kb.git"
     subprocess.run(["git", f"--git-dir={git}", "pack-refs", "--all"], check=True)
-    before, log = GitStore(git).head("change/1"), git / "logs/refs/heads/change/1"
+    before, log = Repository(git).head("change/1"), git / "logs/refs/heads/change/1"
     content = bytearray(log.read_bytes())
     content[at] ^= 0x40
     log.write_bytes(content)
-    (named,) = GitStore(git).damaged()
+    (named,) = Repository(git).damaged()
     assert (named.file, named.cure.split(": ")[1]) == ("kb.git/logs/refs/heads/change/1", f"rm {log}")
-    assert GitStore(git).head("change/1") == before
+    assert Repository(git).head("change/1") == before
 
 
 def test_a_move_that_was_killed_before_it_was_made_leaves_no_trace(tmp_path: Path) -> None:
-    store = GitStore(tmp_path / "kb.git")
+    store = Repository(tmp_path / "kb.git")
     store.create()
     first = store.commit("main", {"a.md": b"# A\n"}, ME, "first")
     subprocess.run(["git", f"--git-dir={store.path}", "pack-refs", "--all"], check=True)

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, inspect
 
-from core.adapters.state import migrations, postgres_form
-from core.adapters.state.copies import TABLES
-from core.adapters.state.database import State
-from core.adapters.state.tables import METADATA
-from core.adapters.state.urls import open_database
 from core.bootstrap import App, build
 from core.errors import BadInput, Corrupt, Refused, Unavailable
 from core.settings import load
+from core.storage.state import migrations, postgres_form
+from core.storage.state.copies import TABLES
+from core.storage.state.database import State
+from core.storage.state.tables import METADATA
+from core.storage.state.urls import open_database
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, small_app, sql
 from tests.postgres import Server
 from tests.small_kb import FILES
@@ -108,7 +108,7 @@ def test_nodes_with_folders_of_their_own_agree_on_one_workspace(url: str, tmp_pa
     open_node = lambda n: small_app(tmp_path / f"home{n}", NoProcesses(), database=url)
     with ThreadPoolExecutor(3) as pool:
         nodes = list(pool.map(open_node, range(3)))
-    ids = {node.knowledge.store.workspace() for node in nodes}
+    ids = {node.knowledge.repository.workspace() for node in nodes}
     assert ids == {nodes[0].platform.backups.database.facts().workspace}
     assert len(nodes[0].people.accounts.all()) == 6
 
@@ -250,7 +250,7 @@ def test_a_reader_whose_connection_is_cut_asks_again_and_a_writer_is_told(
 def test_a_server_that_is_not_there_is_a_sentence_without_the_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.adapters.state.postgres._PATIENCE", 0)
+    monkeypatch.setattr("core.storage.state.postgres._PATIENCE", 0)
     with pytest.raises(Unavailable, match="cannot be reached .*CONCORD_DATABASE") as caught:
         open_database("postgresql://ann:secret@127.0.0.1:1/concord", Path()).create()
     assert "secret" not in str(caught.value)
@@ -262,7 +262,7 @@ def test_people_are_not_told_where_the_server_is(
 ) -> None:
     database = open_database(url, Path())
     database.create("w" * 32)
-    monkeypatch.setattr("core.adapters.state.postgres._PATIENCE", 0)
+    monkeypatch.setattr("core.storage.state.postgres._PATIENCE", 0)
     postgres.stop()
     try:
         with pytest.raises(Unavailable, match=r"^The database cannot be reached\. Try again in a moment;") as caught:

@@ -90,7 +90,7 @@ def test_a_full_disk_is_one_sentence_and_nothing_acknowledged_is_lost(disk: Path
     merged.append(merge(app, "after"))
     app.index.builder.build(profile)
     assert small_app(disk / "home", NoProcesses()).index.verifier.problems() == ()
-    assert all(app.knowledge.store.contains("main", commit) for commit in merged)
+    assert all(app.knowledge.repository.contains("main", commit) for commit in merged)
 
 
 def leave_free(disk: Path, what: str, free: int) -> None:
@@ -130,7 +130,7 @@ def test_a_disk_that_is_full_at_any_step_of_a_merge_a_build_or_a_backup_loses_no
     app.index.builder.build(profile)
     again = small_app(disk / "home", NoProcesses())
     assert again.index.verifier.problems() == ()
-    assert all(again.knowledge.store.contains("main", commit) for commit in merged)
+    assert all(again.knowledge.repository.contains("main", commit) for commit in merged)
 
 
 def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_tries_again(
@@ -157,14 +157,14 @@ def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_
 def test_a_branch_that_did_not_fit_on_the_disk_leaves_no_trace(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its log is written first, and a log without its branch means a loss."""
     put(app, {"a.md": "# A\n"})
-    logs = app.knowledge.store.path / "logs" / "refs" / "heads"
+    logs = app.knowledge.repository.path / "logs" / "refs" / "heads"
     before = (logs / "main").read_bytes()
 
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("core.adapters.git.plumbing.replace", full)
+        patch.setattr("core.storage.git.plumbing.replace", full)
         with pytest.raises(StorageFailed):
             app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"})
         with pytest.raises(StorageFailed):
@@ -214,7 +214,7 @@ def test_a_build_that_a_disk_refuses_leaves_no_folder_and_is_built_later(
         raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
-        patch.setattr("core.adapters.index.generations.fsync_tree", refuse)
+        patch.setattr("core.storage.index.generations.fsync_tree", refuse)
         with pytest.raises(StorageFailed, match="The disk"):
             app.index.builder.build(profile)
     assert not list(app.index.generations.folder(profile).glob("building-*"))

@@ -142,7 +142,7 @@ USE_CASES = {
         "original paste read submit": "propose a change",
         "add choose decided edit files look meaning move remove": IN_HAND,
     },
-    "index.builder": {"behind build build_aside": INNER, "tools": EVERYBODY},
+    "index.builder": {"behind build build_offline": INNER, "tools": EVERYBODY},
     "index.admin": {
         "estimate generations_of": "see the index",
         "rebuild verify": "rebuild the index",
@@ -277,7 +277,7 @@ USE_CASES = {
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.
 ADAPTERS = {
-    "knowledge.store": {
+    "knowledge.repository": {
         "head",
         "changed",
         "follow",
@@ -508,7 +508,7 @@ def test_doors_call_no_inner_function_and_no_adapter_behind_the_services() -> No
 
 
 def test_a_reader_reads_no_revision_that_is_not_on_main(doors_app: App) -> None:
-    documents, store = doors_app.knowledge.documents, doors_app.knowledge.store
+    documents, store = doors_app.knowledge.documents, doors_app.knowledge.repository
     draft = store.head("change/1")
     for revision in ("change/1", draft, draft[:12]):
         with pytest.raises(Refused, match="not merged"):

@@ -244,7 +244,7 @@ def test_ctrl_k_links_the_selected_words(chromium: Any) -> None:
     ],
 )
 def test_links_are_relative_as_the_checks_read_them(chromium: Any, here: str, there: str, link: str) -> None:
-    from core.curation.links import links
+    from core.curation.document.links import links
     from core.types import Document
 
     with browser.component(chromium, *PARTS) as page:

@@ -9,10 +9,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from core.adapters.serving import engines as adapters
 from core.adapters.system import sums
 from core.bootstrap import App
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from core.errors import BadInput, Unavailable
 from core.evaluation.generators import known_items
 from core.evaluation.querysets.import_querysets import from_frontmatter
@@ -20,6 +19,7 @@ from core.ports import Index
 from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_difference
 from core.retrieval.legs import LEGS
 from core.services.index import agreement
+from core.storage.serving import engines as adapters
 from tests.conftest import ROOT, HashEmbedder, put, small_app
 
 DEPTH = 10

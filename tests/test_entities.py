@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.adapters.models import spacy_ner
-from core.curation.links import Link
+from core.curation.document.links import Link
 from core.errors import Unavailable
 from core.graph.assembly import same
 from core.graph.entities import MAX_MENTIONS, acronyms, extract, key

@@ -58,7 +58,7 @@ Between.
 
 @pytest.fixture
 def exported_app(app: App) -> App:
-    app.knowledge.store.commit("main", {"it/vpn.assets/map.png": png(1200, 300)}, ME, "a picture")
+    app.knowledge.repository.commit("main", {"it/vpn.assets/map.png": png(1200, 300)}, ME, "a picture")
     put(app, {"it/vpn.md": TEXT})
     return app
 
@@ -122,7 +122,7 @@ def test_a_word_file_knows_its_title_owner_and_page_numbers(exported_app: App) -
 
 
 def test_signs_that_word_cannot_hold_and_broken_pictures_do_no_harm(app: App) -> None:
-    app.knowledge.store.commit("main", {"b.png": b"no picture"}, ME, "a picture")
+    app.knowledge.repository.commit("main", {"b.png": b"no picture"}, ME, "a picture")
     put(app, {"a.md": "# A\x0b\n\nBell\x07 and \ufffe end. ![Broken](b.png)\n\n|x|\n|-|\n|1|\n"})
     assert len(app.knowledge.exports.export(SYSTEM, "a", "docx").content) > 10_000
 

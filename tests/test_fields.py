@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters.serving.fields import fit, load
 from core.bootstrap import App
 from core.errors import BadInput
 from core.retrieval import config as configs
+from core.storage.serving.fields import fit, load
 from core.types import FIELDS, SearchConfig
 from tests.conftest import put
 

@@ -14,11 +14,11 @@ from core.bootstrap import App
 from core.chunking import chunker, embedded_text
 from core.chunking.ruler import words
 from core.chunking.tools import Tools
-from core.curation.boilerplate import blanked
-from core.curation.foreign import brought
-from core.curation.frontmatter import read_document
-from core.curation.mdx import as_markdown
-from core.curation.statuses import STATUSES, WORDS
+from core.curation.document.frontmatter import read_document
+from core.curation.document.statuses import STATUSES, WORDS
+from core.curation.text.boilerplate import blanked
+from core.curation.text.mdx import as_markdown
+from core.curation.upload.foreign import brought
 from core.entrypoints import cli
 from core.errors import BadInput, Refused
 from core.types import ChunkerSpec
@@ -248,7 +248,7 @@ def test_escaped_titles_are_read_as_people_write_them(text: str) -> None:
 
 
 def test_folders_may_be_of_any_depth_and_a_path_too_long_is_named() -> None:
-    from core.curation.names import safe_path
+    from core.curation.document.names import safe_path
 
     assert safe_path(f"{'a/' * 60}x.md")
     with pytest.raises(BadInput, match="500 bytes"):

@@ -57,7 +57,7 @@ def test_confirming_a_document_moves_only_its_review(kb: App) -> None:
         kb.knowledge.freshness.confirm(AUTHOR, PATH, date(2027, 6, 1))
     kb.knowledge.freshness.confirm(REVIEWER, PATH, date(2027, 6, 1))
     assert kb.knowledge.documents.show(PATH).text == TEXT.replace("2020-01-01", "2027-06-01")
-    assert "Verified-by: Petra Voss" in kb.knowledge.store.log(kb.knowledge.store.head())[0][0].message
+    assert "Verified-by: Petra Voss" in kb.knowledge.repository.log(kb.knowledge.repository.head())[0][0].message
     assert tuple(kb.people.audit.problems()) == ()
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.curation.frontmatter import decode, read_document, read_fields, split
-from core.curation.names import collision_key, safe_id, safe_path, safe_profile, safe_revision
+from core.curation.document.frontmatter import decode, read_document, read_fields, split
+from core.curation.document.names import collision_key, safe_id, safe_path, safe_profile, safe_revision
 from core.errors import BadInput, ConcordError
 
 GOOD = """---

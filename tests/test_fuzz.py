@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
-from core.curation.frontmatter import decode, read_document
-from core.curation.names import safe_path
-from core.curation.render import render
-from core.curation.upload_edits import look_at
-from core.curation.uploads import STATES
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.names import safe_path
+from core.curation.text.render import render
+from core.curation.upload.edits import look_at
+from core.curation.upload.uploads import STATES
 from tests import uploads
 from tests.conftest import demo, put
 from tests.hostile import PAYLOADS
@@ -151,7 +151,7 @@ def bombard(app: App, count: int, seed: int) -> dict[str, int]:
         if batch.included:
             app.upload.uploads.submit(demo("author"), batch, "Fuzz")
     assert state_of(app.settings.home) == before
-    assert app.knowledge.store.damaged() == []
+    assert app.knowledge.repository.damaged() == []
     for _, _, files_made, _ in app.upload.uploads.changes.made:
         for path in files_made:
             assert safe_path(path) == path

@@ -11,8 +11,8 @@ import pytest
 from core.access import Actor
 from core.analysis import fold
 from core.bootstrap import App, build
-from core.curation.frontmatter import read_document
-from core.curation.render import plain
+from core.curation.document.frontmatter import read_document
+from core.curation.text.render import plain
 from core.evaluation.generators import known_items, qa
 from core.evaluation.generators.paraphrase import by_llm, by_rules
 from core.evaluation.querysets.queryset import Judgment, QuerySet

@@ -18,11 +18,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adapters.index import graph
-from core.adapters.serving import image
 from core.adapters.system import sums
 from core.bootstrap import App, build
-from core.curation.links import Link
+from core.curation.document.links import Link
 from core.errors import BadInput, NotFound, Unavailable
 from core.graph import communities as community_rules
 from core.graph import walk as walking
@@ -33,6 +31,8 @@ from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
+from core.storage.index import graph
+from core.storage.serving import image
 from core.types import Answer, Filters, Graph
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.graphs import FILES, RELATIONS, page, some_graph

@@ -16,11 +16,11 @@ from typing import Any
 import argon2
 import pytest
 
-from core.adapters.git.store import GitStore
 from core.adapters.system import passwords
 from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.services.people.tries import HOUR, MAX_ACCOUNT, MAX_HOURLY, MAX_TRIES, WINDOW, Source
+from core.storage.git.repository import Repository
 from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
 from tests.guess_worker import guess
 
@@ -338,7 +338,7 @@ def shared_address_home(tmp_path: Path) -> Path:
     hashed = argon2.PasswordHasher().hash(PASSWORD)
     people = [("zoe0", "zoe@example.org", 0), ("zoe", "Zoe@example.org", 1), ("zoe2", "ZOE@example.org", 1)]
     saved = ROOT / "tests" / "data" / "workspace"
-    GitStore(tmp_path / "kb.git").create()
+    Repository(tmp_path / "kb.git").create()
     import_saved = ["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"]
     subprocess.run(import_saved, input=(saved / "kb.export").read_bytes(), check=True)
     with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:

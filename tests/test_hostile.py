@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App, build
-from core.curation.frontmatter import read_document
-from core.curation.render import TAGS, plain, render
+from core.curation.document.frontmatter import read_document
+from core.curation.text.render import TAGS, plain, render
 from core.types import Document
 from tests import browser
 from tests.conftest import kb_settings, put

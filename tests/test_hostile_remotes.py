@@ -25,8 +25,8 @@ ADMIN = demo("admin")
 
 def everything(app: App) -> tuple[set[str], set[str]]:
     """Every branch with its commit, and every file of the repository but logs and locks."""
-    path = app.knowledge.store.path
-    refs = set(app.knowledge.store.git.ask("for-each-ref").decode().splitlines())
+    path = app.knowledge.repository.path
+    refs = set(app.knowledge.repository.git.ask("for-each-ref").decode().splitlines())
     return refs, {str(file.relative_to(path)) for file in path.rglob("*") if file.is_file() and file.suffix != ".lock"}
 
 
@@ -45,7 +45,7 @@ def connected(home: Path, url: str) -> App:
 
 def attacked(app: App, shared: Remote, refused_ones: Mapping[str, tuple[Make, str]] = REFUSED) -> None:
     """Each hostile history in the place of the remote's branch, one after the other."""
-    base = app.knowledge.store.head()
+    base = app.knowledge.repository.head()
     for name, (make, sentence) in refused_ones.items():
         shared.point(make(shared, base))
         before = everything(app)
@@ -56,7 +56,7 @@ def attacked(app: App, shared: Remote, refused_ones: Mapping[str, tuple[Make, st
     shared.point(base)
     assert app.remote.remotes.fetch(ADMIN).state == "up to date"
     for name, make in TAKEN.items():
-        shared.point(make(shared, app.knowledge.store.head()))
+        shared.point(make(shared, app.knowledge.repository.head()))
         assert app.remote.remotes.fetch(ADMIN).state == "up to date", name
         assert [entry.path for entry in app.knowledge.documents.all()] == ["a.md"], name
     assert app.index.builder.build(app.platform.settings.profile()).fresh
@@ -76,7 +76,9 @@ def test_the_same_over_the_network(tmp_path: Path, shared: Remote, host: type) -
 
 def test_branches_named_like_ours_stay_where_they_are(tmp_path: Path, shared: Remote) -> None:
     app = connected(tmp_path / "home", str(shared.path))
-    other = shared.commit(shared.tree(("100644", b"x.md", shared.write("blob", b"# X\n"))), app.knowledge.store.head())
+    other = shared.commit(
+        shared.tree(("100644", b"x.md", shared.write("blob", b"# X\n"))), app.knowledge.repository.head()
+    )
     (shared.path / "refs" / "heads" / "change").mkdir()
     for branch in ("settings", "change/1", "change/2"):
         shared.point(other, branch)

@@ -16,12 +16,12 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.texts import LIMITS, SHORT, TextReader
 from core.adapters.conversion.workers import Limits
 from core.bootstrap import App
-from core.curation import checks
-from core.curation.diffs import diff
-from core.curation.frontmatter import read_document
-from core.curation.limits import check_limits, effort
-from core.curation.rendered import rendered_diff
-from core.curation.uploads import STATES
+from core.curation.checks import rules
+from core.curation.document.frontmatter import read_document
+from core.curation.document.limits import check_limits, effort
+from core.curation.review.diffs import diff
+from core.curation.review.rendered import rendered_diff
+from core.curation.upload.uploads import STATES
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import keys
@@ -153,8 +153,8 @@ def test_a_reading_is_the_same_here_and_in_a_worker(reader: TextReader) -> None:
     )
     document = read_document("it/a.md", text + "More words for the worker.\n\n" * (SHORT // 20))
     assert len(document.text) > SHORT
-    assert reader.read(document) == checks.read(document)
-    from core.curation.render import render
+    assert reader.read(document) == rules.read(document)
+    from core.curation.text.render import render
 
     assert reader.render(document) == render(document)
     assert reader.pool._idle
@@ -169,7 +169,7 @@ def test_a_short_text_is_quick_whatever_it_repeats(piece: str) -> None:
     except BadInput:
         return
     used = time.process_time()
-    checks.read(document)
+    rules.read(document)
     assert time.process_time() - used < 1.5
 
 

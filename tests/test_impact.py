@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.curation import policy
+from core.curation.review import policy
 from core.errors import BadInput, NotFound, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -162,7 +162,7 @@ def test_the_state_of_a_change_can_be_searched_until_it_ends_and_then_its_disk_i
     app.reviews.impacts.measure(AUTHOR, number)
     index = app.reviews.impacts.open(AUTHOR, number, profile)
     assert "Error 810 is a new one." in {index.excerpt(n).splitlines()[-1] for n in range(index.size)}
-    assert app.index.generations.open(profile).generation.commit == app.knowledge.store.head()
+    assert app.index.generations.open(profile).generation.commit == app.knowledge.repository.head()
     app.reviews.changes.close(AUTHOR, number)
     assert not (app.settings.home / "impact" / str(number)).exists()
     with pytest.raises(NotFound, match="is not kept"):
@@ -206,7 +206,7 @@ def test_when_main_moves_a_change_is_measured_on_what_it_would_become(impact_app
     app.reviews.merger.repair()
     assert not app.reviews.impacts.fresh(app.reviews.changes.get(number), app.reviews.impacts.show(AUTHOR, number))
     impact = app.reviews.impacts.measure(AUTHOR, number)
-    assert impact.main == app.knowledge.store.head()
+    assert impact.main == app.knowledge.repository.head()
     assert impact.questions == {"own": 1, "answers": 4}
 
 

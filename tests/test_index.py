@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.adapters.index import duckdb, graph
-from core.adapters.serving import compiled, kernels
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound, Unavailable
 from core.ports import Progress
@@ -22,6 +20,8 @@ from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.index.background import in_background
 from core.settings import load
+from core.storage.index import duckdb, graph
+from core.storage.serving import compiled, kernels
 from core.types import Filters
 from tests.conftest import HashEmbedder, demo, put, small_app, write
 
@@ -481,7 +481,7 @@ def test_a_start_removes_what_killed_builders_left_but_nothing_of_one_that_build
     put(app, {"a.md": "# A\n\nwords\n"})
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
-    folder, objects = app.index.generations.folder(profile), app.knowledge.store.path / "objects" / "ab"
+    folder, objects = app.index.generations.folder(profile), app.knowledge.repository.path / "objects" / "ab"
     objects.mkdir(exist_ok=True)
 
     def leave() -> list[Path]:

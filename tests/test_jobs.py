@@ -149,7 +149,7 @@ def test_a_push_is_done_by_a_worker(tmp_path: Path) -> None:
     job = next(job for job in app.platform.jobs.recent() if job.kind == "remote")
     until(lambda: not app.platform.jobs.get(job.id).open)
     assert app.platform.jobs.get(job.id).result["state"] == "up to date"
-    assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == app.knowledge.repository.head()
 
 
 # ---------------------------------------------------------------- rights of now

@@ -34,7 +34,7 @@ class Reader(threading.Thread):
                 result = self.app.search.searcher.search(k, k=DOCUMENTS)
                 markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
                 message = (
-                    self.app.knowledge.store.log(result.commit, limit=1)[0][0].message
+                    self.app.knowledge.repository.log(result.commit, limit=1)[0][0].message
                     if self.searches % 20 == 0
                     else None
                 )
@@ -81,11 +81,11 @@ def check(home: Path, reader: Reader) -> None:
     assert reader.wrong == [], reader.wrong[:5]
     assert reader.searches > 50
     assert len(reader.seen) > 2, "the reader followed the writer"
-    app.knowledge.store.create()  # a start sweeps what is left
+    app.knowledge.repository.create()  # a start sweeps what is left
     assert app.index.verifier.problems() == ()
     folder = app.index.generations.folder(app.platform.settings.profile())
     assert not list(folder.glob("building-*"))
-    assert app.index.generations.current(app.platform.settings.profile()).commit == app.knowledge.store.head()
+    assert app.index.generations.current(app.platform.settings.profile()).commit == app.knowledge.repository.head()
 
 
 def test_four_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from core.bootstrap import App
 from core.chunking.blocks import blocks
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.evaluation.measures import ranking
 from core.retrieval import config as configs
 from core.types import Filters

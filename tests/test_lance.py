@@ -14,9 +14,6 @@ import numpy as np
 import pytest
 
 from core import profiles
-from core.adapters.index.generations import Generations
-from core.adapters.lance import rows, table, where
-from core.adapters.lance.kept import Kept
 from core.analysis import analyser
 from core.bootstrap import App
 from core.errors import BadInput, Unavailable
@@ -24,6 +21,9 @@ from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
+from core.storage.index.generations import Generations
+from core.storage.lance import rows, table, where
+from core.storage.lance.kept import LruCache
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
 from tests.conftest import ROOT, put, small_app
@@ -83,8 +83,8 @@ def test_what_is_kept_in_memory_may_be_less_than_a_search_needs(
     both: tuple[App, Index, Index], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, exact, beyond = both
-    monkeypatch.setattr(beyond, "_vectors", Kept(3))
-    monkeypatch.setattr(beyond, "_rows", Kept(3))
+    monkeypatch.setattr(beyond, "_vectors", LruCache(3))
+    monkeypatch.setattr(beyond, "_rows", LruCache(3))
     chunks = [0, 1, 2, 9, 3, 4, 1]
     for _ in range(2):
         assert beyond.dense(exact.vector(0)).score(chunks) == exact.dense(exact.vector(0)).score(chunks)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.lance import rows, table
 from core.errors import Unavailable
+from core.storage.lance import rows, table
 from tests import lance_worker
 from tests.conftest import ME, put
 from tests.lance_worker import chunks_of, rows_at

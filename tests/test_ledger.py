@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from core import profiles
 from core.access import Actor
-from core.adapters.state.sqlite import SqliteDatabase
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
@@ -25,6 +24,7 @@ from core.services.evaluation.runs import RunPlan
 from core.services.models.ledger import Ledger
 from core.services.models.prices import Price, Prices, read_prices
 from core.settings import load
+from core.storage.state.sqlite import SqliteDatabase
 from tests.conftest import FixedClock, demo, put, sql
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
 

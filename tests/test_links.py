@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.curation.links import links, rewrite_links
+from core.curation.document.links import links, rewrite_links
 from core.services.reviews.authoring import moved
 from core.types import Document
 from tests.conftest import demo, put

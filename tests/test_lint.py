@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.curation import checks, lint
-from core.curation.findings import CheckContext, File, Finding
-from core.curation.frontmatter import decode, read_document
-from core.curation.links import links, pictures_of
-from core.curation.markup import parser
+from core.curation.checks import lint, rules
+from core.curation.checks.findings import CheckContext, File, Finding
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.links import links, pictures_of
+from core.curation.text.markup import parser
 from core.errors import BadInput
 from core.types import Document
 from tests.conftest import ROOT, SHARED
@@ -23,7 +23,7 @@ HEAD = "---\ntitle: T\n---\n"  # three lines
 
 def found(text: str, attachments: frozenset[str] = frozenset()) -> list[Finding]:
     document = read_document("it/a.md", HEAD + text)
-    return list(checks.run(File(document), CheckContext(attachments=attachments), RULES))
+    return list(rules.run(File(document), CheckContext(attachments=attachments), RULES))
 
 
 def places(text: str, attachments: frozenset[str] = frozenset()) -> list[tuple[str, int]]:
@@ -87,7 +87,7 @@ def test_a_message_says_what_to_do_without_marks_of_a_markup_language() -> None:
 def test_the_starter_documents_have_none_of_these() -> None:
     for path in sorted((ROOT / "kb").rglob("*.md")):
         document = read_document(path.name, decode(path.read_bytes()))
-        assert list(checks.run(File(document), CheckContext(), RULES)) == [], path
+        assert list(rules.run(File(document), CheckContext(), RULES)) == [], path
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def _readable(path: Path) -> list[Finding]:
         document = read_document(path.name, decode(path.read_bytes()))
     except BadInput:
         return []
-    return list(checks.run(File(document), CheckContext(), RULES))
+    return list(rules.run(File(document), CheckContext(), RULES))
 
 
 # ---------------------------------------------------------------- laws

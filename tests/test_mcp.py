@@ -36,7 +36,7 @@ from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.server import AT_ONCE, build_server
 from core.entrypoints.mcp.tokens import TokenCount
 from core.entrypoints.mcp.tools.outline import sections
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import COMMAND, for_programs
 from core.errors import Corrupt, Refused, Unavailable
 from core.settings import load
@@ -105,7 +105,7 @@ def refusal(server: Any, tool: str, **arguments: Any) -> str:
 
 
 def served(app: App, actor: Actor | None = None) -> Any:
-    return build_server(lambda ctx: Visit(app, actor or demo("reader"), HERE))
+    return build_server(lambda ctx: ToolSession(app, actor or demo("reader"), HERE))
 
 
 @pytest.fixture(scope="module")
@@ -435,7 +435,7 @@ def test_a_prompt_that_cannot_be_made_is_refused_in_a_sentence_and_logs_no_fault
 
 
 def test_search_read_and_outline_answer_as_of_an_earlier_commit(small: App) -> None:
-    before = small.knowledge.store.head()
+    before = small.knowledge.repository.head()
     put(small, {"it/vpn.md": FILES["it/vpn.md"].replace("809", "811")})
     small.index.builder.build(small.platform.settings.profile())
     server = served(small)
@@ -470,7 +470,7 @@ def test_nothing_that_is_not_merged_can_be_read_as_of(small: App) -> None:
 
 def test_a_token_names_the_caller_and_a_revoked_one_is_refused_at_the_next_call(small: App) -> None:
     text, token = small.people.tokens.make(demo("author"), "assistant", "read")
-    server = build_server(lambda ctx: Visit(small, caller(small, text, ""), HERE))
+    server = build_server(lambda ctx: ToolSession(small, caller(small, text, ""), HERE))
     assert caller(small, text, "").token == "assistant"
     assert not call(server, "outline").is_error
     small.people.tokens.revoke(demo("author"), token.id)
@@ -705,7 +705,7 @@ def test_whole_texts_keep_the_frontmatter_and_new_documents_are_added(small: App
         ("edited", "it/vpn.md"),
         ("added", "it/new.md"),
     }
-    store = small.knowledge.store
+    store = small.knowledge.repository
     assert (
         store.read(reply["head"], "it/vpn.md").decode()
         == FILES["it/vpn.md"].partition("# VPN")[0] + "# VPN\n\nConnect.\n"
@@ -717,7 +717,7 @@ def test_whole_texts_keep_the_frontmatter_and_new_documents_are_added(small: App
 
 
 def test_a_document_at_a_commit_is_a_resource_and_a_draft_is_none(small: App) -> None:
-    head = small.knowledge.store.head()
+    head = small.knowledge.repository.head()
 
     async def work(client: Client) -> Any:
         templates = await client.list_resource_templates()
@@ -923,7 +923,7 @@ def test_an_open_session_has_the_rights_of_each_call(small: App) -> None:
         accounts.set_role(demo("admin"), "author", "author")
         return seen
 
-    stdio = build_server(lambda ctx: Visit(small, caller(small, "", "author"), HERE))
+    stdio = build_server(lambda ctx: ToolSession(small, caller(small, "", "author"), HERE))
     expected = [(False, False), (True, True), True]
     assert talk(stdio, work) == expected
     assert over_http(small, small.people.tokens.make(demo("author"), "assistant", "propose")[0], work) == expected

@@ -23,7 +23,7 @@ def started(home: Path, name: str, threads: int, rounds: int) -> subprocess.Pope
 def merged_ids(app: App) -> Counter[int]:
     """Which change each commit of the main line says it merged."""
     found: Counter[int] = Counter()
-    for step, _ in app.knowledge.store.log(app.knowledge.store.head()):
+    for step, _ in app.knowledge.repository.log(app.knowledge.repository.head()):
         for line in step.message.splitlines():
             if line.startswith("Change: "):
                 found[int(line.removeprefix("Change: "))] += 1
@@ -35,8 +35,8 @@ def assert_agreement(app: App) -> None:
     history = merged_ids(app)
     assert set(history.values()) <= {1}, "a change was merged twice"
     assert set(history) == {change.id for change in app.reviews.changes.all(state="merged")}
-    assert app.knowledge.store.damaged() == []
-    assert not [path for path in app.knowledge.store.path.rglob("*.lock") if path.name != "concord.lock"]
+    assert app.knowledge.repository.damaged() == []
+    assert not [path for path in app.knowledge.repository.path.rglob("*.lock") if path.name != "concord.lock"]
     app.index.builder.build(app.platform.settings.profile())
     assert app.index.verifier.problems() == ()
 

@@ -12,10 +12,11 @@ import pytest
 
 from core.adapters.conversion.converter import DRAWN, Converters, Originals
 from core.adapters.conversion.workers import Limits
-from core.curation import checks, conversions
-from core.curation.frontmatter import read_document
-from core.curation.limits import check_limits
-from core.curation.render import render
+from core.curation.checks import rules
+from core.curation.document.frontmatter import read_document
+from core.curation.document.limits import check_limits
+from core.curation.text.render import render
+from core.curation.upload import conversions
 from core.errors import BadInput
 from tests import uploads
 from tests.mutations import SUFFIXES, mutations, sources
@@ -39,7 +40,7 @@ def outcome(readers: tuple[Converters, Originals], suffix: str, raw: bytes, draw
         found.text.encode()  # as it is committed
         check_limits(found.text)
         document = read_document("it/mutated.md", found.text)
-        checks.read(document)
+        rules.read(document)
         render(document)
         end = "read"
     except BadInput as error:

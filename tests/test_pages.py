@@ -234,7 +234,7 @@ def test_a_passage_that_is_none_is_not_marked(visit: Open, start: str, end: str)
 
 def test_a_link_to_an_older_version_marks_its_words_where_they_stand_now(visit: Open, own_app: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_app.knowledge.store.read("main", path).decode()
+    text = own_app.knowledge.repository.read("main", path).decode()
     start = text.index("15 calendar days")
     link = {"doc": "BSA-SOP-001", "start": str(start), "end": str(start + 30), "version": "1"}
     quote = text[start : start + 30]
@@ -279,7 +279,7 @@ def test_an_unknown_document_is_named(visit: Open) -> None:
 
 def test_history_compares_any_two_versions(visit: Open, own_app: App) -> None:
     path = "finance/compliance/ctr-filing.md"
-    text = own_app.knowledge.store.read("main", path).decode()
+    text = own_app.knowledge.repository.read("main", path).decode()
     put(
         own_app,
         {

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.curation.foreign import brought
-from core.curation.pictures import checked, format_of
-from core.curation.trailers import co_authors
+from core.curation.pictures.picture_files import checked, format_of
+from core.curation.review.trailers import co_authors
+from core.curation.upload.foreign import brought
 from core.disagreements.values import values
 from core.errors import BadInput
 from core.evaluation.querysets import import_querysets

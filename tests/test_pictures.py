@@ -17,9 +17,11 @@ from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
-from core.curation import conversions, limits, pictures, svg
-from core.curation.render import plain, render, with_pictures
-from core.curation.rendered import rendered_diff
+from core.curation.document import limits
+from core.curation.pictures import picture_files, svg
+from core.curation.review.rendered import rendered_diff
+from core.curation.text.render import plain, render, with_pictures
+from core.curation.upload import conversions
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.services.reviews.authoring import moved, restored
@@ -52,7 +54,7 @@ def drawn(kind: str, size: tuple[int, int] = (3, 2)) -> bytes:
 )
 def test_pictures_of_every_kind_are_kept_as_they_are(name: str, kind: str) -> None:
     raw = drawn(kind)
-    assert pictures.checked(name, raw) == raw
+    assert picture_files.checked(name, raw) == raw
 
 
 @pytest.mark.parametrize(
@@ -73,14 +75,14 @@ def test_pictures_of_every_kind_are_kept_as_they_are(name: str, kind: str) -> No
 )  # fmt: skip
 def test_what_is_no_picture_or_too_much_is_refused_with_the_reason(name: str, raw: bytes, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        pictures.checked(name, raw)
+        picture_files.checked(name, raw)
 
 
 def test_a_small_file_with_a_huge_picture_is_refused_by_its_header() -> None:
     bomb = bytearray(uploads.png())
     bomb[16:24] = struct.pack(">II", 30_000, 30_000)
     with pytest.raises(BadInput, match="30,000 by 30,000"):
-        pictures.checked("bomb.png", bytes(bomb))
+        picture_files.checked("bomb.png", bytes(bomb))
 
 
 def test_a_gif_frame_that_is_larger_than_its_screen_counts_as_large() -> None:
@@ -88,7 +90,7 @@ def test_a_gif_frame_that_is_larger_than_its_screen_counts_as_large() -> None:
     at = raw.index(b",")
     raw[at + 5 : at + 9] = struct.pack("<HH", 60_000, 60_000)
     with pytest.raises(BadInput, match="60,000"):
-        pictures.checked("a.gif", bytes(raw))
+        picture_files.checked("a.gif", bytes(raw))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +98,7 @@ def test_a_gif_frame_that_is_larger_than_its_screen_counts_as_large() -> None:
 )
 def test_what_follows_a_picture_is_cut_off(name: str, raw: bytes) -> None:
     hidden = uploads.zipped({"x.html": "<script>alert(1)</script>"})
-    assert pictures.checked(name, raw + hidden) == raw
+    assert picture_files.checked(name, raw + hidden) == raw
 
 
 def photographed(kind: str, **more: Any) -> bytes:
@@ -128,11 +130,11 @@ def photographed(kind: str, **more: Any) -> bytes:
 )
 def test_pictures_keep_their_pixels_and_tell_nothing_of_people(name: str, raw: bytes) -> None:
     assert b"SECRET" in raw
-    kept = pictures.checked(name, raw)
+    kept = picture_files.checked(name, raw)
     assert b"SECRET" not in kept
     before, after = (Image.open(io.BytesIO(data)) for data in (raw, kept))
     assert after.convert("RGB").tobytes() == before.convert("RGB").tobytes()
-    assert pictures.checked(name, kept) == kept
+    assert picture_files.checked(name, kept) == kept
     if name.endswith(".jpg"):
         assert dict(after.getexif()) == {0x0112: 6}
 
@@ -140,7 +142,7 @@ def test_pictures_keep_their_pixels_and_tell_nothing_of_people(name: str, raw: b
 def test_an_animation_still_repeats_after_its_remarks_are_taken_out() -> None:
     frames, box = [Image.new("RGB", (4, 4), shade) for shade in ("red", "green", "blue")], io.BytesIO()
     frames[0].save(box, "GIF", save_all=True, append_images=frames[1:], loop=0, duration=50, comment=b"SECRET")
-    kept = pictures.checked("a.gif", box.getvalue())
+    kept = picture_files.checked("a.gif", box.getvalue())
     assert b"SECRET" not in kept
     shown = Image.open(io.BytesIO(kept))
     assert (shown.n_frames, shown.info["loop"], shown.info["duration"]) == (3, 0, 50)
@@ -198,7 +200,7 @@ def test_a_drawing_keeps_nothing_that_runs_or_loads(part: str) -> None:
 )  # fmt: skip
 def test_a_drawing_that_hides_or_repeats_without_end_is_refused(raw: bytes) -> None:
     with pytest.raises(BadInput, match="drawing"):
-        pictures.checked("a.svg", raw)
+        picture_files.checked("a.svg", raw)
 
 
 def test_an_ordinary_drawing_looks_the_same_after_it_was_written_anew() -> None:
@@ -222,7 +224,7 @@ def test_an_ordinary_drawing_looks_the_same_after_it_was_written_anew() -> None:
     ["../../etc/passwd.png", "..\\..\\x.png", "C:\\pictures\\Map.PNG", "a\x00b.png", "  .svg"],
 )
 def test_a_picture_gets_a_plain_name_in_the_folder_of_its_document(name: str) -> None:
-    path = pictures.place("it/access/vpn.md", name)
+    path = picture_files.place("it/access/vpn.md", name)
     assert path.startswith("it/access/vpn.assets/")
     assert ".." not in path
     assert path.count("/") == 3
@@ -339,7 +341,7 @@ def shown(app: App) -> App:
     """A document with a picture of its own and one that another document shows too."""
     files = {"it/vpn.md": SHOWS, "it/vpn.assets/map.png": PNG, "shared/floor.png": OTHER}
     files["hr/plan.md"] = b"# Plan\n\n![Floor](../shared/floor.png)\n\n[VPN](../it/vpn.md)\n"
-    app.knowledge.store.commit("main", files, demo("admin").person, "Start")
+    app.knowledge.repository.commit("main", files, demo("admin").person, "Start")
     app.reviews.merger.repair()
     return app
 
@@ -351,7 +353,7 @@ def merged(app: App, number: int) -> None:
 
 
 def stored(app: App) -> dict[str, bytes]:
-    store = app.knowledge.store
+    store = app.knowledge.repository
     return {entry.path: store.read(store.head(), entry.path) for entry in store.pictures(store.head())}
 
 
@@ -390,7 +392,7 @@ def test_a_change_refuses_what_is_no_picture_before_anything_is_written(shown: A
 
 def test_a_drawing_is_cleaned_on_its_way_into_a_change(shown: App) -> None:
     change = shown.reviews.changes.propose(demo("author"), "Draw", {"it/a.svg": SVG.format(HOSTILE[0]).encode()})
-    assert b"script" not in shown.knowledge.store.read(change.head, "it/a.svg")
+    assert b"script" not in shown.knowledge.repository.read(change.head, "it/a.svg")
 
 
 def test_moving_a_document_moves_its_own_pictures_and_leaves_shared_ones(shown: App) -> None:
@@ -409,14 +411,14 @@ def test_moving_a_document_moves_its_own_pictures_and_leaves_shared_ones(shown: 
 def test_deleting_a_document_deletes_the_pictures_that_no_other_one_shows(shown: App) -> None:
     merged(shown, shown.reviews.changes.propose(demo("author"), "Delete", {"it/vpn.md": None}).id)
     assert set(stored(shown)) == {"shared/floor.png"}
-    old = shown.knowledge.store.log(shown.knowledge.store.head())[-1][0].id
+    old = shown.knowledge.repository.log(shown.knowledge.repository.head())[-1][0].id
     merged(shown, shown.reviews.merger.revert(demo("author"), 1).id)
     assert stored(shown)["it/vpn.assets/map.png"] == PNG
     assert old
 
 
 def test_restoring_a_version_brings_back_the_picture_that_it_showed(shown: App) -> None:
-    head = shown.knowledge.store.head()
+    head = shown.knowledge.repository.head()
     less = {"it/vpn.md": b"# VPN\n\nNo picture.\n", "it/vpn.assets/map.png": None}
     merged(shown, shown.reviews.changes.propose(demo("author"), "Less", less).id)
     files = restored(shown.knowledge.documents, "it/vpn.md", head, "it/vpn.md")
@@ -426,7 +428,7 @@ def test_restoring_a_version_brings_back_the_picture_that_it_showed(shown: App) 
 def test_two_versions_of_a_picture_are_a_conflict_that_takes_one_side(shown: App) -> None:
     third = uploads.png(shade=77)
     mine = shown.reviews.changes.propose(demo("author"), "Mine", {"it/vpn.assets/map.png": OTHER})
-    shown.knowledge.store.commit("main", {"it/vpn.assets/map.png": third}, demo("admin").person, "Theirs")
+    shown.knowledge.repository.commit("main", {"it/vpn.assets/map.png": third}, demo("admin").person, "Theirs")
     (collision,) = shown.reviews.merger.collisions(demo("author"), mine.id)
     assert collision.path == "it/vpn.assets/map.png"
     assert "map.png: a picture of 1 KB" in collision.parts[0].mine[0]
@@ -466,7 +468,7 @@ def test_an_import_brings_the_pictures_that_its_documents_show(app: App, tmp_pat
 
 def test_a_rule_for_a_document_counts_for_its_pictures(shown: App) -> None:
     rules = b"rules:\n  - match: it/*.md\n    approvals: 2\n"
-    shown.knowledge.store.commit("main", {"review-rules.yaml": rules}, demo("admin").person, "Rules")
+    shown.knowledge.repository.commit("main", {"review-rules.yaml": rules}, demo("admin").person, "Rules")
     change = shown.reviews.changes.propose(demo("author"), "Mine", {"it/vpn.assets/map.png": OTHER})
     assert any("2" in sentence for sentence in change.requirements)
 
@@ -511,9 +513,9 @@ def test_another_content_under_the_same_name_is_another_block_of_the_diff() -> N
 def test_the_route_serves_approved_pictures_to_readers_and_those_of_changes_to_authors(
     sign_in_app: App,
 ) -> None:
-    app, store = sign_in_app, sign_in_app.knowledge.store
+    app, store = sign_in_app, sign_in_app.knowledge.repository
     svg_raw = SVG.format("<circle r='2'/>").encode()
-    app.knowledge.store.commit(
+    app.knowledge.repository.commit(
         "main", {"a.assets/m.png": PNG, "a.assets/d.svg": svg_raw, "a.md": b"# A\n"}, demo("admin").person, "Start"
     )
     app.reviews.merger.repair()
@@ -560,7 +562,7 @@ def test_the_command_line_lists_attaches_and_replaces_pictures(shown: App, tmp_p
     made = json.loads(capsys.readouterr().out)
     assert made == {"change": 1, "path": "it/vpn.assets/gate-7.png"}
     head = shown.reviews.changes.get(1).head
-    assert shown.knowledge.store.read(head, "it/vpn.md").endswith(b"\n![Gate (seven)](vpn.assets/gate-7.png)\n")
+    assert shown.knowledge.repository.read(head, "it/vpn.md").endswith(b"\n![Gate (seven)](vpn.assets/gate-7.png)\n")
     assert (
         main(
             [
@@ -577,7 +579,7 @@ def test_the_command_line_lists_attaches_and_replaces_pictures(shown: App, tmp_p
         )
         == 0
     )
-    assert shown.knowledge.store.read(shown.reviews.changes.get(1).head, "it/vpn.assets/map.png") == OTHER
+    assert shown.knowledge.repository.read(shown.reviews.changes.get(1).head, "it/vpn.assets/map.png") == OTHER
 
 
 # ---------------------------------------------------------------- found

@@ -120,7 +120,7 @@ def test_a_search_leaves_nothing_for_the_garbage_collector(indexed_app: App, con
 
 
 def test_a_search_reads_the_settings_branch_once(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = indexed_app.knowledge.store
+    store = indexed_app.knowledge.repository
     head, asked = store.head, []
     monkeypatch.setattr(store, "head", lambda branch="main": asked.append(branch) or head(branch))
     indexed_app.search.searcher.search("form")

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
-from core.adapters.state.migrations import MIGRATIONS, statements
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.runs.trec_runs import read_run, write_run
+from core.storage.state.migrations import MIGRATIONS, statements
 from core.types import ChunkerSpec, Frozen, Profile
 from tests.conftest import demo, put, sql, write
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from core.adapters.state.rows.questions import QueryRows
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed
 from core.services.platform.daily import Daily
 from core.services.platform.settings import QuestionSettings
 from core.services.search.queries import Asked
+from core.storage.state.rows.questions import QueryRows
 from tests.conftest import FixedClock, NoProcesses, demo, put, small_app, sql
 from tests.small_kb import FILES
 
@@ -50,7 +50,7 @@ def test_a_question_is_kept_with_what_was_found_and_without_who_asked(app: App) 
     assert app.search.queries.keep(READER, "  Form 112   for cash? ")
     ((_, question, key, at, hits, score, doubtful, commit, opened),) = sql(app, "SELECT * FROM queries")
     assert (question, key, at) == ("Form 112 for cash?", "form 112 for cash", "2026-11-15T12:00:00+00:00")
-    assert (hits, doubtful, opened, commit) == (3, 0, 0, app.knowledge.store.head())
+    assert (hits, doubtful, opened, commit) == (3, 0, 0, app.knowledge.repository.head())
     assert score > 0
     written = json.dumps(sql(app, "SELECT * FROM queries"))
     assert not any(word in written for word in (READER.id, READER.name, READER.email))

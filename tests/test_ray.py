@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from core import profiles
-from core.adapters.index import ray_cluster
-from core.adapters.index.ray_cluster import RayCluster
 from core.bootstrap import App, build
 from core.bulk import WORKS, InlineBulk
 from core.entrypoints.cli import main
@@ -25,6 +23,8 @@ from core.ports import Progress, no_progress
 from core.profiles import DEFAULT
 from core.retrieval import config as configs
 from core.settings import load
+from core.storage.index import ray_cluster
+from core.storage.index.ray_cluster import RayCluster
 from core.types import Profile
 from tests.conftest import ROOT, put, small_app
 from tests.small_kb import FILES
@@ -131,7 +131,7 @@ def real_app(home: Path) -> App:
     """Some documents of the starter knowledge base, for the bundled model."""
     app = build(load({}, home=home))
     app.platform.workspace.create()
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         put(app, {path.relative_to(ROOT / "kb").as_posix(): path.read_text() for path in REAL})
     return app
 

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from core.bootstrap import App
-from core.curation.annotations import github
+from core.curation.checks.annotations import github
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
 from core.services.remote.pull_requests import markdown
@@ -60,7 +60,7 @@ def one(tmp_path: Path, shared: Path) -> App:
 
 
 def test_a_merge_starts_a_job_that_pushes_it(one: App, shared: Path) -> None:
-    assert git(shared, "rev-parse", "main") == one.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == one.knowledge.repository.head()
     commit = merged(one, "b.md", "# B\n\nTwo.\n")
     remote = one.remote.remotes.show(ADMIN)
     assert (remote.state, remote.backlog) == ("pushing", 1)
@@ -80,7 +80,7 @@ def test_commits_made_elsewhere_come_in_as_one_change_and_then_pushes_go_on(
     assert (remote.state, remote.backlog, remote.incoming) == ("waiting", 1, 1)
     assert "1 commit of the main line waits to be pushed until then." in remote.sentence
     assert git(shared, "rev-parse", "main") == theirs, "nothing was pushed over it"
-    assert one.knowledge.store.head() == commit, "nothing came straight onto main"
+    assert one.knowledge.repository.head() == commit, "nothing came straight onto main"
     change = one.reviews.changes.get(remote.change)
     assert (change.state, change.head, change.editors) == ("in review", theirs, ("Olga Outside",))
     more = outside(shared, tmp_path / "clone", {"d.md": "# D\n\nFour.\n"}, author="Olga Outside")
@@ -88,9 +88,9 @@ def test_commits_made_elsewhere_come_in_as_one_change_and_then_pushes_go_on(
     assert one.reviews.changes.get(change.id).head == more, "the same change holds newer commits"
     accepted(one, change.id)
     worked(one)
-    head = one.knowledge.store.head()
+    head = one.knowledge.repository.head()
     assert git(shared, "rev-parse", "main") == head
-    assert one.knowledge.store.contains(head, more)
+    assert one.knowledge.repository.contains(head, more)
     assert "Olga Outside" in git(shared, "log", "--format=%an", "main")
     assert one.remote.remotes.show(ADMIN).state == "up to date"
 
@@ -111,15 +111,15 @@ def test_a_conflict_with_commits_made_elsewhere_is_solved_in_the_change(one: App
     assert later.incoming == 1
     accepted(one, later.change)
     worked(one)
-    assert git(shared, "rev-parse", "main") == one.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == one.knowledge.repository.head()
     assert git(shared, "show", "main:a.md") == "# A\n\nBoth."
-    assert one.knowledge.store.contains(one.knowledge.store.head(), theirs)
+    assert one.knowledge.repository.contains(one.knowledge.repository.head(), theirs)
 
 
 def test_a_rewritten_remote_is_refused_until_somebody_accepts_it(one: App, shared: Path, tmp_path: Path) -> None:
     merged(one, "b.md", "# B\n\nTwo.\n")
     worked(one)
-    head = one.knowledge.store.head()
+    head = one.knowledge.repository.head()
     git(shared, "update-ref", "refs/heads/main", f"{head}~1")
     outside(shared, tmp_path / "clone", {"c.md": "# C\n\nInstead.\n"})
     with pytest.raises(ConcordError, match="was rewritten: it no longer holds"):
@@ -130,13 +130,13 @@ def test_a_rewritten_remote_is_refused_until_somebody_accepts_it(one: App, share
     assert one.remote.remotes.fetch(ADMIN, accept=True).state == "waiting"
     accepted(one, one.remote.remotes.show(ADMIN).change)
     worked(one)
-    assert git(shared, "rev-parse", "main") == one.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == one.knowledge.repository.head()
 
 
 def test_files_that_are_no_documents_are_taken_over_without_a_review(one: App, shared: Path, tmp_path: Path) -> None:
     theirs = outside(shared, tmp_path / "clone", {".github/check.yml": "on: push\n"})
     worked(one)
-    assert one.knowledge.store.head() == theirs
+    assert one.knowledge.repository.head() == theirs
     assert one.remote.remotes.show(ADMIN).state == "up to date"
     assert one.people.audit.entries(ADMIN, action="commit")
 
@@ -206,10 +206,10 @@ def test_a_repository_is_brought_in_with_its_history_and_what_cannot_be_used_is_
     assert [row["path"] for row in report["refused"]] == ["broken.md", "page.mdx"]
     assert [row["path"] for row in report["skipped"]] == ["tools/run.sh", ".github/x.yml"]
     app = small_app(home, NoProcesses())
-    assert app.knowledge.store.head() == git(shared, "rev-parse", "main"), "the very same commits"
+    assert app.knowledge.repository.head() == git(shared, "rev-parse", "main"), "the very same commits"
     versions = app.knowledge.documents.history("a.md")
     assert [version.commit.author.name for version in versions] == ["Olga Outside"] * 2
-    assert "broken.md" in app.knowledge.store.paths(app.knowledge.store.head()), "nothing is lost"
+    assert "broken.md" in app.knowledge.repository.paths(app.knowledge.repository.head()), "nothing is lost"
     app.index.builder.build(app.platform.settings.profile())
     assert not app.index.verifier.verify().problems
     with pytest.raises(Refused, match="holds documents already"):
@@ -217,7 +217,7 @@ def test_a_repository_is_brought_in_with_its_history_and_what_cannot_be_used_is_
     merged(app, "b.md", "# B\n\nThree.\n")
     app.remote.remotes.add(ADMIN, str(shared))
     worked(app)
-    assert git(shared, "rev-parse", "main") == app.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == app.knowledge.repository.head()
 
 
 def test_the_page_says_what_waits_and_leads_to_the_change(one: App, shared: Path, tmp_path: Path, visit: Any) -> None:
@@ -321,7 +321,7 @@ def test_a_token_is_not_sent_over_plain_http(tmp_path: Path) -> None:
 def test_hooks_of_the_repository_and_settings_of_the_machine_do_not_run(
     one: App, shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hooks = one.knowledge.store.path / "hooks"
+    hooks = one.knowledge.repository.path / "hooks"
     hooks.mkdir()
     (hooks / "pre-push").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
     (hooks / "pre-push").chmod(0o755)
@@ -365,7 +365,7 @@ def settle(apps: tuple[App, ...], rounds: int = 20) -> int:
             solved += take_in(app)
         if (
             all(app.remote.remotes.show(ADMIN).state == "up to date" for app in apps)
-            and len({app.knowledge.store.head() for app in apps}) == 1
+            and len({app.knowledge.repository.head() for app in apps}) == 1
         ):
             return solved
     raise AssertionError([app.remote.remotes.show(ADMIN).sentence for app in apps])
@@ -388,7 +388,9 @@ def test_two_concords_review_what_the_other_merged_and_end_with_one_history(
     one: App, tmp_path: Path, shared: Path
 ) -> None:
     two = second(tmp_path, shared)
-    assert two.knowledge.store.head() == one.knowledge.store.head(), "an empty workspace takes the history over"
+    assert two.knowledge.repository.head() == one.knowledge.repository.head(), (
+        "an empty workspace takes the history over"
+    )
     commits = [merged(one, "b.md", "# B\n\nFrom one.\n"), merged(two, "c.md", "# C\n\nFrom two.\n")]
     commits += [merged(one, "a.md", "# A\n\nFrom one.\n"), merged(two, "a.md", "# A\n\nFrom two.\n")]
     commits.append(outside(shared, tmp_path / "clone", {"d.md": "# D\n\nFrom outside.\n"}))
@@ -396,8 +398,8 @@ def test_two_concords_review_what_the_other_merged_and_end_with_one_history(
     assert one.knowledge.documents.all() != two.knowledge.documents.all(), "nothing came straight onto main"
     assert settle((one, two)) == 1
     head = git(shared, "rev-parse", "main")
-    assert one.knowledge.store.head() == two.knowledge.store.head() == head
-    assert set(commits) <= one.knowledge.store.ancestors(head)
+    assert one.knowledge.repository.head() == two.knowledge.repository.head() == head
+    assert set(commits) <= one.knowledge.repository.ancestors(head)
     for app in (one, two):
         app.index.builder.build(app.platform.settings.profile())
         assert not app.index.verifier.verify().problems
@@ -417,7 +419,7 @@ def test_with_trust_reviewed_merges_of_another_concord_need_no_second_review(
     assert not any(
         change.title.startswith("Commits from") for app in (one, two) for change in app.reviews.changes.all()
     )
-    assert one.knowledge.store.head() == two.knowledge.store.head() == git(shared, "rev-parse", "main")
+    assert one.knowledge.repository.head() == two.knowledge.repository.head() == git(shared, "rev-parse", "main")
     assert one.knowledge.documents.show_at(demo("reader"), "b.md", old).path == "b.md", "what main was stays readable"
     theirs = outside(shared, tmp_path / "clone", {"d.md": "# D\n\nFrom outside.\n"})
     worked(one)
@@ -426,7 +428,7 @@ def test_with_trust_reviewed_merges_of_another_concord_need_no_second_review(
     accepted(one, one.remote.remotes.show(ADMIN).change)
     worked(one)
     worked(two)
-    assert two.knowledge.store.head() == one.knowledge.store.head()
+    assert two.knowledge.repository.head() == one.knowledge.repository.head()
     assert [change.state for change in two.reviews.changes.all(text="Commits from")] == ["closed"], (
         "its commits came reviewed"
     )
@@ -467,7 +469,7 @@ def test_a_closed_change_keeps_the_remotes_commits_out_until_they_are_undone_the
     git(clone, "revert", "--no-edit", "HEAD")
     git(clone, "push", "--quiet", "origin", "HEAD:main")
     worked(one)
-    assert git(shared, "rev-parse", "main") == one.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == one.knowledge.repository.head()
     assert one.remote.remotes.show(ADMIN).state == "up to date"
 
 
@@ -634,7 +636,7 @@ def test_a_folder_of_a_larger_repository_is_the_whole_knowledge_base(tmp_path: P
     assert app.remote.remotes.show(ADMIN).state == "up to date", "what is outside of the folder has nothing to review"
     other = small_app(tmp_path / "other", NoProcesses())
     other.remote.remotes.bring_in(ADMIN, str(shared), folder="docs")
-    assert other.knowledge.store.head() == app.knowledge.store.head(), (
+    assert other.knowledge.repository.head() == app.knowledge.repository.head(), (
         "made again from the remote alone, commit by commit"
     )
 
@@ -644,9 +646,9 @@ def test_a_knowledge_base_goes_into_a_folder_of_an_empty_repository(tmp_path: Pa
     app.remote.remotes.add(ADMIN, str(shared), folder="team/docs")
     worked(app)
     assert git(shared, "ls-tree", "-r", "--name-only", "main") == "team/docs/a.md"
-    (app.knowledge.store.path / "concord-folder-team-docs").unlink()
+    (app.knowledge.repository.path / "concord-folder-team-docs").unlink()
     merged(app, "b.md", "# B\n\nTwo.\n")
     worked(app)
     assert git(shared, "ls-tree", "-r", "--name-only", "main").split() == ["team/docs/a.md", "team/docs/b.md"]
     app.remote.remotes.remove(ADMIN)
-    assert not git(app.knowledge.store.path, "for-each-ref", "refs/remotes")
+    assert not git(app.knowledge.repository.path, "for-each-ref", "refs/remotes")

@@ -99,7 +99,7 @@ class Exercise:
         self.workers[n] = self._worker(self.apps[n])
 
     def settled(self) -> bool:
-        heads = {app.knowledge.store.head() for app in self.apps} | {git(self.shared, "rev-parse", "main")}
+        heads = {app.knowledge.repository.head() for app in self.apps} | {git(self.shared, "rev-parse", "main")}
         return len(heads) == 1
 
     def settle(self, patience: float) -> None:
@@ -119,12 +119,12 @@ class Exercise:
 
     def check(self) -> None:
         head = git(self.shared, "rev-parse", "main")
-        known = self.apps[0].knowledge.store.ancestors(head)
+        known = self.apps[0].knowledge.repository.ancestors(head)
         assert not [commit for commit in self.acknowledged if commit not in known], "a commit is lost"
         git(self.shared, "fsck", "--full", "--strict")
         paths = set(git(self.shared, "ls-tree", "-r", "--name-only", "main").splitlines())
         for app in self.apps:
-            assert app.knowledge.store.head() == head
+            assert app.knowledge.repository.head() == head
             assert {document.path for document in app.knowledge.documents.all()} == paths
             app.remote.remotes.fetch(ADMIN)
             assert app.remote.remotes.show(ADMIN).state == "up to date"
@@ -145,7 +145,7 @@ def exercise(folder: Path, merges: int, commits: int, seed: int, patience: float
         run.settle(patience)
         run.counts["seconds"] = round(time.monotonic() - began)
         run.counts["commits in the end"] = len(
-            run.apps[0].knowledge.store.ancestors(run.apps[0].knowledge.store.head())
+            run.apps[0].knowledge.repository.ancestors(run.apps[0].knowledge.repository.head())
         )
         run.counts["failed rounds of jobs"] = sum(
             (folder / f"{name}.log").read_text().count("failed") for name in ("one", "two")

@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from core.access import Actor, plain_address
 from core.bootstrap import App
-from core.curation import policy, review
-from core.curation.conflicts import Hunk, combined, hunks, solve
-from core.curation.review import Facts, Verdict
+from core.curation.review import moves, policy
+from core.curation.review.conflicts import Hunk, combined, hunks, solve
+from core.curation.review.moves import Facts, Verdict
 from core.errors import BadInput, ConcordError, Refused
 from core.services.people.accounts import DEMO
 from core.services.reviews.changes import Change
@@ -68,14 +68,14 @@ def verdict(who: str, head: str = "c2", said: str = "approved") -> Verdict:
 def test_the_state_follows_from_approvals_of_the_present_text_and_requests_that_stand(
     given_: tuple[Verdict, ...], state: str
 ) -> None:
-    assert review.state(facts(verdicts=given_)) == state
+    assert moves.state(facts(verdicts=given_)) == state
 
 
-@pytest.mark.parametrize("now", review.STATES)
-@pytest.mark.parametrize("move", list(review.MOVES))
+@pytest.mark.parametrize("now", moves.STATES)
+@pytest.mark.parametrize("move", list(moves.MOVES))
 def test_every_move_is_allowed_or_refused_with_a_sentence(move: str, now: str) -> None:
-    sentence = review.refusal(move, now)
-    assert bool(sentence) == (now not in review.MOVES[move][0])
+    sentence = moves.refusal(move, now)
+    assert bool(sentence) == (now not in moves.MOVES[move][0])
     assert not sentence or (sentence[0].isupper() and sentence.endswith("."))
 
 
@@ -85,10 +85,10 @@ def test_rules_of_all_touched_folders_hold_together() -> None:
         policy.Rule("*/policies/*.md", conversations="block"),
     )
     now = facts(verdicts=(verdict("cyd"), verdict("dan")), rules=rules, paths=("finance/policies/a.md",))
-    assert review.requirements(now) == ("It needs an approval by an owner of finance/: petra.",)
+    assert moves.requirements(now) == ("It needs an approval by an owner of finance/: petra.",)
     now = facts(verdicts=(verdict("cyd"), verdict("petra")), rules=rules, paths=now.paths, open_conversations=2)
-    assert "2 conversations are still open" in review.requirements(now)[0]
-    assert review.requirements(facts(verdicts=(verdict("cyd"),), rules=rules, paths=("it/a.md",))) == ()
+    assert "2 conversations are still open" in moves.requirements(now)[0]
+    assert moves.requirements(facts(verdicts=(verdict("cyd"),), rules=rules, paths=("it/a.md",))) == ()
 
 
 @pytest.mark.parametrize(
@@ -319,8 +319,8 @@ class Journey(RuleBasedStateMachine):
     @invariant()
     def only_merged_text_is_on_the_main_line(self) -> None:
         merged = sum(change.state == "merged" for change in self.app.reviews.changes.all())
-        assert len(self.app.knowledge.store.log(self.app.knowledge.store.head())) == merged + bool(
-            self.app.knowledge.store.head()
+        assert len(self.app.knowledge.repository.log(self.app.knowledge.repository.head())) == merged + bool(
+            self.app.knowledge.repository.head()
         )
 
     def teardown(self) -> None:
@@ -395,7 +395,7 @@ def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_addr
     app.people.accounts.add(PEOPLE["admin"], "root", "Root", "root@localhost.", "reviewer")
     number = edited_by(app, PEOPLE["reviewer"])
     person = Actor("root@localhost", "root", "root@localhost", "admin")
-    app.knowledge.store.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
+    app.knowledge.repository.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
     for actor in (person, app.people.accounts.actor("root"), PEOPLE["reviewer"]):
         with pytest.raises(Refused, match="wrote some of its words"):
             app.reviews.discussion.approve(actor, number)
@@ -404,7 +404,7 @@ def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_addr
 
 def test_an_actor_is_known_by_account_whatever_the_name() -> None:
     twin = Actor("other", PEOPLE["author"].name, "other@example.org", "reviewer")
-    assert review.own_work(facts(author="author", writers=("author",)), twin.id, twin.name) == ""
+    assert moves.own_work(facts(author="author", writers=("author",)), twin.id, twin.name) == ""
 
 
 # ---------------------------------------------------------------- whose it is
@@ -417,7 +417,7 @@ ACCOUNTS = {name: f"{name}@example.org" for name in ("ann", "bob", "cyd")}
     st.lists(st.sampled_from([*ACCOUNTS.values(), "Bob@Example.org.", "eve@example.org"])),
 )
 def test_everybody_on_record_and_everybody_in_the_commits_has_written(recorded: list[str], written: list[str]) -> None:
-    found = review.writers(recorded, written, ACCOUNTS)
+    found = moves.writers(recorded, written, ACCOUNTS)
     assert set(recorded) <= set(found)
     for email in written:
         assert any(plain_address(ACCOUNTS.get(who, who)) == plain_address(email) for who in found)
@@ -429,38 +429,38 @@ def owned(**more: object) -> Facts:
     return facts(author_name="Ann", **more)
 
 
-@pytest.mark.parametrize("move", list(review.MOVES))
+@pytest.mark.parametrize("move", list(moves.MOVES))
 @pytest.mark.parametrize("role", ["author", "reviewer", "admin"])
 def test_a_change_is_moved_by_its_authors_and_by_others_only_where_it_is_said(move: str, role: str) -> None:
     bob, now = Actor("bob", "Bob", "bob@example.org", role), owned()
     others = {"withdraw": ("reviewer", "admin"), "close": ("admin",), "reopen": ("admin",)}
-    refused = review.not_theirs(move, now, bob)
-    assert bool(refused) == (move in review.OWN_MOVES and role not in others.get(move, ()))
+    refused = moves.not_theirs(move, now, bob)
+    assert bool(refused) == (move in moves.OWN_MOVES and role not in others.get(move, ()))
     way = "nvite yourself to take it over." if role == "admin" else "sk Ann to invite you."
     assert not refused or (refused.startswith("Only Ann may ") and refused.endswith(way))
-    invited = owned(co_authors=(review.CoAuthor("bob", "Bob", "Ann", ""),))
-    assert not review.not_theirs(move, invited, bob)
-    assert not review.not_theirs(move, now, replace(bob, id="ann"))
+    invited = owned(co_authors=(moves.CoAuthor("bob", "Bob", "Ann", ""),))
+    assert not moves.not_theirs(move, invited, bob)
+    assert not moves.not_theirs(move, now, replace(bob, id="ann"))
 
 
 def test_no_token_and_no_agent_takes_a_change_over() -> None:
     admin = Actor("root", "Root", "root@example.org", "admin")
-    assert review.may_invite(owned(), admin)
+    assert moves.may_invite(owned(), admin)
     for other in (replace(admin, scope="review"), replace(admin, kind="agent"), replace(admin, role="reviewer")):
-        assert not review.may_invite(owned(), other)
-        assert review.not_theirs("close", owned(), other)
+        assert not moves.may_invite(owned(), other)
+        assert moves.not_theirs("close", owned(), other)
 
 
 def test_what_no_person_opened_any_person_goes_on_with() -> None:
     """The commits of a remote, and the drafts of agents, wait for somebody; other agents leave them alone."""
     bob = Actor("bob", "Bob", "bob@example.org", "author")
-    assert not review.not_theirs("submit", owned(common=True), bob)
-    assert review.not_theirs("submit", owned(common=True), replace(bob, kind="agent"))
+    assert not moves.not_theirs("submit", owned(common=True), bob)
+    assert moves.not_theirs("submit", owned(common=True), replace(bob, kind="agent"))
 
 
 def test_of_an_author_who_left_people_ask_an_admin() -> None:
     bob = Actor("bob", "Bob", "bob@example.org", "author")
-    assert review.not_theirs("edit", owned(author_left=True), bob).endswith("ask an admin to take it over.")
+    assert moves.not_theirs("edit", owned(author_left=True), bob).endswith("ask an admin to take it over.")
 
 
 STEP = st.tuples(
@@ -510,8 +510,8 @@ def written(app: App, number: int, step: str, who: Actor, by: Actor, n: int) -> 
         return {who.id, by.id}
     if step == "update":
         put(app, {f"elsewhere/{n}.md": f"# {n}\n\nof others\n"})
-        main = app.knowledge.store.head()
-        app.knowledge.store.update_branch(f"change/{number}", main, {}, who.person, "Update", expected=change.head)
+        main = app.knowledge.repository.head()
+        app.knowledge.repository.update_branch(f"change/{number}", main, {}, who.person, "Update", expected=change.head)
         return set()
     put(app, {"a.md": f"# A\n\ntheirs {n}\n\nlast\n"})
     app.reviews.merger.solve(who, number, {"a.md": (f"=solved {n}",)})

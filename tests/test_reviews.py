@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from core.access import Actor
-from core.adapters.state.migrations import MIGRATIONS, statements
-from core.adapters.state.statements import Statements
 from core.bootstrap import App
-from core.curation.diffs import diff
+from core.curation.review.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
+from core.storage.state.migrations import MIGRATIONS, statements
+from core.storage.state.statements import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
@@ -50,9 +50,9 @@ def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(reviews_app: Ap
     reviews_app.reviews.changes.edit(AUTHOR2, number, changed("5 years", "7 full years"))
     reviews_app.reviews.changes.submit(AUTHOR, number)
     reviews_app.reviews.discussion.approve(REVIEWER, number)
-    before = len(reviews_app.knowledge.store.log(reviews_app.knowledge.store.head()))
+    before = len(reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head()))
     merged = reviews_app.reviews.merger.merge(AUTHOR, number)
-    steps = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())
+    steps = reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head())
     assert (len(steps), merged.state) == (before + 1, "merged")
     message = steps[0][0].message
     assert steps[0][0].author.name == AUTHOR.name
@@ -65,9 +65,9 @@ def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(reviews_app: Ap
 
 
 def test_a_draft_touches_nothing_that_is_approved(reviews_app: App) -> None:
-    head = reviews_app.knowledge.store.head()
+    head = reviews_app.knowledge.repository.head()
     reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "9"))
-    assert reviews_app.knowledge.store.head() == head
+    assert reviews_app.knowledge.repository.head() == head
     assert "9 years" not in reviews_app.knowledge.documents.show("finance/records.md").text
 
 
@@ -142,7 +142,9 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     reviews_app.reviews.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
     assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].line == 10
     reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
-    text = reviews_app.knowledge.store.read(reviews_app.reviews.changes.get(number).head, "finance/records.md").decode()
+    text = reviews_app.knowledge.repository.read(
+        reviews_app.reviews.changes.get(number).head, "finance/records.md"
+    ).decode()
     assert "Keep them 7 years after closing.\n\nThen shred." in text
     assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
@@ -151,7 +153,7 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
         reviews_app.reviews.discussion.approve(REVIEWER, number)
     reviews_app.reviews.discussion.approve(REVIEWER2, number)
     reviews_app.reviews.merger.merge(AUTHOR, number)
-    message = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
+    message = reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head())[0][0].message
     assert f"Co-authored-by: {REVIEWER.name} <{REVIEWER.email}>" in message
 
 
@@ -247,7 +249,7 @@ def test_the_draft_of_an_agent_is_anybodys_to_submit(reviews_app: App) -> None:
 
 
 def test_an_update_that_takes_main_in_makes_nobody_an_author(reviews_app: App) -> None:
-    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.store
+    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.repository
     one = changes.propose(AUTHOR, "T", changed("5 years", "7 years"))
     changes.submit(AUTHOR, one.id)
     put(reviews_app, {"it/new.md": "# New\n\nBy others.\n"})
@@ -259,7 +261,7 @@ def test_an_update_that_takes_main_in_makes_nobody_an_author(reviews_app: App) -
 
 def test_words_behind_a_merge_made_elsewhere_have_their_writer(reviews_app: App) -> None:
     """A branch that somebody merged into the change by their own git hides nobody."""
-    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.store
+    changes, store = reviews_app.reviews.changes, reviews_app.knowledge.repository
     one = changes.propose(AUTHOR, "T", changed("5 years", "7 years"))
     store.commit("change/9", {"it/side.md": b"# Side\n\nBy a reviewer.\n"}, REVIEWER.person, "Side", start=one.start)
     store.update_branch(f"change/{one.id}", store.head("change/9"), {}, AUTHOR.person, "Merge side", expected=one.head)
@@ -330,10 +332,10 @@ def test_a_document_that_one_side_deleted_is_kept_whole_or_not_at_all(
     conflict = reviews_app.reviews.merger.collisions(demo("admin"), one)[0]
     assert (conflict.gone, [part.conflict for part in conflict.parts]) == (deletes, [True])
     kept = reviews_app.reviews.merger.solve(AUTHOR, one, {path: (keep,)})
-    assert reviews_app.knowledge.store.read(kept.head, path) == edit[path]
+    assert reviews_app.knowledge.repository.read(kept.head, path) == edit[path]
     gone = reviews_app.reviews.merger.solve(AUTHOR, two, {path: (deletes,)})
     with pytest.raises(NotFound):
-        reviews_app.knowledge.store.read(gone.head, path)
+        reviews_app.knowledge.repository.read(gone.head, path)
 
 
 def test_a_document_that_both_sides_renamed_is_decided_name_by_name(reviews_app: App) -> None:
@@ -350,11 +352,11 @@ def test_a_document_that_both_sides_renamed_is_decided_name_by_name(reviews_app:
     assert found == {"finance/keep.md": "theirs", "finance/store.md": "mine"}
     choices = {"finance/keep.md": ("mine",), "finance/store.md": ("mine",)}
     solved = reviews_app.reviews.merger.solve(AUTHOR, number, choices)
-    assert [entry.path for entry in reviews_app.knowledge.store.entries(solved.head)] == [
+    assert [entry.path for entry in reviews_app.knowledge.repository.entries(solved.head)] == [
         "finance/keep.md",
         "it/vpn.md",
     ]
-    assert reviews_app.knowledge.store.read(solved.head, "finance/keep.md").decode() == TEXT.replace(
+    assert reviews_app.knowledge.repository.read(solved.head, "finance/keep.md").decode() == TEXT.replace(
         "5 years", "7 years"
     )
     assert solved.conflicts == ()
@@ -367,7 +369,7 @@ def test_an_edit_of_what_the_change_renamed_is_decided_place_by_place(reviews_ap
     reviews_app.reviews.merger.merge(AUTHOR, approved(reviews_app, {"finance/records.md": theirs.encode()}, "Other"))
     assert [one.gone for one in reviews_app.reviews.merger.collisions(demo("admin"), number)] == [""]
     solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/keep.md": ("mine",)})
-    text = reviews_app.knowledge.store.read(solved.head, "finance/keep.md").decode()
+    text = reviews_app.knowledge.repository.read(solved.head, "finance/keep.md").decode()
     assert text == TEXT.replace("5 years", "7 years").replace("Then shred", "Then burn")
 
 
@@ -556,7 +558,7 @@ def test_edits_that_do_not_touch_are_combined_by_the_word(reviews_app: App) -> N
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"finance/records.md": mine.encode()}).id
     put(reviews_app, changed_text("5 years", "6 years"))
     solved = reviews_app.reviews.merger.solve(AUTHOR, number, {"finance/records.md": ("both",)})
-    text = reviews_app.knowledge.store.read(solved.head, "finance/records.md").decode()
+    text = reviews_app.knowledge.repository.read(solved.head, "finance/records.md").decode()
     assert "Keep all of them 6 years." in text
 
 
@@ -622,7 +624,7 @@ def test_a_bypass_needs_an_admin_and_a_reason_and_stays_visible(reviews_app: App
     assert merged.bypass == "The auditor is here."
     assert (
         "Bypass: The auditor is here."
-        in reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message
+        in reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head())[0][0].message
     )
     assert reviews_app.people.audit.entries(ADMIN, action="merge with bypass")[0].detail == "The auditor is here."
 
@@ -648,7 +650,7 @@ def test_the_history_names_only_approvals_that_stood_and_each_once(reviews_app: 
     reviews_app.reviews.discussion.approve(REVIEWER2, number)
     reviews_app.reviews.discussion.request_changes(REVIEWER, number, "On second thoughts.")
     reviews_app.reviews.merger.merge(ADMIN, number, bypass="hurry")
-    said = reviews_app.knowledge.store.log(reviews_app.knowledge.store.head())[0][0].message.splitlines()
+    said = reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head())[0][0].message.splitlines()
     assert [line for line in said if line.startswith("Reviewed-by")] == [
         f"Reviewed-by: {REVIEWER2.name} <{REVIEWER2.email}>"
     ]
@@ -771,7 +773,7 @@ def test_the_audit_only_grows_and_agrees_with_the_repository(reviews_app: App) -
     with pytest.raises(Exception, match="append-only"):
         sql(reviews_app, "UPDATE audit SET who = 'nobody'")
     by_hand = f"by hand\n\nChange: {10**30}"
-    reviews_app.knowledge.store.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
+    reviews_app.knowledge.repository.commit("main", {"x.md": b"# pushed by hand\n"}, AUTHOR.person, by_hand)
     assert any("not in the audit" in line for line in reviews_app.people.audit.problems())
     assert reviews_app.reviews.merger.repair() == 1
     assert tuple(reviews_app.people.audit.problems()) == ()
@@ -797,7 +799,7 @@ def test_a_commit_of_a_killed_process_is_in_the_audit_before_anything_is_built_u
         ("two.md", lambda: reviews_app.knowledge.freshness.confirm(REVIEWER, "it/vpn.md", date(2027, 1, 1))),
         ("three.md", lambda: _import(reviews_app, {"four.md": b"# Four\n"})),
     ):
-        reviews_app.knowledge.store.commit("main", {name: b"# Left\n"}, ADMIN.person, "Left by a kill")
+        reviews_app.knowledge.repository.commit("main", {name: b"# Left\n"}, ADMIN.person, "Left by a kill")
         move()
         assert list(reviews_app.people.audit.problems()) == []
 

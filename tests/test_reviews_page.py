@@ -14,8 +14,8 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.adapters.system.clock import SystemClock
 from core.bootstrap import App, build
-from core.curation.frontmatter import decode
-from core.curation.review import MOVES, STATES, refusal
+from core.curation.document.frontmatter import decode
+from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
 from pages.ui.reviews import queues
@@ -449,13 +449,13 @@ def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     assert (place["before"], place["both"]) == ("Keep invoices 5 years.", None)
     assert app.button(key=f"solve_{number}").disabled, "nothing is chosen beforehand"
     assert "0 of 1 place decided" in words(app)
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
     app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
     app.text_area(key=f"conflict_text_{seen}_0_0").set_value("Keep invoices 8 years.").run()
     app.button(key=f"solve_{number}").click().run()
     change = kb.reviews.changes.get(number)
     assert change.conflicts == ()
-    assert "8 years" in kb.knowledge.store.read(change.head, PATH).decode()
+    assert "8 years" in kb.knowledge.repository.read(change.head, PATH).decode()
 
 
 def test_edits_of_different_words_are_offered_together_and_still_need_a_click(visit: Open, kb: App) -> None:
@@ -463,18 +463,18 @@ def test_edits_of_different_words_are_offered_together_and_still_need_a_click(vi
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert drawn(app, "conflict")["both"]
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
     choice = app.segmented_control(key=f"conflict_choice_{seen}_0_0")
     assert (choice.options[0], choice.value, app.button(key=f"solve_{number}").disabled) == ("Both edits", None, True)
     choice.set_value("both").run()
     app.button(key=f"solve_{number}").click().run()
-    text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH).decode()
+    text = kb.knowledge.repository.read(kb.reviews.changes.get(number).head, PATH).decode()
     assert "Keep all invoices 6 years." in text
 
 
 def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
-    text = kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH)
+    text = kb.knowledge.repository.read(kb.reviews.changes.get(number).head, PATH)
     put(kb, {PATH: None}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
     assert "The knowledge base no longer has this document here" in words(app)
@@ -482,14 +482,14 @@ def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, k
     app.radio[0].set_value("keep").run()
     app.button(key=f"solve_{number}").click().run()
     change = kb.reviews.changes.get(number)
-    assert (change.conflicts, kb.knowledge.store.read(change.head, PATH)) == ((), text)
+    assert (change.conflicts, kb.knowledge.repository.read(change.head, PATH)) == ((), text)
 
 
 def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
     app = visit("reviews", "author", change=str(number), side="Conflicts")
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.store.head()[:10]}"
+    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
     app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("mine").run()
     edited = kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
     app.button(key=f"solve_{number}").click().run()
@@ -622,7 +622,7 @@ def test_what_the_browser_sends_is_checked_before_it_is_believed(visit: Open, kb
     comments.perform(author, number, {"do": "resolve", "thread": root.id})
     comments.perform(author, number, {"do": "reopen", "thread": root.id})
     comments.perform(author, number, {"do": "apply", "comment": root.id})
-    assert "10 years" in kb.knowledge.store.read(kb.reviews.changes.get(number).head, PATH).decode()
+    assert "10 years" in kb.knowledge.repository.read(kb.reviews.changes.get(number).head, PATH).decode()
     for bad in (
         {},
         {"do": "drop"},
@@ -686,7 +686,7 @@ def test_a_new_document_becomes_a_change(visit: Open, kb: App) -> None:
     assert not app.exception
     change = kb.reviews.changes.all()[0]
     assert change.title == "Add Booking the boat"
-    made = kb.knowledge.store.read(change.head, "booking-the-boat.md").decode()
+    made = kb.knowledge.repository.read(change.head, "booking-the-boat.md").decode()
     assert made.startswith("---\ntitle: Booking the boat\nowner: Ann\n---\n")
     assert kb.knowledge.drafts.find(who(kb, "author"), "new") is None
     assert drawn(app, "header")["title"] == "Add Booking the boat", "saving leads to the change"
@@ -734,7 +734,7 @@ def test_an_edit_keeps_what_was_not_touched_and_is_offered_again(visit: Open, kb
     again.button(key="save").click().run()
     assert not again.exception
     change = kb.reviews.changes.all()[0]
-    assert kb.knowledge.store.read(change.head, PATH).decode() == TEXT.replace(
+    assert kb.knowledge.repository.read(change.head, PATH).decode() == TEXT.replace(
         "title: Records", 'title: "Records, kept"'
     )
     assert change.conflicts == (), "what was merged meanwhile is kept by the merge"
@@ -742,7 +742,7 @@ def test_an_edit_keeps_what_was_not_touched_and_is_offered_again(visit: Open, kb
 
 def test_a_draft_can_be_thrown_away(visit: Open, kb: App) -> None:
     kb.knowledge.drafts.keep(
-        who(kb, "author"), f"0:{PATH}", json.dumps({"text": TEXT + "more\n", "base": kb.knowledge.store.head()})
+        who(kb, "author"), f"0:{PATH}", json.dumps({"text": TEXT + "more\n", "base": kb.knowledge.repository.head()})
     )
     app = visit("documents", "author", doc="FIN-1", do="edit")
     assert "more" in drawn(app, "editor")["text"]
@@ -759,7 +759,7 @@ def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -
     app.text_input(key=f"{key}_title").set_value("Kept").run()
     assert app.button(key="save").label == f"Save in change #{change.id}"
     app.button(key="save").click().run()
-    assert "title: Kept" in kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    assert "title: Kept" in kb.knowledge.repository.read(kb.reviews.changes.get(change.id).head, PATH).decode()
     assert len(kb.reviews.changes.all()) == 1
 
 
@@ -768,7 +768,7 @@ def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(v
     kb.reviews.changes.invite(author, change.id, [dana.id])
     page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
     assert "is editing this document too" not in words(page)
-    place, mine = f"{change.id}:{PATH}", decode(kb.knowledge.store.read(change.head, PATH))
+    place, mine = f"{change.id}:{PATH}", decode(kb.knowledge.repository.read(change.head, PATH))
     kb.knowledge.drafts.keep(author, place, json.dumps({"text": mine.replace("7", "8"), "base": change.head}))
     kb.knowledge.drafts.keep(dana, place, json.dumps({"text": mine, "base": change.head}))
     kb.reviews.changes.edit(dana, change.id, {PATH: mine.replace("7", "9").encode()}, expected=change.head)
@@ -776,12 +776,12 @@ def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(v
     assert f"{dana.name} is editing this document too, in change #{change.id}" in words(page)
     page.button(key="save").click().run()
     assert f"{dana.name} edited the same lines of finance/records.md in change" in words(page).replace("\\", "")
-    assert "9 years" in kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    assert "9 years" in kb.knowledge.repository.read(kb.reviews.changes.get(change.id).head, PATH).decode()
     page.button(key="join").click().run()
     assert "9 years" in drawn(page, "editor")["text"].split("8 years")[0], "theirs stands above mine"
     page.button(key="save").click().run()
     assert not page.exception
-    both = kb.knowledge.store.read(kb.reviews.changes.get(change.id).head, PATH).decode()
+    both = kb.knowledge.repository.read(kb.reviews.changes.get(change.id).head, PATH).decode()
     assert "9 years" in both
     assert "8 years" in both
 
@@ -791,7 +791,7 @@ def test_a_picture_of_a_draft_is_saved_with_its_text(visit: Open, kb: App) -> No
     held = kb.knowledge.pictures.hold(author, f"0:{PATH}", PATH, "Way in.svg", drawing)
     text = f"{TEXT}\n{held.markdown}\n"
     kb.knowledge.drafts.keep(
-        author, f"0:{PATH}", json.dumps({"text": text, "base": kb.knowledge.store.head(), "folder": ""})
+        author, f"0:{PATH}", json.dumps({"text": text, "base": kb.knowledge.repository.head(), "folder": ""})
     )
     page = visit("documents", "author", doc="FIN-1", do="edit")
     assert not [check for check in drawn(page, "editor")["checks"] if "picture" in check[2]], "it is not missing"
@@ -813,7 +813,7 @@ def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, 
     assert app.selectbox(key=f"{key}_type").value == "runbook"
     app.segmented_control(key=f"{key}_template").set_value("faq").run()
     assert "## Who decides?" in drawn(app, "editor")["text"], "a template that nobody touched can be exchanged"
-    left = json.dumps({"text": "# Mine\n\nMy own words.\n", "base": kb.knowledge.store.head()})
+    left = json.dumps({"text": "# Mine\n\nMy own words.\n", "base": kb.knowledge.repository.head()})
     kb.knowledge.drafts.keep(who(kb, "author"), "new", left)
     key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
     app.segmented_control(key=f"{key}_template").set_value("sop").run()
@@ -824,7 +824,9 @@ def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> Non
     kb.knowledge.drafts.keep(
         who(kb, "author"),
         f"0:{PATH}",
-        json.dumps({"text": TEXT.replace("2020", "2040") + "\n#### Far\n\nText.\n", "base": kb.knowledge.store.head()}),
+        json.dumps(
+            {"text": TEXT.replace("2020", "2040") + "\n#### Far\n\nText.\n", "base": kb.knowledge.repository.head()}
+        ),
     )
     data = drawn(visit("documents", "author", doc="FIN-1", do="edit"), "editor")
     ((line, severity, _),) = data["checks"]
@@ -840,7 +842,7 @@ def test_moving_a_document_offers_to_fix_the_links_to_it(visit: Open, kb: App, f
     app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
     app.button(key="move").click().run()
     change = kb.reviews.changes.all()[0]
-    text = kb.knowledge.store.read(change.head, "it/vpn.md").decode()
+    text = kb.knowledge.repository.read(change.head, "it/vpn.md").decode()
     assert ("../finance/kept/records.md" in text) == fix
     assert len(change.documents) == (2 if fix else 1)
 
@@ -852,11 +854,11 @@ def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> Non
     assert kb.reviews.changes.all()[0].documents[0].old_path == PATH
     app = visit("documents", "author", doc="FIN-1")
     app.button(key="status").click().run()
-    assert "status: retired" in kb.knowledge.store.read(kb.reviews.changes.all()[0].head, PATH).decode()
+    assert "status: retired" in kb.knowledge.repository.read(kb.reviews.changes.all()[0].head, PATH).decode()
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "six")
     app = visit("documents", "author", doc="FIN-1", tab="History")
     app.button(key="restore").click().run()
-    assert "5 years" in kb.knowledge.store.read(kb.reviews.changes.all()[0].head, PATH).decode()
+    assert "5 years" in kb.knowledge.repository.read(kb.reviews.changes.all()[0].head, PATH).decode()
 
 
 def test_what_was_typed_for_one_document_stays_with_it(visit: Open, kb: App) -> None:

@@ -166,7 +166,7 @@ def test_a_run_can_be_traced(shared_app: App) -> None:
     run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "convex-0.3+rerank"))[0]
     kept = shared_app.evaluation.runs.get(run.id[:6])
     assert kept == run
-    assert kept.commit == shared_app.knowledge.store.head()
+    assert kept.commit == shared_app.knowledge.repository.head()
     assert kept.models == (shared_app.platform.settings.profile().embedder, "ms-marco-minilm-l12-int8")
     assert kept.queryset_digest == shared_app.evaluation.querysets.get("small").digest
     with pytest.raises(NotFound, match="There is no single run 'none'"):

@@ -12,17 +12,17 @@ import pytest
 from sqlalchemy import select
 
 from core.access import REACH, Actor
-from core.adapters.state.copies import TABLES
 from core.bootstrap import App
 from core.entrypoints.api import reference
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.tools import TOOLS
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.errors import ConcordError
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval import config as configs
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
+from core.storage.state.copies import TABLES
 from tests.api_server import ApiServer, served
 from tests.conftest import demo
 from tests.test_api_doors import BODIES, requests
@@ -129,7 +129,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def test_no_tool_of_assistants_writes_for_a_token_that_reads(scoped: ApiServer) -> None:
     assert set(ARGUMENTS) == {tool.__name__ for tool in TOOLS}
-    server = build_server(lambda ctx: Visit(scoped.app, holder(scoped, "mcp"), HERE))
+    server = build_server(lambda ctx: ToolSession(scoped.app, holder(scoped, "mcp"), HERE))
     asks: dict[str, Any] = {
         name: lambda client, name=name: client.call_tool(name, ARGUMENTS[name]) for name in ARGUMENTS
     }
@@ -154,7 +154,7 @@ def given(scoped: ApiServer, actor: Actor) -> dict[str, Any]:
         "actor": actor, "name": "BSA-1", "document": document, "doc": "BSA-1", "number": 1, "account": "reviewer", "numbers": [1],
         "query": ASKED, "question": ASKED, "yes": False, "about": "question", "ref": ASKED, "setup": Setup("Form 111", (COLUMN,)),
         "column": Column("", COLUMN.config, "other"), "columns": (COLUMN,), "link": app.playground.notebook.history(demo("admin"))[0].link,
-        "profile": app.platform.settings.profile(), "as_of": "main", "when": app.knowledge.store.head(), "commit": app.knowledge.store.head(),
+        "profile": app.platform.settings.profile(), "as_of": "main", "when": app.knowledge.repository.head(), "commit": app.knowledge.repository.head(),
         "step": app.knowledge.documents.history("BSA-1")[0].commit, "start": 0, "end": 5, "version": 1,
         "source": "Form 111", "target": "Form 112", "kind": "md", "form": "jsonl", "index": app.search.searcher.index(), "blob": document.blob,
         "hits": app.search.searcher.search(ASKED).hits, "report": lambda *_: None, "author": actor.person,

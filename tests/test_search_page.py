@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from core.analysis import analyser, options_for
 from core.bootstrap import App
-from core.curation.excerpts import excerpt_text
+from core.curation.text.excerpts import excerpt_text
 from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
 from core.services.search.page import readable
 from core.types import Filters, LexicalOptions

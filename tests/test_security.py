@@ -179,7 +179,7 @@ def test_strangers_learn_only_whether_the_app_is_up(served: Any, monkeypatch: py
     client, app = served
     said = lambda token: client.get("/api/health", headers={"Authorization": f"Bearer {token}"} if token else {}).json()
     assert said("") == said("x.y") == said(direct.token(demo("reviewer"), 0)) == {"status": "ok"}
-    assert said(direct.token(demo("admin"), 0))["commit"] == app.knowledge.store.head()
+    assert said(direct.token(demo("admin"), 0))["commit"] == app.knowledge.repository.head()
 
     def broken() -> App:
         raise OSError("/srv/secret/place is gone")

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adapters.index import segments
-from core.adapters.index.generations import Generations
 from core.adapters.system import sums
 from core.bootstrap import App
 from core.ports import Index, Leg
+from core.storage.index import segments
+from core.storage.index.generations import Generations
 from core.types import FIELDS, Filters, Profile
 from tests.conftest import HashEmbedder, demo, put, small_app
 
@@ -88,7 +88,7 @@ def full_build(app: App, place: Path) -> Index:
     """The same commit, built at once in another place."""
     profile, mine = app.platform.settings.profile(), app.index.generations
     other = Generations(place, mine.keep, mine.exact_limit, mine._analyser)
-    app.index.builder.build_aside(profile, app.knowledge.store.head(), None, other)
+    app.index.builder.build_offline(profile, app.knowledge.repository.head(), None, other)
     return other.open(profile)
 
 

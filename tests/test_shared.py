@@ -11,7 +11,7 @@ import pytest
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Conflict, Corrupt, Moved, Refused, Unavailable
-from core.services.platform.following import GRACE, Follower
+from core.services.platform.following import GRACE, RepositorySync
 from tests.conftest import demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.nodes import AUTHOR, REVIEWER, merged, node, proposed
@@ -41,12 +41,12 @@ def test_what_one_node_merges_is_on_the_shared_repository_and_on_the_other_node(
     number = proposed(one, "b.md", "# B\n\nTwo.\n")
     assert two.reviews.changes.get(number).documents[0].path == "b.md", "a branch that is not here is fetched at once"
     commit = two.reviews.merger.merge(AUTHOR, number).merged
-    assert git(shared, "rev-parse", "main") == commit == two.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == commit == two.knowledge.repository.head()
     assert one.reviews.changes.get(number).state == "merged", "and so is a commit that the database names"
-    one.knowledge.store.follow()
-    assert one.knowledge.store.head() == commit
+    one.knowledge.repository.follow()
+    assert one.knowledge.repository.head() == commit
     left = git(shared, "for-each-ref", "--format=%(refname)", "refs/heads/change")
-    assert (left, one.knowledge.store.branches("change/")) == ("", []), (
+    assert (left, one.knowledge.repository.branches("change/")) == ("", []), (
         "the branch of a merged change is gone everywhere"
     )
 
@@ -54,20 +54,20 @@ def test_what_one_node_merges_is_on_the_shared_repository_and_on_the_other_node(
 def test_a_node_never_judges_or_merges_an_older_text_than_the_newest(nodes: tuple[App, App]) -> None:
     one, two = nodes
     number = proposed(one, "b.md", "# B\n\nTwo.\n")
-    two.knowledge.store.follow()
+    two.knowledge.repository.follow()
     one.reviews.changes.edit(AUTHOR, number, {"b.md": b"# B\n\nThree.\n"})
     with pytest.raises(Refused, match="It needs approval first"):
         two.reviews.merger.merge(AUTHOR, number)
     two.reviews.discussion.approve(REVIEWER, number)
     assert two.reviews.merger.merge(AUTHOR, number).state == "merged"
-    assert two.knowledge.store.read(two.knowledge.store.head(), "b.md") == b"# B\n\nThree.\n"
+    assert two.knowledge.repository.read(two.knowledge.repository.head(), "b.md") == b"# B\n\nThree.\n"
 
 
 def test_a_refused_push_moves_nothing_and_the_merge_looks_again(
     nodes: tuple[App, App], shared: Path, tmp_path: Path
 ) -> None:
     one, two = nodes
-    number, push = proposed(two, "b.md", "# B\n\nTwo.\n"), two.knowledge.store.git.publish
+    number, push = proposed(two, "b.md", "# B\n\nTwo.\n"), two.knowledge.repository.git.publish
     theirs = []
 
     def slower(moves: dict[str, tuple[str, str]]) -> None:
@@ -75,21 +75,21 @@ def test_a_refused_push_moves_nothing_and_the_merge_looks_again(
             theirs.append(outside(shared, tmp_path / "clone", {"c.md": "# C\n\nThree.\n"}))
         push(moves)
 
-    two.knowledge.store.git.publish = slower
+    two.knowledge.repository.git.publish = slower
     commit = two.reviews.merger.merge(AUTHOR, number).merged
-    assert two.knowledge.store.contains(commit, theirs[0])
+    assert two.knowledge.repository.contains(commit, theirs[0])
     assert git(shared, "rev-parse", "main") == commit
     assert theirs[0] in {entry.commit_id for entry in two.people.audit.entries(ADMIN)}, (
         "what came between is in the audit"
     )
     with pytest.raises(Moved):
-        push({"refs/heads/main": (one.knowledge.store.head(), theirs[0])})
+        push({"refs/heads/main": (one.knowledge.repository.head(), theirs[0])})
     assert git(shared, "rev-parse", "main") == commit
 
 
 def test_a_push_whose_answer_was_lost_counts_if_it_arrived(nodes: tuple[App, App], shared: Path) -> None:
     one, _ = nodes
-    transport = one.knowledge.store.clone.shared.transport
+    transport = one.knowledge.repository.clone.shared.transport
     run = transport.run
 
     def cut(url: str, *arguments: str, **given: object) -> tuple[int, str, str]:
@@ -100,7 +100,7 @@ def test_a_push_whose_answer_was_lost_counts_if_it_arrived(nodes: tuple[App, App
 
     transport.run = cut
     commit = merged(one, "b.md", "# B\n\nTwo.\n")
-    assert git(shared, "rev-parse", "main") == commit == one.knowledge.store.head()
+    assert git(shared, "rev-parse", "main") == commit == one.knowledge.repository.head()
 
 
 def test_without_the_shared_repository_reading_goes_on_and_nothing_is_written(
@@ -108,8 +108,8 @@ def test_without_the_shared_repository_reading_goes_on_and_nothing_is_written(
 ) -> None:
     one, two = nodes
     number = proposed(one, "b.md", "# B\n\nTwo.\n")
-    two.knowledge.store.follow()
-    before = {store.head() for store in (one.knowledge.store, two.knowledge.store)}
+    two.knowledge.repository.follow()
+    before = {store.head() for store in (one.knowledge.repository, two.knowledge.repository)}
     shared.rename(shared.with_name("gone.git"))
     with pytest.raises(Unavailable, match="The shared repository"):
         two.reviews.merger.merge(AUTHOR, number)
@@ -119,7 +119,7 @@ def test_without_the_shared_repository_reading_goes_on_and_nothing_is_written(
     with pytest.raises(Unavailable):
         node(tmp_path, "three", shared)
     shared.with_name("gone.git").rename(shared)
-    assert {store.head() for store in (one.knowledge.store, two.knowledge.store)} == before
+    assert {store.head() for store in (one.knowledge.repository, two.knowledge.repository)} == before
     assert two.reviews.merger.merge(AUTHOR, number).state == "merged"
 
 
@@ -135,17 +135,17 @@ def test_a_merge_of_a_node_that_died_before_it_was_recorded_is_recorded_by_anoth
         one.reviews.merger.merge(AUTHOR, number)
     one.reviews.merger._record = recorded
     seconds = [0.0]
-    follower = Follower(
-        two.knowledge.store, two.reviews.changes.database, two.reviews.merger.repair, lambda: seconds[0]
+    follower = RepositorySync(
+        two.knowledge.repository, two.reviews.changes.database, two.reviews.merger.repair, lambda: seconds[0]
     )
     follower.look()
     assert two.reviews.changes.get(number).state == "approved", "whoever pushed may be about to record it"
     seconds[0] = GRACE
     follower.look()
     change = two.reviews.changes.get(number)
-    assert (change.state, change.merged) == ("merged", two.knowledge.store.head())
+    assert (change.state, change.merged) == ("merged", two.knowledge.repository.head())
     two.platform.workspace.catch_up()
-    assert two.knowledge.store.branches("change/") == [], "its branch is swept at the next start"
+    assert two.knowledge.repository.branches("change/") == [], "its branch is swept at the next start"
 
 
 def test_a_node_without_its_clone_or_with_a_damaged_one_makes_one(
@@ -155,17 +155,17 @@ def test_a_node_without_its_clone_or_with_a_damaged_one_makes_one(
     number = proposed(one, "b.md", "# B\n\nTwo.\n")
     home = two.settings.home
     shutil.rmtree(home / "kb.git")
-    assert node(tmp_path, "two", shared).knowledge.store.head() == one.knowledge.store.head()
+    assert node(tmp_path, "two", shared).knowledge.repository.head() == one.knowledge.repository.head()
     (home / "kb.git" / "refs/heads/main").write_text("rubbish\n")
     with pytest.raises(Corrupt):
-        two.knowledge.store.head()
+        two.knowledge.repository.head()
     again = node(tmp_path, "two", shared)
-    assert again.knowledge.store.head(f"change/{number}") == one.knowledge.store.head(f"change/{number}")
+    assert again.knowledge.repository.head(f"change/{number}") == one.knowledge.repository.head(f"change/{number}")
     assert (home / "kb.git.damaged").is_dir(), "the damaged one is put aside"
-    assert again.knowledge.store.damaged(again.knowledge.store.head()) == []
-    for lost in again.knowledge.store.path.glob("objects/pack/*.pack"):
+    assert again.knowledge.repository.damaged(again.knowledge.repository.head()) == []
+    for lost in again.knowledge.repository.path.glob("objects/pack/*.pack"):
         lost.unlink()
-    (named, *_) = again.knowledge.store.damaged(again.knowledge.store.head())
+    (named, *_) = again.knowledge.repository.damaged(again.knowledge.repository.head())
     assert "rm -rf" in named.cure
     assert "python -m core init" in named.cure
 
@@ -174,17 +174,17 @@ def test_a_shared_repository_that_lost_the_main_line_is_named_and_no_clone_follo
     nodes: tuple[App, App], shared: Path, tmp_path: Path
 ) -> None:
     one, two = nodes
-    first = one.knowledge.store.head()
+    first = one.knowledge.repository.head()
     newest = merged(one, "b.md", "# B\n\nTwo.\n")
-    assert two.knowledge.store.lost(newest) == [], "what was merged a moment ago is not lost"
+    assert two.knowledge.repository.lost(newest) == [], "what was merged a moment ago is not lost"
     git(shared, "update-ref", "refs/heads/main", first)
     with pytest.raises(Corrupt, match="lacks commits of the main line"):
-        one.knowledge.store.follow()
+        one.knowledge.repository.follow()
     with pytest.raises(Corrupt, match=f"lacks the commit {newest[:12]}"):
         node(tmp_path, "three", shared)
-    assert one.knowledge.store.head() == newest
-    git(one.knowledge.store.path, "push", "--quiet", str(shared), "refs/heads/main")
-    assert node(tmp_path, "three", shared).knowledge.store.head() == newest
+    assert one.knowledge.repository.head() == newest
+    git(one.knowledge.repository.path, "push", "--quiet", str(shared), "refs/heads/main")
+    assert node(tmp_path, "three", shared).knowledge.repository.head() == newest
     assert two.reviews.changes.get(1).state == "merged"
 
 
@@ -212,7 +212,7 @@ def test_an_existing_workspace_moves_to_a_shared_repository_with_one_command(
     for _ in range(2):
         assert main(["--home", str(home), "init", "--share"]) == 0, "a second time changes nothing"
     assert git(shared, "rev-parse", "main") == commit
-    assert git(shared, "rev-parse", f"change/{number}") == alone.knowledge.store.head(f"change/{number}")
+    assert git(shared, "rev-parse", f"change/{number}") == alone.knowledge.repository.head(f"change/{number}")
     monkeypatch.setenv("CONCORD_REPOSITORY", str(bare(tmp_path / "other.git")))
     outside(tmp_path / "other.git", tmp_path / "clone", {"c.md": "# C\n"})
     assert main(["--home", str(home), "init", "--share"]) == 1
@@ -221,16 +221,16 @@ def test_an_existing_workspace_moves_to_a_shared_repository_with_one_command(
 
 def test_a_picture_that_waits_in_a_draft_is_on_every_node(nodes: tuple[App, App]) -> None:
     one, two = nodes
-    blob = one.knowledge.store.stage(b"a picture")
-    assert two.knowledge.store.blob(blob) == b"a picture"
-    assert two.knowledge.store.blob("0" * 40) is None
+    blob = one.knowledge.repository.stage(b"a picture")
+    assert two.knowledge.repository.blob(blob) == b"a picture"
+    assert two.knowledge.repository.blob("0" * 40) is None
 
 
 def test_settings_of_the_team_are_those_of_every_node(nodes: tuple[App, App]) -> None:
     one, two = nodes
     one.platform.settings.decline("abc", "Too slow", ADMIN.person)
     two.platform.settings.decline("def", "Too fast", ADMIN.person)
-    one.knowledge.store.follow()
+    one.knowledge.repository.follow()
     assert one.platform.settings.declined() == two.platform.settings.declined() == "def"
 
 
@@ -253,8 +253,8 @@ def test_nodes_on_postgresql_merge_at_once_and_each_merge_is_there_once(
         work = [people.submit(merged, nodes[n % 2], f"{n}.md", f"# {n}\n\nText.\n") for n in range(4)]
         commits = {done.result() for done in work}
     for each in nodes:
-        each.knowledge.store.follow()
-        assert commits < each.knowledge.store.ancestors(each.knowledge.store.head())
+        each.knowledge.repository.follow()
+        assert commits < each.knowledge.repository.ancestors(each.knowledge.repository.head())
         assert list(each.people.audit.problems()) == []
     assert len(commits) == 4
 
@@ -266,5 +266,5 @@ def test_nodes_share_by_smart_http_and_by_git_daemon(tmp_path: Path, shared: Pat
         one, two = (node(tmp_path, name, f"{address}/shared.git") for name in ("one", "two"))
         put(one, {"a.md": "# A\n\nOne.\n"})
         commit = merged(two, "b.md", "# B\n\nTwo.\n")
-        one.knowledge.store.follow()
-        assert one.knowledge.store.head() == commit == git(shared, "rev-parse", "main")
+        one.knowledge.repository.follow()
+        assert one.knowledge.repository.head() == commit == git(shared, "rev-parse", "main")

@@ -111,15 +111,15 @@ class Exercise:
             app.reviews.merger.repair()
             app.platform.workspace.catch_up()
         head = git(self.shared, "rev-parse", "main")
-        known = apps[0].knowledge.store.ancestors(head)
+        known = apps[0].knowledge.repository.ancestors(head)
         assert not [commit for commit in self.acknowledged.values() if commit not in {*known, "there"}], "lost"
-        paths = {entry.path for entry in apps[0].knowledge.store.entries(head)}
+        paths = {entry.path for entry in apps[0].knowledge.repository.entries(head)}
         assert {f"merged/{n}.md" for n in self.acknowledged if n % 5} <= paths
         git(self.shared, "fsck", "--full", "--strict")
         branches = git(self.shared, "for-each-ref", "--format=%(refname) %(objectname)", "refs/heads")
         for app in apps:
-            app.knowledge.store.follow()
-            assert git(app.knowledge.store.path, "for-each-ref", "--format=%(refname) %(objectname)") == branches
+            app.knowledge.repository.follow()
+            assert git(app.knowledge.repository.path, "for-each-ref", "--format=%(refname) %(objectname)") == branches
             assert_agreement(app)
         self.counts["commits in the end"] = len(known)
 

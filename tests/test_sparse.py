@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.adapters.index import duckdb
-from core.adapters.serving import tfidf
-from core.adapters.serving.image import inverse_frequencies
 from core.bootstrap import App
 from core.retrieval import config as configs
+from core.storage.index import duckdb
+from core.storage.serving import tfidf
+from core.storage.serving.image import inverse_frequencies
 from core.types import Filters
 from tests.conftest import ROOT, put, small_app
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters.serving.stopwords import features
 from core.analysis import STOPWORDS, analyser, options_for
 from core.bootstrap import App
 from core.retrieval import config as configs
+from core.storage.serving.stopwords import features
 from core.types import LexicalOptions
 from tests.conftest import put
 

@@ -16,14 +16,14 @@ from typing import Any
 
 import pytest
 
-from core.adapters.store import conformance
-from core.adapters.store.objects import ObjectStore
-from core.adapters.store.published import Pointer, PublishedIndex
 from core.bootstrap import App
 from core.bootstrap import build as build_app
 from core.entrypoints.cli import main
 from core.errors import BadInput, Conflict, Corrupt, NotFound, Refused, Unavailable
 from core.settings import load
+from core.storage.object_store import conformance
+from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.published import Pointer, PublishedIndex
 from core.types import Profile
 from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
 from tests.object_store import BUCKET, Line, SeaweedFS, careless_store, environment, seaweedfs
@@ -444,7 +444,7 @@ def test_files_of_a_killed_build_are_deleted_a_day_later_and_never_those_of_a_ru
     index._upload(current, ann.index.generations.folder(profile(ann)) / current.folder, None)
     ann.index.following.collect(ADMIN)
     assert uploaded(store) > needed, "they may belong to a build that runs"
-    monkeypatch.setattr("core.adapters.store.collection.ORPHANED", -60)
+    monkeypatch.setattr("core.storage.object_store.collection.ORPHANED", -60)
     ann.index.following.collect(ADMIN)
     assert uploaded(store) == needed
     assert found(another(ann, tmp_path / "bob"), "fee")[0] == "fees.md"
@@ -508,7 +508,7 @@ def test_a_backup_goes_to_a_store_and_comes_back(store: str, tmp_path: Path) -> 
     put(ann, FEES)
     address = f"{store}/backups/monday"
     saved = ann.platform.backups.upload(ADMIN, address)
-    assert (saved.folder, saved.commit) == (address, ann.knowledge.store.head())
+    assert (saved.folder, saved.commit) == (address, ann.knowledge.repository.head())
     with pytest.raises(BadInput, match="already is something"):
         ann.platform.backups.upload(ADMIN, address)
     bob = build_app(load({}, home=tmp_path / "bob"), models=SmallModels(), processes=NoProcesses())

@@ -339,7 +339,7 @@ def test_an_agent_proposes_and_comments_and_a_person_approves_and_merges(app: Ap
 
 
 def test_an_admins_token_neither_bypasses_rules_nor_approves_new_ones(app: App, tokens: Tokens) -> None:
-    from core.curation.review import FILE, may_judge
+    from core.curation.review.moves import FILE, may_judge
 
     bearer = tokens.holder(tokens.make(ADMIN, "Power", "review")[0], "api")
     assert allowed(bearer, "merge a change")

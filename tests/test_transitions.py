@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
-from core.curation import review
+from core.curation.review import moves
 from core.entrypoints.cli import main
 from core.errors import Refused
 from core.services.people.accounts import DEMO
@@ -25,7 +25,7 @@ def change_per_state(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, dic
     app = small_app(tmp_path_factory.mktemp("transitions") / "home", NoProcesses())
     put(app, {"a.md": "# A\n\nwords\n"})
     made: dict[str, int] = {}
-    for state in review.STATES:
+    for state in moves.STATES:
         number = app.reviews.changes.propose(AUTHOR, state, {"b.md" if state == "merged" else "a.md": NEW["a.md"]}).id
         if state == "closed":
             app.reviews.changes.close(AUTHOR, number)
@@ -76,7 +76,7 @@ COMMANDS: dict[str, list[str]] = {
     "revert": ["revert", "--as", "author"],
     "invite": ["invite", "--as", "author", "--co-author", "author2"],
 }
-FORBIDDEN = [(move, state) for move in review.MOVES for state in review.STATES if review.refusal(move, state)]
+FORBIDDEN = [(move, state) for move in moves.MOVES for state in moves.STATES if moves.refusal(move, state)]
 
 
 @pytest.mark.parametrize(("move", "state"), FORBIDDEN)
@@ -88,11 +88,11 @@ def test_a_forbidden_move_is_refused_through_every_door(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     app, made = change_per_state
-    sentence = review.refusal(move, state)
+    sentence = moves.refusal(move, state)
     before = (
         app.reviews.changes.database.changes.all(),
-        sorted((app.knowledge.store.path / "refs").rglob("*")),
-        app.knowledge.store.head(),
+        sorted((app.knowledge.repository.path / "refs").rglob("*")),
+        app.knowledge.repository.head(),
     )
     with pytest.raises(Refused) as refused:
         SERVICE[move](app, made[state])
@@ -103,8 +103,8 @@ def test_a_forbidden_move_is_refused_through_every_door(
     assert (code, capsys.readouterr().err.strip()) == (1, sentence)
     assert (
         app.reviews.changes.database.changes.all(),
-        sorted((app.knowledge.store.path / "refs").rglob("*")),
-        app.knowledge.store.head(),
+        sorted((app.knowledge.repository.path / "refs").rglob("*")),
+        app.knowledge.repository.head(),
     ) == before
 
 

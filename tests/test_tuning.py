@@ -347,7 +347,7 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) 
     newest = judged_app.tuning.production.history(demo("author"))[0]
     assert (newest.author, newest.evidence["run"]) == ("Ann", run)
     assert f"Run: {run}" in newest.message
-    assert judged_app.knowledge.store.head("main") == judged_app.search.searcher.index().generation.commit, (
+    assert judged_app.knowledge.repository.head("main") == judged_app.search.searcher.index().generation.commit, (
         "documents are not touched"
     )
 
@@ -413,7 +413,7 @@ def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App)
     found = judged_app.tuning.production.evidence(demo("author"), old)
     assert found.note == ""
     assert (found.before.commit, found.before.queryset_digest) == (found.after.commit, found.after.queryset_digest)
-    assert found.after.commit == judged_app.knowledge.store.head()
+    assert found.after.commit == judged_app.knowledge.repository.head()
     assert found.after.id == judged_app.tuning.production.promote(ADMIN, old).evidence["run"] != old
 
 

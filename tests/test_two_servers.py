@@ -40,7 +40,7 @@ def test_two_servers_of_one_workspace_work_together(tmp_path: Path) -> None:
     put(one, {"a.md": "# A\n\nalpha words\n"})
     one.index.builder.build(one.platform.settings.profile())
     with browser.server(home, tmp_path / "one.log") as first, browser.server(home, tmp_path / "two.log") as second:
-        assert health(first)["commit"] == health(second)["commit"] == one.knowledge.store.head()
+        assert health(first)["commit"] == health(second)["commit"] == one.knowledge.repository.head()
         for n in range(6):
             newest = merge((one, two)[n % 2], n)
         end = time.monotonic() + 300

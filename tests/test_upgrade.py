@@ -13,14 +13,14 @@ import pytest
 from sqlalchemy import create_engine
 from sqlalchemy.dialects import postgresql
 
-from core.adapters.cache.texts import TextCache
-from core.adapters.git.store import GitStore
-from core.adapters.state.database import State
-from core.adapters.state.migrations import MIGRATIONS
-from core.adapters.state.sqlite import SqliteDatabase
-from core.adapters.state.statements import Statements
-from core.adapters.state.tables import METADATA
 from core.bootstrap import App
+from core.storage.cache.texts import TextCache
+from core.storage.git.repository import Repository
+from core.storage.state.database import State
+from core.storage.state.migrations import MIGRATIONS
+from core.storage.state.sqlite import SqliteDatabase
+from core.storage.state.statements import Statements
+from core.storage.state.tables import METADATA
 from tests.conftest import ROOT, NoProcesses, demo, small_app
 
 SAVED = ROOT / "tests" / "data" / "workspace"
@@ -41,7 +41,7 @@ def rows(path: Path) -> Rows:
 @pytest.fixture
 def old_home(tmp_path: Path) -> Path:
     """A workspace as the version with eight migrations left it."""
-    GitStore(tmp_path / "kb.git").create()
+    Repository(tmp_path / "kb.git").create()
     export = (SAVED / "kb.export").read_bytes()
     subprocess.run(["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"], input=export, check=True)
     with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
@@ -104,7 +104,10 @@ def test_a_workspace_of_the_version_before_gets_an_id_and_digests(upgraded_app: 
     guard = upgraded_app.platform.workspace.guard
     workspace = guard.database.facts().workspace
     assert len(workspace) == 32
-    assert (workspace, workspace) == (upgraded_app.knowledge.store.workspace(), upgraded_app.index.generations.owner())
+    assert (workspace, workspace) == (
+        upgraded_app.knowledge.repository.workspace(),
+        upgraded_app.index.generations.owner(),
+    )
     assert list(guard.damaged()) == []
 
 
@@ -157,7 +160,7 @@ def test_the_migrations_lead_to_the_tables_that_the_statements_name(tmp_path: Pa
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(old_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = rows(old_home / "app.db")
-    monkeypatch.setattr("core.adapters.state.migrations.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE jobs (id TEXT);"))
+    monkeypatch.setattr("core.storage.state.migrations.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE jobs (id TEXT);"))
     with pytest.raises(Exception, match="already exists"):
         SqliteDatabase(old_home / "app.db").create()
     assert rows(old_home / "app.db") == before

@@ -9,9 +9,9 @@ import pytest
 
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
-from core.curation import archives
-from core.curation.upload_edits import look_at
-from core.curation.uploads import Batch, UploadItem
+from core.curation.upload import archives
+from core.curation.upload.edits import look_at
+from core.curation.upload.uploads import Batch, UploadItem
 from core.entrypoints import upload
 from core.errors import BadInput, Refused, Unavailable
 from tests import uploads
@@ -121,7 +121,7 @@ def test_in_a_batch_of_fifty_three_bad_files_do_not_hold_up_the_others(app: App)
     assert (made.id, len(changes.made[0][2]), changes.made[0][3]) == ("c1", 47, "why")
     assert [item.name for item in left.items] == ["d7.md", "../d20.md", "d33.md"]
     assert all(refusal(item) for item in left.items)
-    assert app.knowledge.store.head() == ""
+    assert app.knowledge.repository.head() == ""
 
 
 def test_names_that_differ_only_in_case_or_form_are_refused(app: App) -> None:
@@ -466,5 +466,5 @@ def test_upload_submits_files_for_review_and_names_what_stays_behind(
     done = json.loads(capsys.readouterr().out)
     assert (done["change"], done["state"]) == (1, "in review")
     assert [one["name"] for one in done["left_out"]] == ["a.md"]
-    text = app.knowledge.store.read(app.reviews.changes.get(1).head, "it/badge.md").decode()
+    text = app.knowledge.repository.read(app.reviews.changes.get(1).head, "it/badge.md").decode()
     assert text.startswith("---\nowner: Ann\ndoc_type: sop\n---\n# Badges\n")

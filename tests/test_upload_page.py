@@ -9,9 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import build
-from core.curation.conversions import Picture
-from core.curation.upload_draft import packed, restored
-from core.curation.uploads import Batch, UploadItem
+from core.curation.upload.conversions import Picture
+from core.curation.upload.draft import packed, restored
+from core.curation.upload.uploads import Batch, UploadItem
 from core.services.reviews.changes import Change
 from pages.ui import keys
 from tests import uploads

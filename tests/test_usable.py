@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from core.adapters.cache.texts import TextCache
 from core.bootstrap import App, build
 from core.chunking.agentic import context_task
 from core.entrypoints.cli import main
@@ -34,6 +33,7 @@ from core.services.models.metered import answer_key
 from core.services.models.probes import PROBES
 from core.services.search import answers
 from core.settings import load
+from core.storage.cache.texts import TextCache
 from core.types import Answer, Chunk, Document, Hit, Profile
 from tests.apptest import Open, words
 from tests.conftest import NoProcesses, ScriptedLlm, demo, passages_of, put, sql

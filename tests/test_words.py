@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from core.bootstrap import App
-from core.curation import pins, synonyms
-from core.curation.pins import Pin
-from core.curation.synonyms import Synonym
+from core.curation.words import pins, synonyms
+from core.curation.words.pins import Pin
+from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound, Refused
 from core.retrieval import config as configs
-from core.retrieval.house import SHARE, Wording, WordingsLeg, house, question_key
+from core.retrieval.house import SHARE, SynonymLeg, Wording, house, question_key
 from core.services.reviews.authoring import Target
 from core.services.search.spelling import nearest
 from core.types import LexicalOptions, SearchConfig
@@ -153,7 +153,7 @@ scores = st.dictionaries(st.integers(0, 12), st.floats(0, 9), max_size=12)
 def test_the_best_of_all_wordings_is_ranked_exactly_and_none_loses(
     typed: dict[int, float], others: list[tuple[dict[int, float], float]], depth: int
 ) -> None:
-    leg = WordingsLeg(ScoredLeg(typed), [(Wording("other", share), ScoredLeg(one)) for one, share in others])
+    leg = SynonymLeg(ScoredLeg(typed), [(Wording("other", share), ScoredLeg(one)) for one, share in others])
     best = {n: max(typed.get(n, 0.0), *(s * one.get(n, 0.0) for one, s in others), 0.0) for n in range(13)}
     expected = sorted(((n, s) for n, s in best.items() if s > 0), key=lambda pair: (-pair[1], pair[0]))[:depth]
     assert list(leg.search(depth, None).items()) == expected

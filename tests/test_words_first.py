@@ -114,7 +114,7 @@ def test_what_is_merged_while_vectors_are_computed_is_in_the_generation_that_has
     merge = lambda: put(app, {f"more/{n}.md": text_of(200 + n) for n in range(12)})
     app.index.builder.models.embedder_used = Meanwhile(merge)  # type: ignore[attr-defined]
     built = app.index.builder.build(app.platform.settings.profile())
-    assert (built.generation.commit, built.generation.pending) == (app.knowledge.store.head(), 0)
+    assert (built.generation.commit, built.generation.pending) == (app.knowledge.repository.head(), 0)
     assert built.generation.documents == 36
     assert app.index.verifier.problems() == ()
 
@@ -155,7 +155,7 @@ def test_words_alone_are_no_base_of_a_measurement_a_rollback_or_an_earlier_day(t
         app.search.searcher.index()
     with pytest.raises(NotFound, match="Generations: none"):
         app.index.admin.rollback(demo("admin"), 1)
-    assert app.index.generations.kept(profile, app.knowledge.store.head()) is None
+    assert app.index.generations.kept(profile, app.knowledge.repository.head()) is None
     for step in range(3):
         put(app, {f"more/{step}-{n}.md": text_of(1000 * step + n) for n in range(12)})
         app.index.builder.build(profile)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
-from core.curation.pins import Pin
+from core.curation.words.pins import Pin
 from core.entrypoints.cli import main
 from core.services.reviews.authoring import Target
 from core.types import Filters

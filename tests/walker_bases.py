@@ -124,7 +124,7 @@ def lived_in(app: App, files: dict[str, str]) -> App:
     put(app, {second.path: f"{second.text}\nOurs.\n"}, "Say it otherwise")
     changes.propose(author, "A draft", {third.path: None})
     app.knowledge.gaps.report(
-        demo("reader"), "where is the **guest** wifi?", "a password", 0, app.knowledge.store.head()
+        demo("reader"), "where is the **guest** wifi?", "a password", 0, app.knowledge.repository.head()
     )
     app.index.builder.build(app.platform.settings.profile())
     app.evaluation.experiments.context.generate(demo("admin"), per_category=3)

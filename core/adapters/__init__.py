@@ -1,1 +1,1 @@
-"""The outside world, one room per system. Only `core.bootstrap` imports from here."""
+"""What can be exchanged, one room per system: models, web, conversion, the machine. Only `core.bootstrap` makes what is here."""

@@ -19,8 +19,8 @@ from core.chunking.record import Chunker
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools
-from core.curation.boilerplate import blanked
-from core.curation.render import in_words
+from core.curation.text.boilerplate import blanked
+from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.types import Chunk, ChunkerSpec, Document, Frozen
 

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from core.chunking.sentences import sentences, trim
-from core.curation.markup import plain_heading
+from core.curation.text.markup import plain_heading
 from core.types import Document
 
 Span = tuple[int, int]

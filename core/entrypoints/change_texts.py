@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor
-from core.curation.conflicts import Hunk, combined
-from core.curation.diffs import Diff, Marks
-from core.curation.diffs import diff as line_diff
+from core.curation.review.conflicts import Hunk, combined
+from core.curation.review.diffs import Diff, Marks
+from core.curation.review.diffs import diff as line_diff
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.services.reviews.diff import compare
@@ -49,7 +49,7 @@ def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[
     change, look = app.reviews.changes.show(actor, number), app.reviews.looks.look(actor, number)
     since = since_look and bool(look.before)
     start, edits = (look.before, look.documents) if since else (change.start, change.documents)
-    documents = [compare(app.knowledge.store, start, change.head, edit) for edit in edits]
+    documents = [compare(app.knowledge.repository, start, change.head, edit) for edit in edits]
     diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
     seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
     return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}, diffs

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.curation.frontmatter import decode
+from core.curation.document.frontmatter import decode
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal
 from core.errors import NotFound

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import require
 from core.chunking import chunker
-from core.curation.diffs import Diff, FieldChange, body_diff, field_changes
-from core.curation.links import backlinks, links
-from core.curation.pictures import place as new_place
+from core.curation.document.links import backlinks, links
+from core.curation.pictures.picture_files import place as new_place
+from core.curation.review.diffs import Diff, FieldChange, body_diff, field_changes
 from core.entrypoints.index import params_of
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
@@ -239,7 +239,7 @@ def day_of(text: str) -> date:
 
 def changed_json(documents: Documents, since: date) -> list[dict[str, Any]]:
     """The contract of `documents changed --json`: commits of the main line on a day and after it, newest first."""
-    store, known = documents.store, {document.path: document for document in documents.all()}
+    store, known = documents.repository, {document.path: document for document in documents.all()}
     steps = [step for step in store.log(store.head()) if datetime.fromisoformat(step[0].when).date() >= since]
     return [
         {
@@ -326,7 +326,7 @@ def documents_attach(settings: Settings, options: Namespace, terminal: Terminal)
         raise NotFound(f"{options.file} cannot be read: {error.strerror}.") from None
     change = app.reviews.changes.show(actor, options.change) if options.change else None
     path = app.knowledge.documents.show(options.document).path
-    store = app.knowledge.store
+    store = app.knowledge.repository
     base = change.head if change else store.head()
     files, place = attached(app.knowledge.pictures, store.read(base, path), base, path, options, raw)
     title = f"{'Replace' if options.replace else 'Add'} a picture of {path}"

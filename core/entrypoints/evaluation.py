@@ -97,7 +97,7 @@ def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int
     app = evaluation_workspace(main, introduced(settings, options), f"beir-{collection.name}-{collection.digest}")
     team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
     profile = team_settings.profile(options.profile)
-    if not app.knowledge.store.head():
+    if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=terminal.progress)
     if options.experiment:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.curation.annotations import github, gitlab
+from core.curation.checks.annotations import github, gitlab
 from core.entrypoints.session import acting, build_app, open_app
 from core.entrypoints.terminal import Terminal
 from core.evaluation.impact import as_json

@@ -410,7 +410,7 @@ def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     for collision in collisions:
         wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in collision.parts)
         choices[collision.path], left = tuple(left[:wanted]), left[wanted:]
-    head, main = (app.knowledge.store.resolve(seen) if seen else "" for seen in (options.head, options.main))
+    head, main = (app.knowledge.repository.resolve(seen) if seen else "" for seen in (options.head, options.main))
     if collisions:
         head, main = head or collisions[0].head, main or collisions[0].main
     return _show(app, options, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.curation.statuses import COUNTS_AS, WORDS, spelled
-from core.curation.upload_edits import fill_all, look_at
-from core.curation.uploads import MAX_UPLOAD, UploadItem
+from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
+from core.curation.upload.edits import fill_all, look_at
+from core.curation.upload.uploads import MAX_UPLOAD, UploadItem
 from core.entrypoints.session import acting, build_app, open_app
 from core.entrypoints.terminal import Terminal
 from core.entrypoints.workspace import import_folder, show_imported

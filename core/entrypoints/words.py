@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from core import strict
-from core.curation.pins import Pin
+from core.curation.words.pins import Pin
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.services.reviews.authoring import Target

@@ -71,8 +71,8 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
     app.platform.settings.start(actor.person)
-    app.knowledge.store.follow()
-    if not app.knowledge.store.head():
+    app.knowledge.repository.follow()
+    if not app.knowledge.repository.head():
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         saving = partial(app.reviews.merger.importing, actor, source.name)
         imported = app.knowledge.documents.import_folder(
@@ -80,7 +80,7 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         )
     value = {
         "home": str(settings.home),
-        "commit": app.knowledge.store.head(),
+        "commit": app.knowledge.repository.head(),
         "documents": len(app.knowledge.documents.all()),
     }
     lines = [f"Workspace: {settings.home}", f"Documents: {value['documents']}"]

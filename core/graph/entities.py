@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from core.analysis import STOPWORDS, fold
 from core.chunking.sentences import sentences
-from core.curation.links import Link
+from core.curation.document.links import Link
 from core.types import Extract, Mention
 
 MAX_MENTIONS = 200  # per chunk: a table of numbers is not a text

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from core.chunking.sentences import sentences
-from core.curation.links import Link
+from core.curation.document.links import Link
 from core.errors import BadInput, Unavailable
 from core.graph.entities import extract, key
 from core.llm.asking import ModelTask, ask

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import Unavailable
-from core.ports import Guide, Ranking
+from core.ports import ExplainsPath, Ranking
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
 from core.retrieval.ranking import best_first
@@ -32,7 +32,7 @@ class Candidates:
     retrieved: Mapping[str, Ranking]
     floors: Mapping[str, float]
     score: Scorer
-    guides: Mapping[str, Guide] = field(default_factory=dict)  # legs that can explain the path to a chunk
+    guides: Mapping[str, ExplainsPath] = field(default_factory=dict)  # legs that can explain the path to a chunk
     vector: Callable[[], np.ndarray] | None = None  # the query as the dense leg saw it
     further: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # other passages of a candidate's document
     also: tuple[str, ...] = ()  # other wordings of the query, by synonyms

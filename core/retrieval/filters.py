@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from core.curation.freshness import freshness, parse_date
+from core.curation.document.freshness import freshness, parse_date
 from core.types import DocumentFacts, Filters
 
 

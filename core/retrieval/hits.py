@@ -8,7 +8,7 @@ from functools import cache
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
-from core.retrieval.house import WordingsLeg
+from core.retrieval.house import SynonymLeg
 from core.retrieval.methods import Outcome
 from core.types import NOTHING, AlsoIn, Hit, LegScore
 
@@ -109,7 +109,7 @@ class Explainer:
         if not self.fields:
             return NOTHING
         guide = self.candidates.guides.get("bm25")
-        text, share = guide.wording(chunk) if isinstance(guide, WordingsLeg) else ("", 1.0)
+        text, share = guide.wording(chunk) if isinstance(guide, SynonymLeg) else ("", 1.0)
         given = self._scores(text or self.candidates.query)(chunk)
         return {
             name: share * weight * given[name]

@@ -12,8 +12,8 @@ from math import log
 from typing import TYPE_CHECKING, NamedTuple
 
 from core.analysis import analyser, options_for
-from core.curation.pins import Pin
-from core.curation.synonyms import Synonym
+from core.curation.words.pins import Pin
+from core.curation.words.synonyms import Synonym
 from core.ports import Index, Leg, Ranking
 from core.types import LexicalOptions
 
@@ -27,7 +27,7 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class House:
+class QueryRules:
     """What a knowledge base says about words at one commit, analysed as its index is."""
 
     options: LexicalOptions = field(default_factory=LexicalOptions)
@@ -37,7 +37,7 @@ class House:
     typed: Mapping[Key, str] = field(default_factory=dict)  # an analysed phrase as the file has it
 
 
-NO_HOUSE = House()
+NO_RULES = QueryRules()
 
 
 class Wording(NamedTuple):
@@ -47,7 +47,7 @@ class Wording(NamedTuple):
     share: float
 
 
-def house(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOptions) -> House:
+def house(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOptions) -> QueryRules:
     """Synonyms and pins, ready for queries. Of two pins for the same words the first one counts."""
     leads: dict[Key, tuple[str, ...]] = {}
     typed: dict[Key, str] = {}
@@ -61,7 +61,7 @@ def house(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOpti
     for pin in pins:
         for question in pin.questions:
             pinned.setdefault(question_key(question, options), pin)
-    return House(options, leads, pinned, max(map(len, leads), default=0), typed)
+    return QueryRules(options, leads, pinned, max(map(len, leads), default=0), typed)
 
 
 def idle(synonym: Synonym, options: LexicalOptions) -> str:
@@ -85,7 +85,7 @@ def question_key(text: str, options: LexicalOptions) -> Key:
     return tuple(sorted(set(analyser(options_for(text, options))(text))))
 
 
-def pin_of(query: str, words: House) -> Pin | None:
+def pin_of(query: str, words: QueryRules) -> Pin | None:
     """The pin of a query, if somebody pinned an answer to its words."""
     return words.pins.get(question_key(query, words.options)) if words.pins else None
 
@@ -93,7 +93,7 @@ def pin_of(query: str, words: House) -> Pin | None:
 # ---------------------------------------------------------------- other wordings
 
 
-def wordings(query: str, words: House, index: Index) -> tuple[Wording, ...]:
+def wordings(query: str, words: QueryRules, index: Index) -> tuple[Wording, ...]:
     """The query with phrases replaced by their synonyms: first one phrase, then two, up to `MOST` wordings."""
     if not words.leads:
         return ()
@@ -110,11 +110,11 @@ def wordings(query: str, words: House, index: Index) -> tuple[Wording, ...]:
     )
 
 
-def _terms(text: str, words: House) -> Key:
+def _terms(text: str, words: QueryRules) -> Key:
     return tuple(sorted(set(analyser(words.options)(text))))
 
 
-def _replaced(text: str, words: House) -> Iterator[str]:
+def _replaced(text: str, words: QueryRules) -> Iterator[str]:
     """The text with one phrase replaced, longer phrases first."""
     spans = [(start, end, terms) for start, end, terms in analyser(words.options).words(text) if terms]
     for length in range(words.longest, 0, -1):
@@ -135,7 +135,7 @@ def _phrase(spans: Sequence[tuple[int, int, Key]], length: int) -> Sequence[tupl
     return ()
 
 
-def _worth(text: str, words: House, index: Index) -> float:
+def _worth(text: str, words: QueryRules, index: Index) -> float:
     """How rare the words of a text are together; one that no passage holds is the rarest."""
     return sum(index.rarity(term) or log(1 + index.size) for term in _terms(text, words)) or 1.0
 
@@ -143,7 +143,7 @@ def _worth(text: str, words: House, index: Index) -> float:
 # ---------------------------------------------------------------- the leg
 
 
-class WordingsLeg:
+class SynonymLeg:
     """A lexical leg over several wordings: each passage has the score of the one that fits it best."""
 
     def __init__(self, typed: Leg, others: Sequence[tuple[Wording, Leg]]) -> None:

@@ -192,7 +192,7 @@ class LegWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class Weighers:
+class AlphaTools:
     """What an alpha source may use: trained models, a language model and an embedder."""
 
     models: AlphaModels | None
@@ -209,6 +209,6 @@ class AlphaSource:
     title: str
     about: str
     source: str
-    weigh: Callable[[LegScores, SearchConfig, Weighers], LegWeights] | None
+    weigh: Callable[[LegScores, SearchConfig, AlphaTools], LegWeights] | None
     asks: tuple[str, ...] = ()
     two_sided: bool = False  # whether it needs convex fusion of dense and one other leg, and a trained model

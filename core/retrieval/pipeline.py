@@ -15,13 +15,13 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Guide, Index, Leg, Llm, Ranking, Reranker
+from core.ports import ExplainsPath, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
 from core.retrieval import documents, listing
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import confidence
 from core.retrieval.hits import Explainer
-from core.retrieval.house import NO_HOUSE, House, Wording, WordingsLeg, pin_of, wordings
+from core.retrieval.house import NO_RULES, QueryRules, SynonymLeg, Wording, pin_of, wordings
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
 from core.retrieval.listing import Placed
@@ -57,7 +57,7 @@ def no_llm() -> Llm:
     raise Unavailable("No language model is configured.")
 
 
-class Ask(NamedTuple):
+class SearchContext(NamedTuple):
     """What a search may use besides the index: filters, the day, and models that are loaded when first needed."""
 
     embed: Embed
@@ -70,7 +70,7 @@ class Ask(NamedTuple):
     open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
     clock: Callable[[], float] = time.perf_counter
     prompt: Callable[[str], RerankPrompt] = built_in
-    house: House = NO_HOUSE
+    house: QueryRules = NO_RULES
     ranker: Callable[[SearchConfig], RankerModel] = no_ranker
 
     def allowed(self, index: Index) -> np.ndarray | None:
@@ -103,7 +103,7 @@ class Ranked(NamedTuple):
         return [self.pinned.chunk, *(chunk for chunk in order if chunk != self.pinned.chunk)]
 
 
-def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
+def search(query: str, config: SearchConfig, index: Index, ask: SearchContext) -> Result:
     """Answer one query from one generation."""
     trace = Trace(ask.clock)
     candidates = gather(query, config, index, ask, trace)
@@ -119,12 +119,12 @@ def search(query: str, config: SearchConfig, index: Index, ask: Ask) -> Result:
         results,
         tuple(trace.stages),
         tuple(trace.warnings),
-        sure(ranked, config, index),
+        confidence_of(ranked, config, index),
         also=candidates.also,
     )
 
 
-def sure(ranked: Ranked, config: SearchConfig, index: Index) -> float:
+def confidence_of(ranked: Ranked, config: SearchConfig, index: Index) -> float:
     """The confidence in the wording that fits best; what somebody pinned answers for sure."""
     if ranked.pinned:
         return 1.0
@@ -135,8 +135,8 @@ def sure(ranked: Ranked, config: SearchConfig, index: Index) -> float:
 # ---------------------------------------------------------------- gather
 
 
-def gather(query: str, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Candidates:
-    """Ask each leg for its best. A leg that fails is named, never silent."""
+def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, trace: Trace) -> Candidates:
+    """SearchContext each leg for its best. A leg that fails is named, never silent."""
     query, allowed = check_query(query), ask.allowed(index)
     asked = _asked(query, config, ask, trace)
     also = wordings(query, ask.house, index) if config.synonyms and ask.house.leads else ()
@@ -166,13 +166,13 @@ def _for_leg(name: str, asked: LegQuery, config: SearchConfig) -> LegQuery:
     return asked._replace(engine=engine, fields=fields) if engine or fields else asked
 
 
-def _open(name: str, asked: LegQuery, also: Sequence[Wording], index: Index, ask: Ask) -> Leg:
+def _open(name: str, asked: LegQuery, also: Sequence[Wording], index: Index, ask: SearchContext) -> Leg:
     """A leg for the query; one that searches for words also for its other wordings."""
     leg = ask.open_leg(name, asked, index)
     if not also or LEGS[name].side != "sparse":
         return leg
     others = [(wording, ask.open_leg(name, asked._replace(query=wording.text), index)) for wording in also]
-    return WordingsLeg(leg, others)
+    return SynonymLeg(leg, others)
 
 
 def check_query(query: str) -> str:
@@ -185,7 +185,7 @@ def check_query(query: str) -> str:
     return text
 
 
-def _asked(query: str, config: SearchConfig, ask: Ask, trace: Trace) -> LegQuery:
+def _asked(query: str, config: SearchConfig, ask: SearchContext, trace: Trace) -> LegQuery:
     """The query as legs see it: embedded once, when the first leg asks; with HyDE as a passage that would answer it."""
     embed = ask.embed
     if configs.imagines(config):
@@ -199,15 +199,15 @@ def _asked(query: str, config: SearchConfig, ask: Ask, trace: Trace) -> LegQuery
     return LegQuery(query, vector, ask.open_leg)
 
 
-def _guide(leg: Leg) -> Guide | None:
+def _guide(leg: Leg) -> ExplainsPath | None:
     """The leg, if it explains its path. `hasattr`, because a protocol check costs a tenth of a search."""
-    return cast("Guide", leg) if hasattr(leg, "path") else None
+    return cast("ExplainsPath", leg) if hasattr(leg, "path") else None
 
 
 # ---------------------------------------------------------------- rank
 
 
-def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> Ranked:
+def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: SearchContext, trace: Trace) -> Ranked:
     """One ranking of what was gathered: weigh, normalise, fuse, rerank if unconvincing."""
     candidates = candidates.only(config.legs)
     weighed, note = weigh(candidates, config, ask, trace)
@@ -223,7 +223,7 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Ask, t
     return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace), pinned)
 
 
-def pin(query: str, ranking: Ranking, config: SearchConfig, index: Index, ask: Ask) -> Pinned | None:
+def pin(query: str, ranking: Ranking, config: SearchConfig, index: Index, ask: SearchContext) -> Pinned | None:
     """The passage that is pinned to a query: of its section, else of its document, the one that ranks best.
 
     None where nothing is pinned, or where what is pinned may not be found or is gone.
@@ -249,7 +249,7 @@ def _in_section(chunk: int, section: str, index: Index) -> bool:
     return below or any(line.strip("# ").casefold() == section for line in lines)
 
 
-def weigh(candidates: Candidates, config: SearchConfig, ask: Ask, trace: Trace) -> tuple[SearchConfig, str]:
+def weigh(candidates: Candidates, config: SearchConfig, ask: SearchContext, trace: Trace) -> tuple[SearchConfig, str]:
     """The configuration with this query's own weights, and where they came from. Without them alpha stays fixed."""
     if config.alpha_from == "fixed":
         return config, ""
@@ -275,13 +275,15 @@ def seen(candidates: Candidates) -> LegScores:
     return LegScores(query, retrieved["dense"], retrieved[other], floors["dense"], floors[other])
 
 
-def _neighbours(index: Index, ask: Ask, chunk: int) -> list[int]:
+def _neighbours(index: Index, ask: SearchContext, chunk: int) -> list[int]:
     """The chunks nearest to a chunk by its own vector, among those that may be found."""
     nearest = index.dense(index.vector(chunk)).search(NEIGHBOURS + 1, ask.allowed(index))
     return [other for other in nearest if other != chunk][:NEIGHBOURS]
 
 
-def _features(candidates: Candidates, fused: Fused, index: Index, ask: Ask, chunks: Sequence[int]) -> CandidateFeatures:
+def _features(
+    candidates: Candidates, fused: Fused, index: Index, ask: SearchContext, chunks: Sequence[int]
+) -> CandidateFeatures:
     return features(chunks, candidates, fused, index, ask.today or date.today())
 
 
@@ -294,7 +296,7 @@ def _text(index: Index, chunk: int) -> str:
 # ---------------------------------------------------------------- hits
 
 
-def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Trace) -> tuple[Hit, ...]:
+def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext, trace: Trace) -> tuple[Hit, ...]:
     """The first k as hits that say why they stand there; with `parents`, the larger parts they were cut from."""
     with trace.stage("cut") as stage:
         if config.parents:
@@ -311,7 +313,7 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask, trace: Tr
     return results
 
 
-def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: Ask) -> list[Placed]:
+def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext) -> list[Placed]:
     """Every candidate in its final place; copies stand with the best of them where they collapse."""
     deeper = lambda depth: _deeper(ranked, depth, index, ask)
     return listing.listed(_explainer(ranked, index), ranked.order, config, deeper)
@@ -321,7 +323,7 @@ def _explainer(ranked: Ranked, index: Index) -> Explainer:
     return Explainer(index, ranked.candidates, ranked.fused, ranked.outcome, ranked.config.fields)
 
 
-def _deeper(ranked: Ranked, depth: int, index: Index, ask: Ask) -> Explainer:
+def _deeper(ranked: Ranked, depth: int, index: Index, ask: SearchContext) -> Explainer:
     """The same query asked deeper, with the vector it had; its time counts as part of the cut."""
     config, vector = replace(ranked.config, depth=depth), ranked.candidates.vector
     if vector is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.findings import Finding
+from core.curation.checks.findings import Finding
 from core.errors import ConcordError
 from core.services.disagreements.finder import Disagreement, Statement
 from pages.ui import actions, dialogs, flash, identity, style

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.access import allowed, folded
-from core.curation.mentions import with_mentions
-from core.curation.render import Node
+from core.curation.text.mentions import with_mentions
+from core.curation.text.render import Node
 from core.services.people.directory import callnames
 from pages.ui.workspace import app
 

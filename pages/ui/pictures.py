@@ -19,8 +19,8 @@ from starlette.routing import Route
 
 from core.access import SYSTEM, Actor
 from core.bootstrap import App
-from core.curation import pictures
-from core.curation.conversions import Picture
+from core.curation.pictures import picture_files
+from core.curation.upload.conversions import Picture
 from core.errors import ConcordError, NotFound, Refused
 from pages.ui.sign_in import cookies
 from pages.ui.workspace import app, current_app
@@ -85,7 +85,7 @@ WAITING = _Waiting()
 
 def uploaded(actor: Actor, brought: Iterable[Picture]) -> Callable[[str], str]:
     """From a path to the address of a picture of an upload, else of the approved one."""
-    who, approved = holder(actor), at(app().knowledge.store.head())
+    who, approved = holder(actor), at(app().knowledge.repository.head())
     names = {picture.path: WAITING.put(who, picture.raw) for picture in brought}
     return lambda path: address(names[path], path) if path in names else approved(path)
 
@@ -119,7 +119,7 @@ def _show(request: Request) -> Response:
         return PlainTextResponse(str(error), 404)
     disposition = f"inline; filename*=UTF-8''{quote(name, safe='')}"
     headers = {**_HEADERS, "ETag": f'"{blob}"', "Content-Disposition": disposition}
-    return Response(raw, headers=headers, media_type=pictures.content_type(name))
+    return Response(raw, headers=headers, media_type=picture_files.content_type(name))
 
 
 def _viewer(current: App, request: Request) -> Actor | None:
@@ -132,7 +132,7 @@ def _viewer(current: App, request: Request) -> Actor | None:
 
 def _raw(current: App, actor: Actor, blob: str, name: str) -> bytes:
     waiting = WAITING.get(actor.id, blob)
-    if waiting is not None and pictures.is_picture(name) and pictures.fits(name, waiting):
+    if waiting is not None and picture_files.is_picture(name) and picture_files.fits(name, waiting):
         return waiting
     return current.knowledge.pictures.read(actor, blob, name)
 

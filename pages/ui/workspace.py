@@ -14,7 +14,7 @@ import streamlit as st
 from core import strict
 from core.access import SYSTEM, Actor
 from core.bootstrap import App, build
-from core.curation.links import backlinks
+from core.curation.document.links import backlinks
 from core.errors import StorageFailed, Unavailable
 from core.evaluation.querysets.anchoring import Anchored
 from core.evaluation.runs import comparisons
@@ -58,7 +58,7 @@ def overview() -> Overview:
     current = app()
     serving = current.index.generations.current(current.platform.settings.production().profile)
     return _overview(
-        current.knowledge.store.head(), serving.folder if serving else "", str(current.search.page.clock.today())
+        current.knowledge.repository.head(), serving.folder if serving else "", str(current.search.page.clock.today())
     )
 
 
@@ -70,7 +70,7 @@ def _overview(head: str, generation: str, day: str) -> Overview:
 def loop_points() -> tuple[LoopPoint, ...]:
     """Findability by merge, cached until a commit or a check adds to it."""
     current = app()
-    return _loop_points(current.knowledge.store.head(), current.answers.checks.last_asked())
+    return _loop_points(current.knowledge.repository.head(), current.answers.checks.last_asked())
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -80,7 +80,7 @@ def _loop_points(head: str, asked: str) -> tuple[LoopPoint, ...]:
 
 def links_to(path: str) -> tuple[tuple[str, str], ...]:
     """Documents that link to a path, as (path, link text)."""
-    return _backlinks(app().knowledge.store.head()).get(path, ())
+    return _backlinks(app().knowledge.repository.head()).get(path, ())
 
 
 @st.cache_data(max_entries=2, show_spinner=False)

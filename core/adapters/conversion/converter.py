@@ -8,7 +8,7 @@ from typing import Any
 
 from core.adapters.conversion.ocr import Ocr
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
-from core.curation.conversions import NOTES, Conversion, Original, PartFacts, Picture, ToCheck
+from core.curation.upload.conversions import NOTES, Conversion, Original, PartFacts, Picture, ToCheck
 from core.errors import BadInput
 
 SIZE = 4  # files that are converted at the same time

@@ -11,7 +11,7 @@ from statistics import median
 
 from core.adapters.conversion.formats.tables import line
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
-from core.curation.conversions import OCR_TABLE, Conversion, PartFacts, Picture, ToCheck
+from core.curation.upload.conversions import OCR_TABLE, Conversion, PartFacts, Picture, ToCheck
 from core.errors import Unavailable
 
 PACKAGE = "rapidocr==3.10.0"

@@ -8,10 +8,10 @@ from typing import Any
 
 from core import strict
 from core.adapters.conversion.confined import Answer, serve
-from core.curation import checks
-from core.curation.frontmatter import read_document
-from core.curation.markup import parser
-from core.curation.render import render
+from core.curation.checks import rules
+from core.curation.document.frontmatter import read_document
+from core.curation.text.markup import parser
+from core.curation.text.render import render
 from core.errors import ConcordError
 from core.types import Document
 
@@ -27,7 +27,7 @@ def answer(question: Mapping[str, Any], _: bytes) -> Mapping[str, Any]:
     try:
         if question["do"] == "render":
             return {"answer": strict.plain(render(Document(**parts), question["first"], question["around"]))}
-        return {"answer": strict.plain(checks.read(read_document(parts["path"], parts["text"])))}
+        return {"answer": strict.plain(rules.read(read_document(parts["path"], parts["text"])))}
     except ConcordError as error:
         return {"error": str(error)}
     except (MemoryError, RecursionError) as error:

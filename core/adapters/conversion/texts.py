@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from core import strict
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
-from core.curation import checks
-from core.curation.findings import Reading
-from core.curation.limits import effort
-from core.curation.render import Rendered, render
+from core.curation.checks import rules
+from core.curation.checks.findings import Reading
+from core.curation.document.limits import effort
+from core.curation.text.render import Rendered, render
 from core.errors import BadInput
 from core.types import Document
 
@@ -37,7 +37,7 @@ class TextReader:
     def read(self, document: Document, weight: int = 0) -> Reading:
         """What the checks find in a document alone. `weight`: the characters of all texts that are read with it."""
         if max(weight, effort(document.text)) <= SHORT:
-            return checks.read(document)
+            return rules.read(document)
         return self._asked(Reading, document, {"do": "read"}, self._readings)
 
     def admit(self, document: Document) -> None:

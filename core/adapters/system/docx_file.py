@@ -10,8 +10,8 @@ from typing import Any
 
 from markdown_it.token import Token
 
-from core.curation.links import is_external, resolve
-from core.curation.markup import parser, plain_heading
+from core.curation.document.links import is_external, resolve
+from core.curation.text.markup import parser, plain_heading
 from core.types import Document
 
 PICTURE_WIDTH = 6.0  # inches, between the margins

@@ -11,12 +11,12 @@ from typing import Annotated, Any, Literal, get_type_hints
 from fastapi import Header, Path, Query
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from core.curation.conflicts import Hunk
-from core.curation.diffs import Diff, DiffRow, FieldChange
-from core.curation.frontmatter import MAX_BYTES
-from core.curation.links import Link
-from core.curation.names import MAX_PATH_BYTES
-from core.curation.proposals import MAX_TEXT, MAX_TITLE
+from core.curation.document.frontmatter import MAX_BYTES
+from core.curation.document.links import Link
+from core.curation.document.names import MAX_PATH_BYTES
+from core.curation.review.conflicts import Hunk
+from core.curation.review.diffs import Diff, DiffRow, FieldChange
+from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.evaluation.impact import Impact, Shift
 from core.evaluation.querysets.agreement import JudgeAgreement
 from core.evaluation.querysets.draft import Problem

@@ -28,13 +28,13 @@ def register(add: Any) -> None:
 def serve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Nothing but the protocol goes to standard output."""
     from core.entrypoints.mcp.server import build_server
-    from core.entrypoints.mcp.visits import Visit
+    from core.entrypoints.mcp.visits import ToolSession
 
     app, token = open_app(settings), os.environ.get(TOKEN, "")
     actor = caller(app, token, options.user)  # refuse at once, not at the first call
     if options.check:
         return _check(actor, terminal)
-    build_server(lambda ctx: Visit(app, caller(app, token, options.user), settings.url or HERE)).run("stdio")
+    build_server(lambda ctx: ToolSession(app, caller(app, token, options.user), settings.url or HERE)).run("stdio")
     return 0
 
 

@@ -18,7 +18,7 @@ from core.access import Actor
 from core.entrypoints.api.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.server import build_server
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import Busy, ConcordError, Unauthenticated
 
@@ -90,9 +90,9 @@ class McpEndpoint:
             raise Unauthenticated(NO_TOKEN)
         return self.opened().people.tokens.holder(secret.strip(), DOOR, uuid.uuid4().hex)
 
-    def _visit(self, ctx: Context) -> Visit:
+    def _visit(self, ctx: Context) -> ToolSession:
         request: Any = ctx.request_context.request
-        return Visit(self.opened(), request.scope[_ACTOR], self.url or _address(request))
+        return ToolSession(self.opened(), request.scope[_ACTOR], self.url or _address(request))
 
 
 def _address(request: Request) -> str:

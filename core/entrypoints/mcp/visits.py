@@ -19,7 +19,7 @@ SHORT = 12  # characters of a commit in a link; all of them cost a model tokens
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ToolSession:
     """`url` is the address under which people open the app."""
 
     app: App
@@ -28,7 +28,7 @@ class Visit:
 
     def commit(self, as_of: str = "") -> str:
         """The newest state of the main line, or that of a day or commit."""
-        return self.app.search.as_of.moment(as_of).commit if as_of else self.app.knowledge.store.head()
+        return self.app.search.as_of.moment(as_of).commit if as_of else self.app.knowledge.repository.head()
 
     def document(self, name: str, as_of: str = "") -> tuple[Document, str]:
         """A document by id or path, and the commit that it is read at. Drafts are for their authors, on the pages."""

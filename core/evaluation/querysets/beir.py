@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.curation.names import safe_id
+from core.curation.document.names import safe_id
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.draft import Draft
 from core.evaluation.querysets.import_querysets import read_beir

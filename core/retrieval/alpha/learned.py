@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from core.errors import Unavailable
 from core.retrieval.alpha.models import check_purpose
-from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
 from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
 
-def weigh(seen: LegScores, config: SearchConfig, ask: Weighers) -> LegWeights:
+def weigh(seen: LegScores, config: SearchConfig, ask: AlphaTools) -> LegWeights:
     """Weights from the alpha that the configured model predicts."""
     if ask.models is None:
         raise Unavailable("no alpha models are kept here.")

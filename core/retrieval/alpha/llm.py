@@ -14,7 +14,7 @@ from core.llm.prompt import RULE, quoted
 from core.llm.reading import json_value, schema_of
 from core.retrieval.alpha import rules
 from core.retrieval.alpha.sides import SIDES, listed, shared
-from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
 from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
@@ -37,7 +37,7 @@ def task(query: str) -> ModelTask[tuple[float, float, float]]:
     return ModelTask("weights", quoted("query", query), read, SYSTEM, MAX_TOKENS, schema=_SCHEMA)
 
 
-def weigh(seen: LegScores, config: SearchConfig, weighers: Weighers) -> LegWeights:
+def weigh(seen: LegScores, config: SearchConfig, weighers: AlphaTools) -> LegWeights:
     """Weights by a language model; by rule, with a warning, when its answer cannot be used."""
     try:
         sides, answer = ask(weighers.llm(), task(seen.query))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from core.retrieval.alpha.sides import listed, shared
-from core.retrieval.methods import AlphaSource, LegWeights, Weighers
+from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
 from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
@@ -29,7 +29,7 @@ def rule(query: str) -> tuple[float, float, float]:
     return NUMERIC if _NUMERIC.search(query) else OTHER
 
 
-def weigh(seen: LegScores, config: SearchConfig, ask: Weighers) -> LegWeights:
+def weigh(seen: LegScores, config: SearchConfig, ask: AlphaTools) -> LegWeights:
     """Weights by rule."""
     weights = shared(rule(seen.query), config.legs)
     return LegWeights(weights, f"{listed(weights)} by rule")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser
-from core.curation.frontmatter import split
-from core.curation.questions import one_line, same_form
+from core.curation.document.frontmatter import split
+from core.curation.document.questions import one_line, same_form
 from core.ports import Index
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
@@ -24,7 +24,7 @@ from core.types import DocumentFacts, Filters, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 AHEAD = 2  # documents that are named where others stand before the one that answers
 

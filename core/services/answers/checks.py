@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
-from core.curation.names import top_folder
-from core.curation.questions import same_form
+from core.curation.document.names import top_folder
+from core.curation.document.questions import same_form
 from core.errors import ConcordError
 from core.ports import Progress, no_progress
 from core.services.answers.asking import AnswerSearch, Listed, Place
@@ -23,8 +23,8 @@ from core.services.search.searcher import Searcher
 from core.types import DocumentFacts, Frozen
 
 if TYPE_CHECKING:
-    from core.adapters.cache.vectors import EmbeddingCache
-    from core.adapters.state.database import Database, State
+    from core.storage.cache.vectors import EmbeddingCache
+    from core.storage.state.database import Database, State
 
 JOB = "answers"
 PLACE = Frozen(show="Answers")  # the tab of the page that a message leads to

@@ -12,8 +12,8 @@ from core.services.knowledge.gaps import GapCounts, Gaps
 from core.services.search.queries import QueryLog, QueryTotals
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database
 
 POINTS = 60  # commits that a chart shows
 
@@ -36,14 +36,14 @@ class LoopPoint:
     change: int
 
 
-class Loop:
+class FindabilityReport:
     """What Home shows of it."""
 
     def __init__(
-        self, queries: QueryLog, gaps: Gaps, checks: AnswerChecks, store: GitStore, database: Database
+        self, queries: QueryLog, gaps: Gaps, checks: AnswerChecks, repository: Repository, database: Database
     ) -> None:
         self.queries, self.gaps, self.checks = queries, gaps, checks
-        self.store, self.database = store, database
+        self.repository, self.database = repository, database
 
     def figures(self, actor: Actor) -> LoopFigures:
         """For those who write."""
@@ -56,7 +56,7 @@ class Loop:
         known = self.checks.findability()[-POINTS:]
         if not known:
             return ()
-        steps = [step for step, _ in self.store.log(self.store.head())]
+        steps = [step for step, _ in self.repository.log(self.repository.head())]
         places = {step.id: place for place, step in enumerate(steps)}
         merged = {row["merged"]: row["id"] for row in self.database.changes.all() if row["merged"]}
         points, before = [], len(steps)

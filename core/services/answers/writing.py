@@ -14,8 +14,8 @@ from core.access import Actor, require
 from core.analysis import analyser
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
-from core.curation.markup import plain_heading
-from core.curation.questions import MOST, one_line, same_form, suggested
+from core.curation.document.questions import MOST, one_line, same_form, suggested
+from core.curation.text.markup import plain_heading
 from core.errors import BadInput, ConcordError
 from core.llm.prompt import cut, quoted
 from core.llm.writer import Writer, WritingTask
@@ -31,7 +31,7 @@ from core.types import NOTHING, Document
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 LEGS = ("bm25", "dense")  # that can score a text which is in no index
 LONGEST = 80  # passages of a text that are looked at

@@ -15,7 +15,7 @@ from core.services.deliveries.sender import Sender
 from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 CHANNELS = ("mail", "webhook")
 

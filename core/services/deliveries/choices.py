@@ -12,7 +12,7 @@ from core.errors import BadInput
 from core.services.people.keys import AccountKeys
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 CHOICES: Mapping[str, str] = {"none": "No mail", "at once": "At once", "daily": "Daily digest"}
 DAILY = "daily"  # as a topic: everything that comes in the daily mail

@@ -19,9 +19,9 @@ from core.services.people.directory import owners
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
     from core.services.knowledge.freshness import FreshnessBoard
     from core.services.reviews.changes import Changes
+    from core.storage.state.database import Database, State
 
 IN_DIGEST = "in digest"  # the state of what became a part of one
 MOST = 20  # lines under one heading
@@ -122,7 +122,7 @@ def _cut(lines: list[Line]) -> list[Line]:
     return lines[:MOST] + ([{"what": f"and {more} more", "note": "", "address": "/inbox"}] if more > 0 else [])
 
 
-class Concerns:
+class DigestContent:
     """What waits for somebody, whether it is new or not: reviews, review dates, questions."""
 
     def __init__(self, database: Database, changes: Changes, board: FreshnessBoard) -> None:

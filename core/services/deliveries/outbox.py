@@ -15,7 +15,7 @@ from core.services.deliveries.formats import event_of
 from core.services.inbox.messages import Message
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 STATES = {
     "waiting": "Waiting",

@@ -29,7 +29,7 @@ from core.services.inbox.messages import Messages, Subject
 from core.types import Receipt
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 _LOG = logging.getLogger(__name__)
 BATCH = 50  # deliveries that a lane takes at a time

@@ -19,7 +19,7 @@ from core.services.deliveries.sender import Sender
 from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 MAX_WEBHOOKS = 50
 NAMES = tuple(event.name for event in EVENTS)

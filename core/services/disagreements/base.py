@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from core.curation.freshness import freshness
+from core.curation.document.freshness import freshness
 from core.disagreements.claims import Claim, claims
 from core.disagreements.lookup import ClaimIndex, Match
 from core.ports import Clock
@@ -63,7 +63,7 @@ class ClaimBase:
 
     def _follow(self) -> None:
         """Bring the index to the newest commit and to today."""
-        now = (self.documents.store.head(), self.clock.today().isoformat())
+        now = (self.documents.repository.head(), self.clock.today().isoformat())
         if now == self._state:
             return
         live = {document.path: document for document in self.documents.all() if self.in_force(document)}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, require
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.disagreements.claims import Claim
 from core.disagreements.lookup import ClaimIndex, Match
 from core.errors import BadInput, ConcordError, NotFound
@@ -20,8 +20,8 @@ from core.services.reviews.changes import Change, Changes
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database
 
 MAX_REASON = 2000
 STATES = ("open", "settled", "dismissed")  # dismissed: by the second opinion of a language model
@@ -70,13 +70,13 @@ class Disagreements:
     def __init__(
         self,
         base: ClaimBase,
-        store: GitStore,
+        repository: Repository,
         changes: Changes,
         database: Database,
         audit: Audit,
         opinion: SecondOpinion,
     ) -> None:
-        self.base, self.store, self.changes, self.opinion = base, store, changes, opinion
+        self.base, self.repository, self.changes, self.opinion = base, repository, changes, opinion
         self.database, self.audit = database, audit
 
     # ------------------------------------------------------------ finding
@@ -119,10 +119,10 @@ class Disagreements:
 
     def _after(self, change: Change) -> Iterator[Document]:
         """The documents of a change as the merge will leave them."""
-        merged = self.store.merged_blobs(change.head) if change.open and not change.conflicts else {}
+        merged = self.repository.merged_blobs(change.head) if change.open and not change.conflicts else {}
         for edit in change.documents:
             if edit.kind != "deleted" and edit.path.endswith(".md"):
-                raw = self.store.blob(merged.get(edit.path, "")) or self.store.read(change.head, edit.path)
+                raw = self.repository.blob(merged.get(edit.path, "")) or self.repository.read(change.head, edit.path)
                 document = _readable(edit.path, raw)
                 if document and document.meta.status not in ("superseded", "retired"):
                     yield document
@@ -132,7 +132,7 @@ class Disagreements:
         edit = next(edit for edit in change.documents if edit.path == document.path)
         before: set[str] = set()
         if edit.kind != "added":
-            raw = self.store.read(change.start, edit.old_path or edit.path)
+            raw = self.repository.read(change.start, edit.old_path or edit.path)
             old = _readable(edit.old_path or edit.path, raw)
             before = {claim.text for claim in self.base.claims(old)} if old else set()
         return [claim for claim in self.base.claims(document) if claim.text not in before]

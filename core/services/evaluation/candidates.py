@@ -24,7 +24,7 @@ from core.services.search.searcher import Searcher
 from core.types import NOTHING, Answer, Filters, Hit, SearchConfig, Stage
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 KEEP = 200  # chunks of a ranking that are stored: enough for a hundred documents of two chunks
 SLICE = 20  # queries between two saves: the most that a kill can lose

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from core import strict
 from core.access import Actor, require
-from core.curation.names import safe_profile
+from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.queryset import GRADES, Judgment, QuerySet, Question, check
 from core.services.evaluation.querysets import QuerySets, row_of
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 _NOTE = 1000  # characters
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, require
-from core.curation.names import safe_profile
+from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.agreement import JudgeAgreement, agreement
@@ -27,7 +27,7 @@ from core.services.people.audit import Audit
 from core.services.playground.grades import Grade, question_id
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 UPLOADS = ("csv", "jsonl")  # formats of one file
 _PROBLEMS = 1000  # lines of an import that are listed

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
 from core.access import Actor, require
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.measures.scoring import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
@@ -32,7 +32,7 @@ from core.services.search.searcher import Searcher
 from core.types import NOTHING, Profile, SearchConfig
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 SHOWN = 20  # documents of a question that a run stores
 MEASURED = 2  # raise it when runs measure something else or in another way: older ones are made again

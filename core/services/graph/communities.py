@@ -18,8 +18,8 @@ from core.types import Filters
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.memo import Memo
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.memo import JsonCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 _SHOWN = Filters(statuses=("approved",), history=True)  # what summaries may tell
 
@@ -28,7 +28,7 @@ class Communities:
     """The communities of the serving generation."""
 
     def __init__(
-        self, searcher: Searcher, cache: EmbeddingCache, memo: Memo, estimator: CallEstimator | None = None
+        self, searcher: Searcher, cache: EmbeddingCache, memo: JsonCache, estimator: CallEstimator | None = None
     ) -> None:
         self.searcher, self.cache, self.memo, self.estimator = searcher, cache, memo, estimator
         self._last: tuple[str, Any] = ("", None)

@@ -7,7 +7,7 @@ from itertools import islice
 from weakref import WeakKeyDictionary
 
 from core.access import Actor, require
-from core.curation.links import links
+from core.curation.document.links import links
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.chunking.sentences import sentences
-from core.curation.render import plain
+from core.curation.text.render import plain
 from core.graph.assembly import LINKS
 from core.graph.communities import central_sentence
 from core.graph.entities import VALUES, extract

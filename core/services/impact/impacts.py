@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
-from core.curation.render import plain
+from core.curation.text.render import plain
 from core.errors import ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
@@ -19,7 +19,7 @@ from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.cache import CachedReranker
-from core.retrieval.pipeline import Ask
+from core.retrieval.pipeline import SearchContext
 from core.retrieval.snippets import snippet
 from core.services.answers.asking import free_of_charge
 from core.services.disagreements.finder import Disagreement
@@ -34,7 +34,7 @@ from core.types import Hit, Profile, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 JOB = "impact"
 WORDS = 180  # characters of a passage that are kept
@@ -56,7 +56,7 @@ class Impacts:
         disagreeing: Callable[[Actor, int], Iterable[Disagreement]] = lambda actor, number: (),
     ) -> None:
         self.changes, self.states, self.searcher, self.vectors = changes, states, searcher, vectors
-        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
         self.jobs, self.guards, self.popular, self.disagreeing = jobs, guards, popular, disagreeing
 
     @property
@@ -75,7 +75,7 @@ class Impacts:
         """Whether an impact is about this text on this main line; that of an ended change is final."""
         if impact is None or impact.head != change.head:
             return False
-        return not change.open or impact.main == self.store.head()
+        return not change.open or impact.main == self.repository.head()
 
     def open(self, actor: Actor, number: int, profile: Profile) -> Index:
         """The knowledge base as it would be with a change, to search in."""
@@ -125,7 +125,7 @@ class Impacts:
 
     def _next(self, failed: Container[int] = ()) -> Change | None:
         """A change in review that is not measured as it is now, the one last touched first."""
-        main, known = self.store.head(), self.database.impacts.measured()
+        main, known = self.repository.head(), self.database.impacts.measured()
         for number, head in self.changes.heads("in review").items():
             if number not in failed and known.get(number) != (head, main):
                 change = self.changes.get(number)
@@ -134,7 +134,7 @@ class Impacts:
         return None
 
     def _measure(self, change: Change, progress: Progress) -> Impact:
-        started, production, main = time.perf_counter(), self.team_settings.production(), self.store.head()
+        started, production, main = time.perf_counter(), self.team_settings.production(), self.repository.head()
         config, notes = _without_bills(production.config)
         contradictions = tuple(
             _contradiction(found) for found in self.disagreeing(SYSTEM, change.id) if found.state == "open"
@@ -191,11 +191,11 @@ class _BothStates:
         self.asks = tuple(map(self._ask, self.indexes))
         self._found: dict[str, tuple[tuple[FoundDocument, ...], ...]] = {}
 
-    def _ask(self, index: Index) -> Ask:
+    def _ask(self, index: Index) -> SearchContext:
         ask = self.searcher.ask(index, self.config)
         return ask._replace(embed=lambda text: self._vector(text, ask), reranker=lambda: self._read_once(ask))
 
-    def _read_once(self, ask: Ask) -> CachedReranker:
+    def _read_once(self, ask: SearchContext) -> CachedReranker:
         self._reranker = self._reranker or CachedReranker(ask.reranker())
         return self._reranker
 
@@ -209,7 +209,7 @@ class _BothStates:
     def _model(self) -> str:
         return f"query {self.searcher.models.of(self.indexes[0].profile).name}"
 
-    def _vector(self, text: str, ask: Ask) -> np.ndarray:
+    def _vector(self, text: str, ask: SearchContext) -> np.ndarray:
         if text not in self.known:
             self.known[text] = ask.embed(text)
             if self.known[text].ndim == 1:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from core.curation import pins
+from core.curation.words import pins
 from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, ImpactQuestion
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet
 from core.ports import Index
-from core.retrieval.house import NO_HOUSE, House
+from core.retrieval.house import NO_RULES, QueryRules
 from core.types import Edit
 
 MOST_ASKED = 100  # questions of the query log
@@ -23,7 +23,7 @@ def questions(
     edits: Sequence[Edit],
     guards: Iterable[QuerySet],
     popular: Iterable[tuple[str, int]],
-    houses: tuple[House, House] = (NO_HOUSE, NO_HOUSE),
+    houses: tuple[QueryRules, QueryRules] = (NO_RULES, NO_RULES),
 ) -> list[ImpactQuestion]:
     """Every question once per source. A document that the change moves is one document.
 
@@ -58,7 +58,7 @@ def _listed(before: Index, after: Index, moved: Mapping[str, str], edited: Colle
                 yield ImpactQuestion(text, OWN, facts.path, {facts.path: 1.0}, {})
 
 
-def _pinned(before: Index, after: Index, old: House, new: House) -> Iterator[ImpactQuestion]:
+def _pinned(before: Index, after: Index, old: QueryRules, new: QueryRules) -> Iterator[ImpactQuestion]:
     """The questions of pins that the change adds, edits or takes out; what is pinned should be found."""
     paths_before, paths_after = ({facts.path for facts in index.documents} for index in (before, after))
     for pin in dict.fromkeys((*new.pins.values(), *old.pins.values())):
@@ -68,7 +68,7 @@ def _pinned(before: Index, after: Index, old: House, new: House) -> Iterator[Imp
             yield from (ImpactQuestion(question, OWN, pins.FILE, was, will) for question in pin.questions)
 
 
-def _changed_phrases(old: House, new: House) -> list[str]:
+def _changed_phrases(old: QueryRules, new: QueryRules) -> list[str]:
     """What somebody may type and the change gives other synonyms."""
     both = {**old.typed, **new.typed}
     return [phrase for key, phrase in both.items() if old.leads.get(key) != new.leads.get(key)]

@@ -15,8 +15,8 @@ from core.services.index.builder import IndexBuilder
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
 
 
 class ChangeStates:
@@ -25,13 +25,19 @@ class ChangeStates:
     def __init__(
         self,
         root: Path,
-        store: GitStore,
+        repository: Repository,
         builder: IndexBuilder,
         place: Callable[[Path], Generations],
         measured: Callable[[int], tuple[str, str] | None] = lambda number: None,
     ) -> None:
         """`measured` gives head and main of an open change as they were measured, on whichever machine."""
-        self.root, self.store, self.builder, self._place, self._measured = root, store, builder, place, measured
+        self.root, self.repository, self.builder, self._place, self._measured = (
+            root,
+            repository,
+            builder,
+            place,
+            measured,
+        )
 
     @contextmanager
     def both(
@@ -45,8 +51,8 @@ class ChangeStates:
                 raise Unavailable("The knowledge base moved on while this was measured. It is measured again.")
             index, parent = before
             place = self._of(number)
-            commit = self.store.try_merge(main, head, SYSTEM.person)
-            self.builder.build_aside(profile, commit, parent, place, progress)
+            commit = self.repository.try_merge(main, head, SYSTEM.person)
+            self.builder.build_offline(profile, commit, parent, place, progress)
             self._said(number).write_text(f"{head} {main}", encoding="utf-8")
             yield index, place.open(profile)
 
@@ -68,10 +74,10 @@ class ChangeStates:
 
     def _build(self, number: int, profile: Profile, head: str, main: str) -> None:
         """From the newest generation here that holds nothing else than the state does."""
-        commit = self.store.try_merge(main, head, SYSTEM.person)
+        commit = self.repository.try_merge(main, head, SYSTEM.person)
         parents = self.builder.generations.usable(profile)
-        older = (parent for parent in parents if self.store.contains(commit, parent.manifest["commit"]))
-        self.builder.build_aside(profile, commit, next(older, None), self._of(number))
+        older = (parent for parent in parents if self.repository.contains(commit, parent.manifest["commit"]))
+        self.builder.build_offline(profile, commit, next(older, None), self._of(number))
         self._said(number).write_text(f"{head} {main}", encoding="utf-8")
 
     def _said(self, number: int) -> Path:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.access import Actor
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.errors import ConcordError
 from core.services.inbox.news import ChangeNews, Landing
 from core.services.inbox.watches import Watches
@@ -15,17 +15,17 @@ from core.services.knowledge.gaps import Gaps
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import State
 
 
-class Landings:
+class MergeNotifier:
     """Tells those who took part and who watch, and notes which questions without an answer a document lists now."""
 
     def __init__(
-        self, store: GitStore, news: ChangeNews, watches: Watches, gaps: Gaps, feedback: FeedbackBoard
+        self, repository: Repository, news: ChangeNews, watches: Watches, gaps: Gaps, feedback: FeedbackBoard
     ) -> None:
-        self.store, self.news, self.watches, self.gaps, self.feedback = store, news, watches, gaps, feedback
+        self.repository, self.news, self.watches, self.gaps, self.feedback = repository, news, watches, gaps, feedback
 
     def landed(self, state: State, actor: Actor, landing: Landing) -> None:
         """Documents are read only where somebody waits for one."""
@@ -39,7 +39,7 @@ class Landings:
     def _documents(self, landing: Landing) -> Iterator[Document]:
         """The readable documents that a commit brought."""
         edits = [edit for edit in landing.edits if edit.kind != "deleted" and edit.path.endswith(".md")]
-        for edit, raw in zip(edits, self.store.read_blobs([edit.blob for edit in edits]), strict=True):
+        for edit, raw in zip(edits, self.repository.read_blobs([edit.blob for edit in edits]), strict=True):
             try:
                 yield read_document(edit.path, decode(raw))
             except ConcordError:

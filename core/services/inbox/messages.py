@@ -15,7 +15,7 @@ from core.ports import Clock
 from core.types import Frozen
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 KINDS = (
     "asked",

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, allowed
-from core.curation.mentions import mentioned
+from core.curation.text.mentions import mentioned
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Accounts
 from core.services.people.directory import callnames
 from core.types import Edit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 
 @dataclass(frozen=True, slots=True)

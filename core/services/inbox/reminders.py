@@ -13,7 +13,7 @@ from core.services.knowledge.freshness import FreshnessBoard
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 NAMED = 5  # documents that a message about several names
 
@@ -27,7 +27,7 @@ class Reminders:
 
     def remind(self) -> int:
         """Tell owners what became due since they were last told; how many messages that makes."""
-        today = (self.board.store.head(), self.board.clock.today().isoformat())
+        today = (self.board.repository.head(), self.board.clock.today().isoformat())
         if self._done == today:
             return 0
         attention = self.board.attention()

@@ -15,7 +15,7 @@ from core.services.inbox.news import Landing
 from core.types import Edit, Hit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 KINDS = ("folder", "document", "question")
 MAX_WATCHES = 200  # of one person

@@ -27,8 +27,8 @@ from core.services.platform.settings import Production, TeamSettings
 from core.types import Generation, Profile
 
 if TYPE_CHECKING:
-    from core.adapters.cache.vectors import EmbeddingCache
-    from core.adapters.index.generations import Generations
+    from core.storage.cache.vectors import EmbeddingCache
+    from core.storage.index.generations import Generations
 
 _SAMPLE = 12  # documents that an estimate chunks
 _TIMED = 3  # texts that an estimate embeds

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.curation.frontmatter import read_document
+from core.curation.document.frontmatter import read_document
 from core.errors import Unavailable
 from core.ports import Index, Leg, Ranking
 from core.retrieval.engines import ENGINES, IMAGE, first_difference

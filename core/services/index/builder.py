@@ -19,7 +19,7 @@ from core.analysis import analyser
 from core.bulk import InlineBulk, in_order
 from core.chunking import chunker, embedded_text, known
 from core.chunking.tools import Tools
-from core.curation.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.bill import Bill
 from core.llm.together import THREADS, together
@@ -35,9 +35,9 @@ from core.types import Chunk, Document, Generation, Profile
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations, Parent
+    from core.storage.cache.vectors import EmbeddingCache
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations, Parent
 
 
 _RACES = 4  # times that another machine may publish first
@@ -95,7 +95,7 @@ class IndexBuilder:
 
     def __init__(
         self,
-        store: GitStore,
+        repository: Repository,
         documents: Documents,
         generations: Generations,
         models: Models,
@@ -108,8 +108,8 @@ class IndexBuilder:
     ) -> None:
         """`at_once`: questions that a language model is asked at the same time. `words_first`: seconds of embedding beyond
         which words are published first."""
-        self.store, self.documents, self.generations, self.models, self.cache, self.clock = (
-            store,
+        self.repository, self.documents, self.generations, self.models, self.cache, self.clock = (
+            repository,
             documents,
             generations,
             models,
@@ -121,7 +121,7 @@ class IndexBuilder:
 
     def behind(self, profile: Profile) -> bool:
         """Whether the index does not serve the newest commit yet, or serves words of it alone."""
-        current, head = self.generations.current(profile), self.store.head()
+        current, head = self.generations.current(profile), self.repository.head()
         return bool(head) and (current is None or current.commit != head or bool(current.pending))
 
     def build(
@@ -156,12 +156,12 @@ class IndexBuilder:
     def _embed_pending(self, profile: Profile, progress: Progress, bulk: Bulk | None) -> tuple[int, float]:
         """Fill the cache, until it has every vector that is pending or main moves: the words of what is new come first.
         How many texts were embedded, and in how many seconds."""
-        embedder, head, started = self.models.of(profile), self.store.head(), time.perf_counter()
+        embedder, head, started = self.models.of(profile), self.repository.head(), time.perf_counter()
         step, done = _BETWEEN * (bulk.at_once if bulk else 1), 0
         prepare = lambda step: self.generations.prepare()
         with self.generations.embedding(profile) as texts, in_background(prepare):
             new = evenly(unknown_texts(embedder, self.cache, texts), step)
-            while done < len(new) and self.store.head() == head:
+            while done < len(new) and self.repository.head() == head:
                 some = new[done : done + step]
                 part = lambda n, _, what, done=done: progress(done + n, len(new), what)
                 embed_texts(embedder, self.cache, some, part, bulk)
@@ -183,7 +183,7 @@ class IndexBuilder:
     def _build_newest(self, profile: Profile, full: bool, progress: Progress, bulk: Bulk | None, spent: float) -> Built:
         """One try; finishes what a killed build left."""
         with self.generations.building(profile) as parent:
-            commit = self.store.head()
+            commit = self.repository.head()
             if not commit:
                 raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
             if parent and not full and (parent.manifest["commit"] == commit or self._overtaken(parent, commit)):
@@ -191,7 +191,11 @@ class IndexBuilder:
                 if self.generations.is_whole(parent) and not self._can_have_vectors(profile, parent, bulk):
                     return Built(self.generations.adopt(profile, parent), 0, 0, 0, {}, fresh=False)
                 parent = next(filter(self.generations.is_whole, self.generations.usable(profile)), None)
-            base = None if full or not parent or not self.store.contains(commit, parent.manifest["commit"]) else parent
+            base = (
+                None
+                if full or not parent or not self.repository.contains(commit, parent.manifest["commit"])
+                else parent
+            )
             return self._build(profile, commit, base, self.generations, progress, bulk, words_first=True, spent=spent)
 
     def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
@@ -202,13 +206,13 @@ class IndexBuilder:
     def _overtaken(self, parent: Parent, commit: str) -> bool:
         """Whether another machine indexed a later commit of main than is known here."""
         indexed = parent.manifest["commit"]
-        if not self.generations.copies or self.store.contains(commit, indexed):
+        if not self.generations.copies or self.repository.contains(commit, indexed):
             return False
-        if not self.store.contains(indexed, indexed):
+        if not self.repository.contains(indexed, indexed):
             raise Unavailable(f"The index is at {indexed[:12]}, which is not known here yet. Try again in a moment.")
-        return self.store.contains(indexed, commit)
+        return self.repository.contains(indexed, commit)
 
-    def build_aside(
+    def build_offline(
         self,
         profile: Profile,
         commit: str,
@@ -276,7 +280,7 @@ class IndexBuilder:
             "fallbacks": fallbacks,
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},
-            **({"position": self.store.position(commit)} if profile.engine == LANCE else {}),
+            **({"position": self.repository.position(commit)} if profile.engine == LANCE else {}),
         }
         generation = target.write(
             profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts, embed
@@ -312,7 +316,7 @@ class IndexBuilder:
             path: row[0] for path, row in (before["skipped"] if before else {}).items()
         }
         versions = self.documents.versions(commit, since=before["commit"] if before else "", known=known)
-        entries = self.store.blobs(commit)
+        entries = self.repository.blobs(commit)
         reread = [
             path for path, blob in entries.items() if path not in old or old[path][:2] != [blob, versions.get(path, 1)]
         ]
@@ -338,7 +342,7 @@ class IndexBuilder:
         """The readable documents, and the error of each file that is not."""
         documents: list[Document] = []
         skipped: dict[str, str] = {}
-        for path, raw in zip(paths, self.store.read_blobs([entries[path] for path in paths]), strict=True):
+        for path, raw in zip(paths, self.repository.read_blobs([entries[path] for path in paths]), strict=True):
             try:
                 documents.append(read_document(path, decode(raw), blob=entries[path], version=versions.get(path, 1)))
             except ConcordError as error:

@@ -12,7 +12,7 @@ from core.retrieval.legs.embedders import concatenation
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 
 def embed_texts(

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from core.bulk import InlineBulk, in_order
-from core.curation.links import Link, links
+from core.curation.document.links import Link, links
 from core.errors import Unavailable
 from core.graph.entities import extract
 from core.graph.extraction import ask_entities, labelled

@@ -15,10 +15,10 @@ from core.ports import Clock
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.adapters.index.generations import Generations
-    from core.adapters.store.collection import Collected, StoreNode
-    from core.adapters.store.copies import Copies
-    from core.adapters.store.folders import SharedFolder
+    from core.storage.index.generations import Generations
+    from core.storage.object_store.collection import Collected, StoreNode
+    from core.storage.object_store.copies import PublishedGenerations
+    from core.storage.object_store.folders import SharedFolder
 
 _SHARED = 5  # seconds between two looks at models and reports
 _AGAIN = 60  # seconds after which a node says again what it serves
@@ -43,7 +43,7 @@ class StoreState:
         return "ok" if self.usable else f"down since {self.since}"
 
 
-class Following:
+class IndexSync:
     """Follows what is published. Without a store there is nothing to follow."""
 
     def __init__(
@@ -127,7 +127,7 @@ class Following:
         if self.state:
             self._trying([partial(self.collect, SYSTEM)], whole=False)
 
-    def _copies(self) -> Copies:
+    def _copies(self) -> PublishedGenerations:
         if self.generations.copies is None:
             raise Unavailable("There is no store. Name one with CONCORD_STORE, see docs/store.md.")
         return self.generations.copies

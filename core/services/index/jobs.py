@@ -18,8 +18,8 @@ from core.services.platform.settings import TeamSettings
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.adapters.index.generations import Generations
     from core.services.answers.checks import AnswerChecks
+    from core.storage.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)

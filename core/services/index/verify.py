@@ -17,8 +17,8 @@ from core.services.platform.settings import TeamSettings
 from core.types import Damage, Profile
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
 
 Look = Callable[[], Iterable[Damage]]
 
@@ -40,14 +40,14 @@ class Verifier:
 
     def __init__(
         self,
-        store: GitStore,
+        repository: Repository,
         generations: Generations,
         team_settings: TeamSettings,
         audit: Audit,
         accounts: Accounts,
         looks: Sequence[tuple[str, Look]],
     ) -> None:
-        self.store, self.generations, self.team_settings = store, generations, team_settings
+        self.repository, self.generations, self.team_settings = repository, generations, team_settings
         self.audit, self.accounts = audit, accounts
         self.looks = looks  # whoever keeps files, and can say which of them are damaged
 
@@ -82,7 +82,7 @@ class Verifier:
     def _profile(self, profile: Profile, step: Callable[[str], None]) -> Iterator[str]:
         step("Checking the index")
         serving, production = self.generations.current(profile), self.team_settings.production().profile
-        head = self.store.head()
+        head = self.repository.head()
         if serving is None:
             if profile == production and head:
                 yield "the production profile has no index. Build it with: python -m core reindex"
@@ -100,7 +100,7 @@ class Verifier:
         manifest = self.generations.manifest(profile)
         indexed = {path: row[0] for path, row in manifest["documents"].items()}
         stored = {
-            entry.path: entry.blob for entry in self.store.entries(commit) if entry.path not in manifest["skipped"]
+            entry.path: entry.blob for entry in self.repository.entries(commit) if entry.path not in manifest["skipped"]
         }
         for path in sorted(set(indexed) ^ set(stored)):
             yield f"{path} is only in the {'index' if path in indexed else 'repository'}"

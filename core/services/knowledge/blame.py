@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from core.access import SYSTEM
-from core.curation.review import names
+from core.curation.review.moves import names
 from core.services.knowledge.documents import Documents
 from core.types import Commit
 
@@ -25,12 +25,12 @@ class BlameLine:
 
 def blame(documents: Documents, name: str) -> tuple[BlameLine, ...]:
     """Each line with the commit of the main line that brought it."""
-    document, head = documents.show(name), documents.store.head()
-    lines = documents.store.blame(head, document.path)
+    document, head = documents.show(name), documents.repository.head()
+    lines = documents.repository.blame(head, document.path)
     wanted = {commit for commit, _ in lines}
-    steps = {commit.id: commit for commit, _ in documents.store.log(head) if commit.id in wanted}
+    steps = {commit.id: commit for commit, _ in documents.repository.log(head) if commit.id in wanted}
     for commit in wanted - set(steps):  # a step inside a merged change
-        steps |= {step.id: step for step, _ in documents.store.log(commit, limit=1)}
+        steps |= {step.id: step for step, _ in documents.repository.log(commit, limit=1)}
     return tuple(BlameLine(n, text, steps.get(commit)) for n, (commit, text) in enumerate(lines, 1))
 
 

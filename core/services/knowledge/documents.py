@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed, require
-from core.curation.foreign import MARKDOWN
-from core.curation.frontmatter import decode, read_document
-from core.curation.limits import check_limits
-from core.curation.names import free_name, safe_path
-from core.curation.passages import nearest, places
-from core.curation.pictures import blob_id
-from core.curation.proposals import check_pictures
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.limits import check_limits
+from core.curation.document.names import free_name, safe_path
+from core.curation.document.passages import nearest, places
+from core.curation.pictures.picture_files import blob_id
+from core.curation.review.proposals import check_pictures
+from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
 from core.services.knowledge import folders
@@ -22,7 +22,7 @@ from core.services.platform.main_line import MainLine
 from core.types import NOTHING, Commit, Document, Edit
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 
 _RENAME_THERE = "Only .md is read from a repository. Rename it there, or bring the files in without their history."
@@ -93,20 +93,20 @@ class Documents:
 
     def __init__(
         self,
-        store: GitStore,
+        repository: Repository,
         admit: Callable[[Document], None] = lambda document: None,
         words: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        self.store, self.admit, self.line = store, admit, MainLine(store)
+        self.repository, self.admit, self.line = repository, admit, MainLine(repository)
         self.words = words  # the team's own for statuses
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
         """How often each document was changed on the main line."""
-        steps = self.store.log(commit, since=since)
+        steps = self.repository.log(commit, since=since)
         if since and steps and since not in steps[-1][0].parents[:1]:  # main moved to where another line is the first
-            steps, known = self.store.log(commit), None
+            steps, known = self.repository.log(commit), None
         return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
 
     def all(self, revision: str = "main") -> tuple[Document, ...]:
@@ -118,15 +118,15 @@ class Documents:
         return self._load(revision)[1]
 
     def _load(self, revision: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
-        commit = self.store.head() if revision == "main" else self.store.resolve(revision)
+        commit = self.repository.head() if revision == "main" else self.repository.resolve(revision)
         if self._listed[0] != commit or not commit:
             self._listed = (commit, *self._read_all(commit)) if commit else ("", (), ())
         return self._listed[1], self._listed[2]
 
     def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
-        entries, versions = self.store.entries(commit), self.versions(commit)
+        entries, versions = self.repository.entries(commit), self.versions(commit)
         readable, broken = [], []
-        for entry, raw in zip(entries, self.store.read_blobs([entry.blob for entry in entries]), strict=True):
+        for entry, raw in zip(entries, self.repository.read_blobs([entry.blob for entry in entries]), strict=True):
             try:
                 readable.append(
                     read_document(entry.path, decode(raw), blob=entry.blob, version=versions.get(entry.path, 1))
@@ -145,7 +145,7 @@ class Documents:
         try:
             commit = self.line.moment(as_of).commit
         except (BadInput, Refused):
-            commit = self.store.resolve(as_of)
+            commit = self.repository.resolve(as_of)
             if not allowed(actor, "propose a change") and all(commit != state for state, _ in self.line.states()):
                 raise Refused(
                     f"{as_of!r} is no state of the main line, and only authors and above may read what is not merged."
@@ -160,10 +160,10 @@ class Documents:
 
     def touched(self) -> Mapping[str, Commit]:
         """The last commit of every document, by path."""
-        head = self.store.head()
+        head = self.repository.head()
         if self._touched[0] != head:
             last: dict[str, Commit] = {}
-            for commit, edits in self.store.log(head):
+            for commit, edits in self.repository.log(head):
                 for edit in edits:
                     last.setdefault(edit.path, commit)
             self._touched = (head, last)
@@ -171,19 +171,19 @@ class Documents:
 
     def at(self, step: Commit) -> Document:
         """A document as a step of its history holds it, at the path it had then."""
-        return read_document(step.path, decode(self.store.read(step.id, step.path)))
+        return read_document(step.path, decode(self.repository.read(step.id, step.path)))
 
     def history(self, name: str) -> tuple[Version, ...]:
         """Versions, newest first."""
         document = self.show(name)
-        steps = self.store.history(self.store.head(), document.path)
+        steps = self.repository.history(self.repository.head(), document.path)
         return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
 
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
         """Where a passage of one version is in another; None if it changed."""
         if version == document.version:
             return (start, end)
-        steps, back = self.store.history(self.store.head(), document.path), document.version - version
+        steps, back = self.repository.history(self.repository.head(), document.path), document.version - version
         try:
             old = self.at(steps[back]) if 0 < back < len(steps) else None
         except ConcordError:
@@ -194,7 +194,7 @@ class Documents:
 
     def inventory(self, progress: Progress = no_progress) -> Imported:
         """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in the repository."""
-        head, refused, good = self.store.head(), list(self.unreadable()), list[str]()
+        head, refused, good = self.repository.head(), list(self.unreadable()), list[str]()
         for n, document in enumerate(documents := self.all(), 1):
             try:
                 check_limits(document.text)
@@ -203,7 +203,7 @@ class Documents:
             except ConcordError as error:
                 refused.append((document.path, str(error)))
             progress(n, len(documents), "Reading")
-        pictures, paths = tuple(entry.path for entry in self.store.pictures(head)), self.store.paths(head)
+        pictures, paths = tuple(entry.path for entry in self.repository.pictures(head)), self.repository.paths(head)
         refused += [(path, _RENAME_THERE) for path in paths if _is_other_markdown(path)]
         skipped = tuple(folders.skipped(folders.of_paths(paths)))
         return Imported(head, tuple(good), (), (), tuple(sorted(refused)), skipped=skipped, pictures=pictures)
@@ -224,7 +224,7 @@ class Documents:
         require(actor, "import documents")
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
-        stored = [entry.path for entry in self.store.entries(self.store.head())]
+        stored = [entry.path for entry in self.repository.entries(self.repository.head())]
         listed = folders.listing(folder)
         read = folders.documents(listed, into, stored, self.admit, progress, self.words())
         text = message or f"Import {len(read.files)} documents from {folder.name}"
@@ -247,19 +247,19 @@ class Documents:
     ) -> Imported:
         """Commit documents and pictures to the main line, without those that are equal already."""
         require(actor, "import documents")
-        head = self.store.head()
-        have = {entry.path: entry.blob for entry in self.store.entries(head)}
-        current = dict(zip(have, self.store.read_blobs(list(have.values())), strict=True))
+        head = self.repository.head()
+        have = {entry.path: entry.blob for entry in self.repository.entries(head)}
+        current = dict(zip(have, self.repository.read_blobs(list(have.values())), strict=True))
         fresh = {path: content for path, content in files.items() if current.get(path) != content}
         warnings = _duplicate_ids({**current, **files}, set(fresh))
-        stored = {entry.path: entry for entry in self.store.pictures(head)}
+        stored = {entry.path: entry for entry in self.repository.pictures(head)}
         pictures = {p: raw for p, raw in images.items() if p not in stored or stored[p].blob != blob_id(raw)}
         sizes = {path: entry.size for path, entry in stored.items()} | {
             path: len(raw) for path, raw in pictures.items()
         }
         check_pictures(files, sizes)
         written = {**fresh, **pictures}
-        commit = self.store.commit("main", written, actor.person, message, expected=head) if written else head
+        commit = self.repository.commit("main", written, actor.person, message, expected=head) if written else head
         return Imported(
             commit=commit,
             added=tuple(sorted(path for path in fresh if path not in have)),

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
-from core.curation.frontmatter import MAX_BYTES
+from core.curation.document.frontmatter import MAX_BYTES
 from core.errors import BadInput
 from core.ports import Clock
 
 if TYPE_CHECKING:
-    from core.adapters.state.rows.knowledge import DraftRows
+    from core.storage.state.rows.knowledge import DraftRows
 
 
 RECENT = timedelta(hours=12)  # who typed within them may still be at it

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from core.access import Actor, require
-from core.curation.pictures import is_picture
+from core.curation.pictures.picture_files import is_picture
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents
 from core.types import Document
@@ -54,7 +54,7 @@ class Exports:
     def _picture(self, path: str) -> bytes | None:
         """A picture of the newest state; None where there is none."""
         try:
-            return self.documents.store.read(self.documents.store.head(), path) if is_picture(path) else None
+            return self.documents.repository.read(self.documents.repository.head(), path) if is_picture(path) else None
         except ConcordError:
             return None
 

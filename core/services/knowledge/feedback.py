@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
-from core.curation.proposals import check_text
-from core.curation.render import plain
+from core.curation.review.proposals import check_text
+from core.curation.text.render import plain
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Subject
@@ -18,7 +18,7 @@ from core.services.people.audit import Audit
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 KINDS = {"wrong": "This is wrong", "right": "Still right", "comment": "Comment"}
 MAX_QUOTE = 400

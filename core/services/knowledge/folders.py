@@ -7,16 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.curation import foreign, limits, metadata
-from core.curation.conversions import CONVERTED
-from core.curation.findings import CheckContext, File
-from core.curation.foreign import MARKDOWN, MAX_EMBEDDED, brought
-from core.curation.frontmatter import MAX_BYTES, read_document
-from core.curation.limits import check_limits
-from core.curation.names import collision_key, safe_path
-from core.curation.pictures import SUFFIXES, checked, is_picture
-from core.curation.proposals import shown_pictures
-from core.curation.uploads import placed, usable
+from core.curation.checks import metadata
+from core.curation.checks.findings import CheckContext, File
+from core.curation.document import limits
+from core.curation.document.frontmatter import MAX_BYTES, read_document
+from core.curation.document.limits import check_limits
+from core.curation.document.names import collision_key, safe_path
+from core.curation.pictures.picture_files import SUFFIXES, checked, is_picture
+from core.curation.review.proposals import shown_pictures
+from core.curation.upload import foreign
+from core.curation.upload.conversions import CONVERTED
+from core.curation.upload.foreign import MARKDOWN, MAX_EMBEDDED, brought
+from core.curation.upload.uploads import placed, usable
 from core.errors import BadInput, ConcordError
 from core.ports import Progress
 from core.types import NOTHING, Document

@@ -9,9 +9,9 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
-from core.curation.freshness import Freshness, freshness
-from core.curation.frontmatter import decode, read_document
-from core.curation.writing import with_fields
+from core.curation.document.freshness import Freshness, freshness
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.writing import with_fields
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.services.knowledge.documents import Documents
@@ -19,8 +19,8 @@ from core.services.people.audit import Audit
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import State
 
 YEAR = timedelta(days=365)  # until the next review, unless somebody says otherwise
 
@@ -40,13 +40,13 @@ class FreshnessBoard:
     def __init__(
         self,
         documents: Documents,
-        store: GitStore,
+        repository: Repository,
         moving_main: Callable[[], AbstractContextManager[State]],
         audit: Audit,
         clock: Clock,
         merged: Callable[[Actor], object],
     ) -> None:
-        self.documents, self.store, self.moving_main = documents, store, moving_main
+        self.documents, self.repository, self.moving_main = documents, repository, moving_main
         self.audit, self.clock, self.merged = audit, clock, merged
 
     def attention(self) -> Attention:
@@ -72,14 +72,14 @@ class FreshnessBoard:
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
         with self.moving_main() as state:
-            head = self.store.head()
-            if name not in {entry.path for entry in self.store.entries(head)}:
+            head = self.repository.head()
+            if name not in {entry.path for entry in self.repository.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
-            text = decode(self.store.read(head, name))
+            text = decode(self.repository.read(head, name))
             files = {name: with_fields(text, {"review_due": until}).encode()}
             title = read_document(name, text).title
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
-            commit = self.store.commit("main", files, actor.person, note, expected=head)
+            commit = self.repository.commit("main", files, actor.person, note, expected=head)
             self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
         self.merged(actor)
         return commit

@@ -10,8 +10,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, allowed, require
-from core.curation.names import top_folder
-from core.curation.questions import one_line, same_form
+from core.curation.document.names import top_folder
+from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Clock
 from core.services.answers.asking import Place
@@ -22,7 +22,7 @@ from core.services.platform.settings import QuestionSettings
 from core.types import Document, DocumentFacts
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 MAX_NOTE = 2000
 MOST_OPEN = 100  # gaps of one account

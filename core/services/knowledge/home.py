@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
 from core.services.platform.settings import TeamSettings
 from core.types import Commit, Edit, Generation
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,11 @@ class Home:
         self,
         documents: Documents,
         freshness: FreshnessBoard,
-        store: GitStore,
+        repository: Repository,
         generations: Generations,
         team_settings: TeamSettings,
     ) -> None:
-        self.documents, self.freshness, self.store = documents, freshness, store
+        self.documents, self.freshness, self.repository = documents, freshness, repository
         self.generations, self.team_settings = generations, team_settings
 
     def overview(self, steps: int = 8) -> Overview:
@@ -70,29 +70,35 @@ class Home:
             folders=_counts(top_folder(document.path) or "top level" for document in documents),
             attention=self.freshness.attention(),
             unreadable=self.documents.unreadable(),
-            recent=tuple(Step(commit, edits) for commit, edits in self.store.log(self.store.head(), limit=steps)),
+            recent=tuple(
+                Step(commit, edits) for commit, edits in self.repository.log(self.repository.head(), limit=steps)
+            ),
             index=self.index_state(),
         )
 
     def index_state(self) -> IndexState:
         """The serving generation, and how many commits it is behind."""
         profile = self.team_settings.production().profile
-        serving, head = self.generations.current(profile), self.store.head()
+        serving, head = self.generations.current(profile), self.repository.head()
         if serving is None or serving.commit == head or not head:
             return IndexState(serving, 0, self.generations.pinned(profile))
-        known = self.store.contains(head, serving.commit)
+        known = self.repository.contains(head, serving.commit)
         return IndexState(
-            serving, len(self.store.log(head, since=serving.commit)) if known else 1, self.generations.pinned(profile)
+            serving,
+            len(self.repository.log(head, since=serving.commit)) if known else 1,
+            self.generations.pinned(profile),
         )
 
     def found_since(self, commit: str) -> str:
         """Since when a commit can be found; "" while it cannot."""
         profile = self.team_settings.production().profile
         serving = self.generations.current(profile)
-        if serving is None or not self.store.contains(serving.commit, commit):
+        if serving is None or not self.repository.contains(serving.commit, commit):
             return ""
         holding = [
-            generation for generation in self.generations.all(profile) if self.store.contains(generation.commit, commit)
+            generation
+            for generation in self.generations.all(profile)
+            if self.repository.contains(generation.commit, commit)
         ]
         return min((generation.built for generation in holding), default=serving.built)
 

@@ -10,14 +10,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
-from core.curation import limits, pictures
-from core.curation.links import picture_paths
+from core.curation.document import limits
+from core.curation.document.links import picture_paths
+from core.curation.pictures import picture_files
 from core.errors import BadInput, NotFound
 from core.services.knowledge.drafts import Drafts
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,8 @@ class HeldPicture:
 class Pictures:
     """Pictures by commit and by blob. A blob's id is its address, so what was fetched once stays right."""
 
-    def __init__(self, store: GitStore, drafts: Drafts) -> None:
-        self.store, self.drafts = store, drafts
+    def __init__(self, repository: Repository, drafts: Drafts) -> None:
+        self.repository, self.drafts = repository, drafts
         self._at = lru_cache(maxsize=64)(self._blobs)
         self._approved = lru_cache(maxsize=2)(self._ever_approved)
 
@@ -51,15 +52,15 @@ class Pictures:
         return self._at(commit)
 
     def _blobs(self, commit: str) -> Mapping[str, str]:
-        return {entry.path: entry.blob for entry in self.store.pictures(commit)}
+        return {entry.path: entry.blob for entry in self.repository.pictures(commit)}
 
     def _ever_approved(self, head: str) -> frozenset[str]:
-        steps = self.store.log(head)
-        return frozenset(edit.blob for _, edits in steps for edit in edits if pictures.is_picture(edit.path))
+        steps = self.repository.log(head)
+        return frozenset(edit.blob for _, edits in steps for edit in edits if picture_files.is_picture(edit.path))
 
     def of(self, document: Document) -> tuple[ShownPicture, ...]:
         """The pictures that an approved document shows, and those that it names and that are missing."""
-        there = {entry.path: entry for entry in self.store.pictures(self.store.head())}
+        there = {entry.path: entry for entry in self.repository.pictures(self.repository.head())}
         return tuple(
             ShownPicture(path, there[path].blob, there[path].size) if path in there else ShownPicture(path)
             for path in sorted(picture_paths(document))
@@ -68,12 +69,12 @@ class Pictures:
     def read(self, actor: Actor, blob: str, name: str) -> bytes:
         """A picture by its blob: an approved one for every reader, others for those who may see changes."""
         require(actor, "read documents")
-        raw, head = self.store.blob(blob), self.store.head()
-        if raw is None or not pictures.is_picture(name) or not pictures.fits(name, raw):
+        raw, head = self.repository.blob(blob), self.repository.head()
+        if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
             raise NotFound("There is no such picture.")
         if blob not in self.blobs(head).values() and blob not in self._approved(head):
             require(actor, "propose a change")
-        return pictures.checked(name, raw) if pictures.content_type(name) == "image/svg+xml" else raw
+        return picture_files.checked(name, raw) if picture_files.content_type(name) == "image/svg+xml" else raw
 
     # ------------------------------------------------------------ in a draft
 
@@ -81,14 +82,14 @@ class Pictures:
         """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
         require(actor, "propose a change")
         waiting = self.held(actor, place)
-        taken = {*self.blobs(self.store.head()), *waiting}
-        path = pictures.place(document, name, taken)
-        content = pictures.checked(path, raw)
+        taken = {*self.blobs(self.repository.head()), *waiting}
+        path = picture_files.place(document, name, taken)
+        content = picture_files.checked(path, raw)
         if len(waiting) >= limits.PICTURES_OF_DOCUMENT:
             raise BadInput(f"A document has at most {limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
-        blob = self.store.stage(content)
+        blob = self.repository.stage(content)
         self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}))
-        folder = posixpath.basename(pictures.folder_of(document))
+        folder = posixpath.basename(picture_files.folder_of(document))
         words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
         return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
 
@@ -102,14 +103,14 @@ class Pictures:
         """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
         require(actor, "propose a change")
         files: dict[str, bytes | None] = {}
-        here = pictures.folder_of(path)
+        here = picture_files.folder_of(path)
         for old, blob in self.held(actor, place).items():
             folder, name = old.rsplit("/", 1)
             written, now = posixpath.basename(folder), posixpath.basename(here)
             if written != now:
                 text = text.replace(f"]({written}/{name})", f"]({now}/{name})")
             if f"{here}/{name}" in picture_paths(Document("", path, "", text)):
-                files[f"{here}/{name}"] = self.store.blob(blob)
+                files[f"{here}/{name}"] = self.repository.blob(blob)
         return {path: text.encode(), **files}
 
     def forget(self, actor: Actor, place: str) -> None:

@@ -11,8 +11,8 @@ from core.errors import BadInput, NotFound, Refused, Unfit
 from core.ports import Clock
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
     from core.services.people.audit import Audit
+    from core.storage.state.database import Database
 
 VERSION = 2  # of the probes: raise it when they ask something else or want more, and every model must be checked again
 

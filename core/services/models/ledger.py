@@ -21,7 +21,7 @@ from core.ports import Clock, Spent
 from core.services.models.prices import Prices
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 _OPEN = "not finished"
 _STOPS: ContextVar[bool] = ContextVar("stops", default=False)

@@ -106,7 +106,7 @@ def _read(packed: str | None) -> Answer | None:
     return Answer(**raw, first=first, cached=True)
 
 
-class Forgetful:
+class NoCache:
     """The `Texts` port that keeps nothing."""
 
     def get(self, key: str) -> str | None:
@@ -116,7 +116,7 @@ class Forgetful:
         """Nothing is kept."""
 
 
-class AnyModel:
+class AllowAll:
     """Lets every model be asked."""
 
     def require(self, model: str, server: str, purpose: str) -> None:
@@ -146,7 +146,7 @@ class MeteredModels:
 
     def probed(self, name: str = "") -> Llm:
         """A model for its probes: paid for and recorded, but always asked anew, and whether or not it is fit."""
-        return Metered(self._models.llm(name), self._ledger, Forgetful(), AnyModel())
+        return Metered(self._models.llm(name), self._ledger, NoCache(), AllowAll())
 
     def llm(self, name: str = "") -> Llm:
         return Metered(self._models.llm(name), self._ledger, self._answers, self._gate)

@@ -17,9 +17,9 @@ from core.services.people.audit import Audit
 from core.services.people.tries import MAX_TRIES, WORDS, Source, Tries, Try
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
-    from core.adapters.state.rows.people import AccountRows
     from core.adapters.system.passwords import Argon2
+    from core.storage.state.database import Database, State
+    from core.storage.state.rows.people import AccountRows
 
 DEMO: tuple[Actor, ...] = (
     Actor("reader", "Robin Falk", "robin@meridale.example", "reader"),

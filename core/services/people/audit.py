@@ -11,8 +11,8 @@ from core.ports import Clock
 from core.spreadsheet import csv_text
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database, State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database, State
 
 MAX_DETAIL = 21_000  # characters; a comment and who wrote it
 
@@ -39,8 +39,8 @@ class AuditEntry:
 class Audit:
     """Writes and reads the audit."""
 
-    def __init__(self, database: Database, store: GitStore, clock: Clock) -> None:
-        self.database, self.store, self.clock = database, store, clock
+    def __init__(self, database: Database, repository: Repository, clock: Clock) -> None:
+        self.database, self.repository, self.clock = database, repository, clock
 
     def record(
         self, state: State, actor: Actor, action: str, what: str, *, change: int = 0, commit: str = "", detail: str = ""
@@ -81,12 +81,12 @@ class Audit:
 
     def problems(self) -> Iterator[str]:
         """Where audit and main line disagree."""
-        stored = {step.id for step, _ in self.store.log(self.store.head())}
+        stored = {step.id for step, _ in self.repository.log(self.repository.head())}
         named = self.database.audit.commits()
         for commit in sorted(stored - named):
             yield f"commit {commit[:12]} is in the repository but not in the audit"
         lost = named - stored
-        for commit in sorted(lost - self.store.ancestors(self.store.head()) if lost else ()):
+        for commit in sorted(lost - self.repository.ancestors(self.repository.head()) if lost else ()):
             yield f"commit {commit[:12]} is in the audit but not in the repository"
 
 

@@ -8,7 +8,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 
 class AccountKeys:

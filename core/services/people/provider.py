@@ -14,7 +14,7 @@ from core.services.people.audit import Audit
 from core.settings import ProviderSettings
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 Claims = Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from core.access import Actor
 from core.errors import BadInput, Conflict, UnderWay
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 KEPT = 24 * 3600.0  # seconds that an answer is repeated
 LONGEST = 600.0  # seconds after which no request is still being worked on

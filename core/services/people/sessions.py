@@ -16,7 +16,7 @@ from core.errors import NotFound
 from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 TOUCH = 60.0  # seconds: `seen` is written at most so often
 _BROWSERS = (

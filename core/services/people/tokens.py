@@ -18,7 +18,7 @@ from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database, State
+    from core.storage.state.database import Database, State
 
 MARK = "concord_"  # what every token begins with, so that people and scanners recognise one
 DAYS, MAX_DAYS = (30, 90, 365), 365

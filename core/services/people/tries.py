@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from core.services.people.keys import AccountKeys
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 MAX_TRIES, WINDOW = 5, 300.0  # for an account from one place, within so many seconds
 HOUR = 3600.0

@@ -21,11 +21,11 @@ from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
-    from core.adapters.state.database import Database
-    from core.adapters.store.backups import StoredBackups
     from core.adapters.system.archives import Archives
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
+    from core.storage.object_store.backups import StoredBackups
+    from core.storage.state.database import Database
 
 _FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
 
@@ -48,7 +48,7 @@ class Backups:
     """Takes backups of the workspace in `home`, and restores one into it."""
 
     home: Path
-    store: GitStore
+    repository: Repository
     database: Database
     generations: Generations
     team_settings: TeamSettings
@@ -80,14 +80,14 @@ class Backups:
                 progress(0, 3, "Copying the index")
                 self._copy_index(folder)
             progress(1, 3, "Copying documents and database")
-            with self.database.frozen(self.store.heads) as (heads, copy_database):
+            with self.database.frozen(self.repository.heads) as (heads, copy_database):
                 copy_database(folder / "app.db")
-            self.store.copy(folder / "kb.git", heads)
+            self.repository.copy(folder / "kb.git", heads)
             for name in _FOLDERS:
                 _copy_folder(self.home / name, folder / name)
             progress(2, 3, "Writing the manifest")
             facts = {
-                "workspace": self.store.workspace(),
+                "workspace": self.repository.workspace(),
                 "version": __version__,
                 "created": self.clock.stamp(),
                 "branches": heads,
@@ -125,7 +125,7 @@ class Backups:
         with self.archives.restoring(self.home, address or str(source)):
             progress(1, 3, "Copying files")
             self.archives.unpack(source, manifest, self.home)
-            self.store.refuse_foreign_config()
+            self.repository.refuse_foreign_config()
             self.database.load(self.home / "app.db")
             if problems := self.ready(progress):
                 said = " ".join(problems)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.ports import Processes
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 SHARED_LEASE = 30.0  # seconds that a job is a worker's without a sign of life, where nodes share a database
 LEASE = 120.0  # the same on one machine: the kernel says at once that a worker died, and a busy one may be late

@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 from core.errors import ConcordError
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database
 
 PAUSE = 1.0  # seconds between two looks at the shared repository
 GRACE = 5.0  # seconds in which whoever moved the main line may record it; after that they are dead
 _LOG = logging.getLogger(__name__)
 
 
-class Follower:
+class RepositorySync:
     """Keeps the clone of a node near the shared repository, while the node runs."""
 
     def __init__(
         self,
-        store: GitStore,
+        repository: Repository,
         database: Database,
         repair: Callable[[], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.store, self.database, self.repair, self.clock = store, database, repair, clock
+        self.repository, self.database, self.repair, self.clock = repository, database, repair, clock
         self._unknown: tuple[str, float] = ("", 0.0)  # a commit of main that the audit lacks, and since when
 
     def run(self, ending: threading.Event) -> None:
         """Look about every second until the node ends; without a shared repository there is nothing to follow."""
         said = ""
-        while self.store.clone and not ending.wait(PAUSE):
+        while self.repository.clone and not ending.wait(PAUSE):
             try:
                 self.look()
                 said = ""
@@ -48,8 +48,8 @@ class Follower:
 
     def look(self) -> None:
         """Once: fetch, and record a commit whose node died before it did."""
-        self.store.follow()
-        head = self.store.head()
+        self.repository.follow()
+        head = self.repository.head()
         if not head or self.database.audit.last_commit() == head:
             self._unknown = ("", 0.0)
         elif self._unknown[0] != head:

@@ -10,9 +10,9 @@ from core.errors import Corrupt, Refused
 from core.types import RESTORE, Damage
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.index.generations import Generations
-    from core.adapters.state.database import Database
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
+    from core.storage.state.database import Database
 
 NEW_DATABASE = "python -m core init --new-database"
 
@@ -20,24 +20,24 @@ NEW_DATABASE = "python -m core init --new-database"
 class WorkspaceGuard:
     """Repository, database and index of one workspace carry its id."""
 
-    def __init__(self, store: GitStore, database: Database, generations: Generations) -> None:
-        self.store, self.database, self.generations = store, database, generations
+    def __init__(self, repository: Repository, database: Database, generations: Generations) -> None:
+        self.repository, self.database, self.generations = repository, database, generations
 
     def open(self) -> None:
         """Create what never was, bring an older workspace to this version, refuse one that lost something."""
-        self.store.prepare()
+        self.repository.prepare()
         workspace = self._checked()
-        if not self.store.exists():  # nodes that start at once with an empty database agree on the id of the first
+        if not self.repository.exists():  # nodes that start at once with an empty database agree on the id of the first
             self.database.create(workspace)
             workspace = self.database.facts().workspace
-        workspace = self.store.create(workspace)  # the id of whoever was first, where two open it at once
+        workspace = self.repository.create(workspace)  # the id of whoever was first, where two open it at once
         self.database.create(workspace)
         self.generations.belong(workspace)
 
     def _checked(self) -> str:
         """The id of the workspace, a new one where there is none yet."""
         history, facts = (
-            self.store.has_history(),
+            self.repository.has_history(),
             self.database.facts(),
         )  # in this order: another node may be starting, too
         if not facts.version and history:
@@ -46,38 +46,38 @@ class WorkspaceGuard:
                 f"{RESTORE}. Or start a new one without the accounts, approvals, discussions, "
                 f"query sets and audit of the old one: {NEW_DATABASE}"
             )
-        if facts.commit and not self.store.exists():
+        if facts.commit and not self.repository.exists():
             raise Corrupt(
-                f"The knowledge base {self.store.path} is missing, but the database knows its commits up to "
+                f"The knowledge base {self.repository.path} is missing, but the database knows its commits up to "
                 f"{facts.commit[:12]}. {RESTORE}"
             )
-        theirs = self.store.workspace()
-        if self.store.clone:  # another repository lacks everything that the database knows
+        theirs = self.repository.workspace()
+        if self.repository.clone:  # another repository lacks everything that the database knows
             self._same(facts.workspace, theirs)
         self._refuse_lost(facts.commit or self.generations.newest_commit())
         return self._same(facts.workspace, theirs)
 
     def _refuse_lost(self, known: str) -> None:
-        if damages := self.store.lost(known):
+        if damages := self.repository.lost(known):
             raise Corrupt("\n".join(map(str, damages)))
 
     def _same(self, ours: str, theirs: str) -> str:
         """One id from the database and the repository. A new one is written to the repository first, so a kill in between heals."""
-        if ours and theirs and ours != theirs and self.store.clone:
+        if ours and theirs and ours != theirs and self.repository.clone:
             raise Corrupt(
                 f"The shared repository belongs to workspace {theirs}, the database to {ours}. Check CONCORD_REPOSITORY and "
                 "CONCORD_DATABASE."
             )
         if ours and theirs and ours != theirs:
             raise Corrupt(
-                f"The knowledge base {self.store.path} belongs to workspace {theirs}, the database {self.database.place} to "
+                f"The knowledge base {self.repository.path} belongs to workspace {theirs}, the database {self.database.place} to "
                 f"{ours}. {RESTORE}. If they do belong together: "
-                f"git --git-dir={self.store.path} config concord.workspace {ours}"
+                f"git --git-dir={self.repository.path} config concord.workspace {ours}"
             )
-        if ours and not theirs and self.store.has_config() and not self.store.clone:
+        if ours and not theirs and self.repository.has_config() and not self.repository.clone:
             raise Corrupt(
-                f"The knowledge base {self.store.path} does not say to which workspace it belongs, the database says {ours}. "
-                f"If they belong together: git --git-dir={self.store.path} config concord.workspace {ours}. "
+                f"The knowledge base {self.repository.path} does not say to which workspace it belongs, the database says {ours}. "
+                f"If they belong together: git --git-dir={self.repository.path} config concord.workspace {ours}. "
                 f"Else: {RESTORE}"
             )
         return ours or theirs or uuid.uuid4().hex
@@ -91,11 +91,11 @@ class WorkspaceGuard:
             yield Damage(self.database.name, f"cannot be read ({error})", RESTORE)
         if facts and facts.version:
             yield from self.database.damaged()
-        elif facts and self.store.has_history():
+        elif facts and self.repository.has_history():
             cure = f"{RESTORE}. Or start a new one: {NEW_DATABASE}"
             yield Damage(self.database.name, "is missing or empty", cure)
-        if self.store.exists():
-            yield from self.store.damaged(*((facts.commit, facts.workspace) if facts else ()))
+        if self.repository.exists():
+            yield from self.repository.damaged(*((facts.commit, facts.workspace) if facts else ()))
         elif facts and facts.commit:
             yield Damage("kb.git", "is missing", RESTORE)
         if facts and facts.workspace:
@@ -104,13 +104,13 @@ class WorkspaceGuard:
     def share(self) -> None:
         """Fill an empty shared repository with the documents of a workspace that had its repository for itself."""
         self._refuse_lost(self.database.facts().commit)
-        self.store.share()
+        self.repository.share()
 
     def new_database(self) -> None:
         """Start a database beside a repository that lost its own; the numbers of past changes are not given again."""
         if self.database.facts().version:
             raise Refused(f"There is a database in {self.database.place}. Move it away first.")
         self._refuse_lost(self.generations.newest_commit())
-        last = self.store.last_change()
-        self.database.create(self.store.create(self.store.workspace() or uuid.uuid4().hex))
+        last = self.repository.last_change()
+        self.database.create(self.repository.create(self.repository.workspace() or uuid.uuid4().hex))
         self.database.start_changes_after(last)

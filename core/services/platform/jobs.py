@@ -17,7 +17,7 @@ from core.services.people.audit import Audit
 from core.services.platform.crew import Crew
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 MAX_ATTEMPTS = 5
 _PAUSE = 0.25  # seconds between two progress updates in the database

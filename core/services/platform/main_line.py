@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from core.errors import BadInput, NotFound, Refused
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 SHORTEST = 7  # characters of a commit id
 
@@ -25,8 +25,8 @@ class Moment:
 class MainLine:
     """Finds the states that were approved; what is not merged was never one of them."""
 
-    def __init__(self, store: GitStore) -> None:
-        self.store = store
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
         self._read: tuple[str, tuple[tuple[str, date], ...]] = ("", ())
 
     def moment(self, when: str) -> Moment:
@@ -51,9 +51,9 @@ class MainLine:
 
     def states(self) -> tuple[tuple[str, date], ...]:
         """Every commit of the main line with its day, newest first."""
-        head = self.store.head()
+        head = self.repository.head()
         if self._read[0] != head:
-            self._read = (head, self.store.main_line(head) if head else ())
+            self._read = (head, self.repository.main_line(head) if head else ())
         return self._read[1]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from core import profiles, strict
-from core.curation.names import safe_profile
+from core.curation.document.names import safe_profile
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.retrieval import config as configs
 from core.retrieval.confidence import THRESHOLD
@@ -22,7 +22,7 @@ from core.retrieval.prompts import PROMPTS, RerankPrompt
 from core.types import NOTHING, Frozen, Person, Profile, SearchConfig
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 _BRANCH = "settings"
 _PROFILES = "profiles.yaml"
@@ -117,8 +117,8 @@ class TunedPrompt:
 class TeamSettings:
     """Reads and writes the settings branch. Every search asks for its head; what a commit says is read once."""
 
-    def __init__(self, store: GitStore) -> None:
-        self.store = store
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
         self._profiles = lru_cache(maxsize=8)(self._profiles_at)
         self._production = lru_cache(maxsize=8)(self._production_at)
         self._questions = lru_cache(maxsize=8)(self._questions_at)
@@ -259,7 +259,7 @@ class TeamSettings:
 
     def head(self) -> str:
         """The newest commit of the settings, for `promote` to check that nobody wrote in between."""
-        return self.store.head(_BRANCH)
+        return self.repository.head(_BRANCH)
 
     def make_default(self, name: str, author: Person) -> Production:
         """Put another profile into production; the configuration stays."""
@@ -287,8 +287,8 @@ class TeamSettings:
 
     def start(self, author: Person) -> None:
         """What a new knowledge base searches with; one that has documents or settings keeps its own."""
-        self.store.follow()
-        if not self.head() and not self.store.head():
+        self.repository.follow()
+        if not self.head() and not self.repository.head():
             value = {"profile": self.profile().name, "config": configs.shape(configs.RECOMMENDED), "evidence": _START}
             with suppress(Conflict):  # another node starts at the same moment
                 self._write(_SEARCH, value, author, "Start with the recommended configuration", "")
@@ -296,7 +296,7 @@ class TeamSettings:
     def original(self) -> Production:
         """What was in production before the first promotion."""
         head = self.head()
-        first = list(self.store.log(head))[-1][0].id if head else ""
+        first = list(self.repository.log(head))[-1][0].id if head else ""
         started = self._parse(first, _SEARCH).get("evidence") == _START
         return self._production(first) if started else Production(profiles.check(profiles.DEFAULT), configs.PRODUCTION)
 
@@ -310,9 +310,9 @@ class TeamSettings:
 
     def promotions(self) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
-        head = self.store.head(_BRANCH)
+        head = self.repository.head(_BRANCH)
         promotions = []
-        for commit, edits in self.store.log(head) if head else ():
+        for commit, edits in self.repository.log(head) if head else ():
             raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
             promoted = next((profile for profile in self.profiles() if profile.name == raw.get("profile")), None)
             if promoted is not None and "config" in raw and raw.get("evidence") != _START:
@@ -328,7 +328,7 @@ class TeamSettings:
         if not head:
             return {}
         try:
-            raw = yaml.safe_load(self.store.read(head, path))
+            raw = yaml.safe_load(self.repository.read(head, path))
         except NotFound:
             return {}
         except yaml.YAMLError:
@@ -340,7 +340,7 @@ class TeamSettings:
     def _write(
         self, path: str, value: Mapping[str, Any], author: Person, message: str, seen: str | None = None
     ) -> None:
-        self.store.follow()
+        self.repository.follow()
         head = self.head() if seen is None else seen
         text = yaml.safe_dump(strict.plain(value), sort_keys=False, allow_unicode=True)
-        self.store.commit(_BRANCH, {path: text.encode()}, author, message, expected=head)
+        self.repository.commit(_BRANCH, {path: text.encode()}, author, message, expected=head)

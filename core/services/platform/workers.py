@@ -20,7 +20,7 @@ from core.errors import ConcordError
 from core.services.platform.jobs import Job, Jobs, Work
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 T = TypeVar("T")
 BEAT = 5.0  # seconds between two signs of life

@@ -19,7 +19,7 @@ from core.retrieval import config as configs
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
 from core.retrieval.candidates import Candidates
-from core.retrieval.pipeline import Ask
+from core.retrieval.pipeline import SearchContext
 from core.services.search.searcher import Searcher, as_json
 from core.types import Filters, Hit, Result, SearchConfig, Stage
 
@@ -61,7 +61,7 @@ class CachedSearch:
     def candidates(self, query: str, config: SearchConfig) -> Candidates:
         return self.searcher.candidates(self.index, query, config, self.filters, self.cache)
 
-    def ask(self, config: SearchConfig) -> Ask:
+    def ask(self, config: SearchConfig) -> SearchContext:
         return self.searcher.ask(self.index, config, self.filters, self.cache)
 
 

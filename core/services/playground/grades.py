@@ -22,7 +22,7 @@ from core.services.people.audit import Audit
 from core.types import Hit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 GRADES: Mapping[int, str] = {0: "not relevant", 1: "related", 2: "relevant", 3: "answers it"}
 K = 10  # hits that live scores look at

@@ -16,7 +16,7 @@ from core.services.playground.compare import MOST, Column
 from core.types import Filters
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 _HISTORY = 200  # queries per person; starred ones stay
 _NAME = 60  # characters

@@ -23,7 +23,7 @@ from core.services.search.searcher import Searcher
 from core.types import Hit
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 FINDER = configs.parse("rrf-60")  # finds what to add: one that asks no paid model, whatever is compared
 SHOWN = 12  # passages that it offers

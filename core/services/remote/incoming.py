@@ -13,7 +13,7 @@ from core.services.reviews.facts import branch_of
 from core.services.reviews.merge import Merger
 
 if TYPE_CHECKING:
-    from core.adapters.git.remote import GitRemote
+    from core.storage.git.remote import GitRemote
 
 TITLE = "Commits from {}"
 _TEXT = "These commits were made outside of Concord. Merge this change to take them over; until then nothing is pushed to the remote."
@@ -24,20 +24,20 @@ class IncomingCommits:
 
     def __init__(self, changes: Changes, merger: Merger, git: GitRemote) -> None:
         self.changes, self.merger, self.git = changes, merger, git
-        self.store, self.database = changes.store, changes.database
+        self.repository, self.database = changes.repository, changes.database
 
     def take(self, row: Mapping[str, Any], theirs: str) -> None:
         """Bring the remote's commits to people. Where there is nothing to review, main takes them over."""
-        main = self.store.head()
-        if theirs and not self.store.contains(main, theirs):
-            trusted = row["trust"] and self.git.by_concord(theirs, main) and not self.store.conflicts(theirs)
-            if trusted or self.store.changes_nothing(theirs):
-                self.take_over(theirs, row["url"])
+        main = self.repository.head()
+        if theirs and not self.repository.contains(main, theirs):
+            trusted = row["trust"] and self.git.by_concord(theirs, main) and not self.repository.conflicts(theirs)
+            if trusted or self.repository.changes_nothing(theirs):
+                self.fast_forward(theirs, row["url"])
             else:
                 self._hold(row, theirs)
         self._close_if_taken(row["change"])
 
-    def take_over(self, theirs: str, where: str) -> None:
+    def fast_forward(self, theirs: str, where: str) -> None:
         """Move main, write down what it got, and make it searchable."""
         self.move_main(theirs, where)
         self.merger.merged(SYSTEM)
@@ -45,7 +45,7 @@ class IncomingCommits:
     def move_main(self, theirs: str, where: str) -> None:
         """The same without what a merge sets off."""
         with self.merger.moving_main():
-            self.store.take_over(theirs, SYSTEM.person, f"Take over commits from {where}")
+            self.repository.fast_forward(theirs, SYSTEM.person, f"Take over commits from {where}")
         self.merger.repair()
 
     def _hold(self, row: Mapping[str, Any], theirs: str) -> None:
@@ -54,11 +54,11 @@ class IncomingCommits:
         change = self.changes.get(row["change"]) if known else None
         if change is None or change.state == "merged":
             return self._open(row, theirs)
-        if self.store.contains(change.head, theirs):
+        if self.repository.contains(change.head, theirs):
             return self._submit(change) if change.state == "draft" else None
         if change.state == "closed":
             return self._open(row, theirs)
-        if change.state != "approved" and self.store.contains(theirs, change.head):
+        if change.state != "approved" and self.repository.contains(theirs, change.head):
             self.changes.bring_more(SYSTEM, change.id, theirs)
             self._submit(self.changes.get(change.id))
         return None
@@ -80,8 +80,8 @@ class IncomingCommits:
         row = self.database.changes.get(number)
         if row is None or row["stage"] not in ("draft", "in review"):
             return
-        head = self.store.head(branch_of(number))
-        if head and self.store.contains(self.store.head(), head):
+        head = self.repository.head(branch_of(number))
+        if head and self.repository.contains(self.repository.head(), head):
             with suppress(Refused, Conflict):
                 self.changes.close(SYSTEM, number, "Its commits are part of the main line.")
 

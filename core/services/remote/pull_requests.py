@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
-from core.curation import review
-from core.curation.annotations import cell
-from core.curation.findings import Finding
-from core.curation.names import safe_folder
+from core.curation.checks.annotations import cell
+from core.curation.checks.findings import Finding
+from core.curation.document.names import safe_folder
+from core.curation.review import moves
 from core.errors import Refused
 from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, Impact, in_words
 from core.ports import Progress, no_progress
@@ -19,7 +19,7 @@ from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Change, Changes
 
 if TYPE_CHECKING:
-    from core.adapters.git.remote import GitRemote
+    from core.storage.git.remote import GitRemote
 
 _MOST = 100  # rows of a table of the summary
 
@@ -42,7 +42,7 @@ class PullRequest:
 
 
 class PullRequests:
-    """Looks at pull requests in an empty workspace, which is made for one look."""
+    """ReviewerViews at pull requests in an empty workspace, which is made for one look."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class PullRequests:
     ) -> PullRequest:
         """Take the base as the knowledge base and the head as a change of it."""
         require(actor, "import documents")
-        if self.changes.store.head():
+        if self.changes.repository.head():
             raise Refused("A pull request is looked at in a workspace of its own. Name an empty folder with --home.")
         inner = safe_folder(folder)
         with self.git.copy(repository, {"base": base, "head": head}, inner) as copied:
@@ -76,14 +76,14 @@ class PullRequests:
         change = self._change(actor, theirs)
         if change is None:
             return PullRequest(base, head, inner, (), (), ())
-        problems = review.obstacles(self.changes.known(self.changes.database, change.id)[1])
+        problems = moves.obstacles(self.changes.known(self.changes.database, change.id)[1])
         measured = self.measure(actor, change.id, progress) if impact and not problems else None
         documents = tuple(edit.path for edit in change.documents if edit.kind != "deleted")
         return PullRequest(base, head, inner, documents, change.findings, problems, measured)
 
     def _change(self, actor: Actor, theirs: str) -> Change | None:
         """A change with the commits of the head; None where they change no document."""
-        if self.changes.store.changes_nothing(theirs):
+        if self.changes.repository.changes_nothing(theirs):
             return None
         with self.changes.database.transaction() as state:
             number = self.changes.bring(state, actor, "Pull request", theirs, "")

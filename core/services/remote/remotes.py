@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import SYSTEM, Actor, require
-from core.curation.names import safe_folder
-from core.curation.remotes import safe_address, safe_branch
+from core.curation.document.names import safe_folder
+from core.curation.review.remotes import safe_address, safe_branch
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
 from core.ports import Progress
 from core.services.platform.jobs import Job, Jobs
 from core.services.remote.incoming import IncomingCommits
 
 if TYPE_CHECKING:
-    from core.adapters.git.remote import GitRemote
+    from core.storage.git.remote import GitRemote
 
 JOB = "remote"
 WHOLE = "origin-whole"  # under this name the commits of a remote of which only a folder is ours
@@ -73,7 +73,7 @@ class Remotes:
     ) -> None:
         """`token` is only asked about, for addresses over which it must not go; `minutes` lie between two looks."""
         self.git, self.incoming, self.jobs = git, incoming, jobs
-        self.store, self.database, self.clock = incoming.store, jobs.database, jobs.clock
+        self.repository, self.database, self.clock = incoming.repository, jobs.database, jobs.clock
         self.audit, self.token, self.minutes, self.sleep = jobs.audit, token, minutes, sleep
 
     # ------------------------------------------------------------ set up
@@ -94,8 +94,8 @@ class Remotes:
                 state.remotes.add(name="origin", **place, trust=int(trust), created=now, fetched=now)
                 what = ", ".join(f"{name} {value}" for name, value in place.items() if value and name != "url")
                 self.audit.record(state, actor, "add a remote", place["url"], detail=what + ", trusted" * trust)
-            if not self.store.head() and theirs:
-                self.incoming.take_over(theirs, place["url"])
+            if not self.repository.head() and theirs:
+                self.incoming.fast_forward(theirs, place["url"])
             self.incoming.take(self._row(), theirs)
         self.start(actor)
         return self._describe(self._row())
@@ -103,7 +103,7 @@ class Remotes:
     def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
         """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
         require(actor, "import documents")
-        if self.store.head():
+        if self.repository.head():
             raise Refused(
                 "The knowledge base holds documents already, so another history cannot become its own. Make a workspace "
                 "of its own with --home, or bring the files in without their history: python -m core import DIR"
@@ -117,11 +117,11 @@ class Remotes:
             if self.database.remotes.get() is None:
                 self._track(place, "", "")
         self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
-        return self.store.head()
+        return self.repository.head()
 
     def _refuse_unrelated(self, theirs: str) -> None:
-        main = self.store.head()
-        if main and theirs and not self.store.merge_base(main, theirs):
+        main = self.repository.head()
+        if main and theirs and not self.repository.merge_base(main, theirs):
             raise Refused(
                 "The remote's branch and this knowledge base have no commit in common, so neither can take over the other. Use an "
                 "empty branch; or take the branch over into an empty workspace with: python -m core import --git URL"
@@ -203,7 +203,7 @@ class Remotes:
         return head != self._last(row) or self._ahead(row)
 
     def _ahead(self, row: Mapping[str, Any]) -> bool:
-        return self.store.head() != self.git.tracked(row["branch"])
+        return self.repository.head() != self.git.tracked(row["branch"])
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job: both sides together, with a few tries where the remote cannot be reached."""
@@ -243,15 +243,15 @@ class Remotes:
         theirs = self._seen(row, accept=accept)
         self.database.remotes.set(fetched=self.clock.stamp())
         self.incoming.take(self._row(), theirs)
-        main = self.store.head()
-        if not push or not main or main == theirs or (theirs and not self.store.contains(main, theirs)):
+        main = self.repository.head()
+        if not push or not main or main == theirs or (theirs and not self.repository.contains(main, theirs)):
             return True
         wide = self.git.widen(main, row["folder"], self._last(row))
         if not self.git.push(row["url"], row["branch"], wide):
             return False
         self._track(row, main, wide)
         self.database.remotes.set(pushed=self.clock.stamp())
-        return self.store.head() == main
+        return self.repository.head() == main
 
     def _seen(self, row: Mapping[str, Any], *, accept: bool = False) -> str:
         """The remote's newest commit, with everything that it builds on brought here."""
@@ -260,7 +260,7 @@ class Remotes:
             return self.git.tracked(row["branch"])
         if head:
             self.git.fetch(row["url"], row["branch"], head, row["folder"])
-        if last and not accept and not (head and self.store.contains(head, last)):
+        if last and not accept and not (head and self.repository.contains(head, last)):
             self.database.remotes.set(rewritten=head or "none")
             raise Conflict(_REWRITTEN.format(branch=row["branch"], commit=last[:12]))
         theirs = self.git.narrow(head, row["folder"]) if head else ""
@@ -285,7 +285,7 @@ class Remotes:
         return row
 
     def _describe(self, row: Mapping[str, Any]) -> Remote:
-        main, theirs = self.store.head(), self.git.tracked(row["branch"])
+        main, theirs = self.repository.head(), self.git.tracked(row["branch"])
         backlog, incoming = self.git.count(main, theirs, first_parent=True), self.git.count(theirs, main)
         known = self.database.changes.get(row["change"]) if incoming else None
         change = row["change"] if known and known["stage"] != "merged" else 0

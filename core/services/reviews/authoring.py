@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.access import Actor
-from core.curation import pictures
-from core.curation.conflicts import Hunk, hunks, solve
-from core.curation.frontmatter import decode
-from core.curation.links import picture_paths, rewrite_links
-from core.curation.names import collision_key, safe_path
-from core.curation.writing import with_fields
+from core.curation.document.frontmatter import decode
+from core.curation.document.links import picture_paths, rewrite_links
+from core.curation.document.names import collision_key, safe_path
+from core.curation.document.writing import with_fields
+from core.curation.pictures import picture_files
+from core.curation.review.conflicts import Hunk, hunks, solve
 from core.errors import BadInput, Conflict
 from core.services.knowledge.documents import Documents
 from core.services.reviews.changes import Change, Changes
@@ -46,7 +46,7 @@ def _joined(changes: Changes, change: Change, base: str, path: str, raw: bytes |
     """An edit together with what others did to the document in the change since; refused where both touch a line."""
     parts = _since(changes, change, base, path, raw)
     if any(part.conflict for part in parts):
-        steps = changes.store.log(change.head, since=base)
+        steps = changes.repository.log(change.head, since=base)
         names = sorted({step.author.name for step, edits in steps if path in {edit.path for edit in edits}})
         raise Conflict(
             f"{' and '.join(names)} edited the same lines of {path} in change #{change.id} since you opened it. "
@@ -58,9 +58,9 @@ def _joined(changes: Changes, change: Change, base: str, path: str, raw: bytes |
 
 def _since(changes: Changes, change: Change, base: str, path: str, raw: bytes | None) -> tuple[Hunk, ...]:
     """Both edits of a document, hunk by hunk; nothing where only one side has any."""
-    if base == change.head or raw is None or pictures.is_picture(path):
+    if base == change.head or raw is None or picture_files.is_picture(path):
         return ()
-    before, theirs = (decode(changes.store.read(commit, path)) for commit in (base, change.head))
+    before, theirs = (decode(changes.repository.read(commit, path)) for commit in (base, change.head))
     return hunks(before, decode(raw), theirs) if before != theirs else ()
 
 
@@ -82,7 +82,9 @@ def _not_there_yet(change: Change, files: Files) -> None:
 def check_new_path(documents: Documents, path: str) -> str:
     """The path in its one spelling; refused if a document is there already."""
     name = safe_path(path)
-    taken = {collision_key(entry.path): entry.path for entry in documents.store.entries(documents.store.head())}
+    taken = {
+        collision_key(entry.path): entry.path for entry in documents.repository.entries(documents.repository.head())
+    }
     if collision_key(name) in taken:
         raise BadInput(f"There already is a document at {taken[collision_key(name)]}. Edit that one, or choose a name.")
     return name
@@ -96,8 +98,8 @@ def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
     name = safe_path(to) if collision_key(to) == collision_key(path) else check_new_path(documents, to)
-    head = documents.store.head()
-    files: dict[str, bytes | None] = {path: None, name: documents.store.read(head, path)}
+    head = documents.repository.head()
+    files: dict[str, bytes | None] = {path: None, name: documents.repository.read(head, path)}
     every = _moves(documents, path, name, fix_links)
     for document in documents.all():
         if document.path == path:
@@ -106,13 +108,15 @@ def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -
             files[document.path] = text.encode()
     for old, new in every.items():
         if old != path:
-            files |= {old: None, new: documents.store.read(head, old)}
+            files |= {old: None, new: documents.repository.read(head, old)}
     return files
 
 
 def _moves(documents: Documents, path: str, name: str, fix_links: bool) -> dict[str, str]:
     """The document and its own pictures, from where to where."""
-    own = pictures.moves(path, name, (entry.path for entry in documents.store.pictures(documents.store.head())))
+    own = picture_files.moves(
+        path, name, (entry.path for entry in documents.repository.pictures(documents.repository.head()))
+    )
     if own and not fix_links:
         shared = {other for document in documents.all() if document.path != path for other in picture_paths(document)}
         own = {old: new for old, new in own.items() if old not in shared}
@@ -120,22 +124,22 @@ def _moves(documents: Documents, path: str, name: str, fix_links: bool) -> dict[
 
 
 def with_status(documents: Documents, path: str, status: str) -> Files:
-    text = decode(documents.store.read(documents.store.head(), path))
+    text = decode(documents.repository.read(documents.repository.head(), path))
     return {path: with_fields(text, {"status": status}).encode()}
 
 
 def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:
     """A document as an old version had it, at its current path, with the pictures that it showed and that are gone."""
-    old, now = documents.store.read(commit, old_path), documents.store.read(documents.store.head(), path)
+    old, now = documents.repository.read(commit, old_path), documents.repository.read(documents.repository.head(), path)
     if old == now:
         raise BadInput("This version is the same as what is approved today.")
-    stored = documents.store.pictures(commit)
-    own = pictures.moves(old_path, path, (entry.path for entry in stored)) if old_path != path else {}
+    stored = documents.repository.pictures(commit)
+    own = picture_files.moves(old_path, path, (entry.path for entry in stored)) if old_path != path else {}
     document = Document("", old_path, "", decode(old))
     text = rewrite_links(document, {old_path: path, **own}).encode() if old_path != path else old
-    there = {entry.path: entry.blob for entry in documents.store.pictures(documents.store.head())}
+    there = {entry.path: entry.blob for entry in documents.repository.pictures(documents.repository.head())}
     wanted = {own.get(entry.path, entry.path): entry for entry in stored if entry.path in picture_paths(document)}
-    files = {name: documents.store.read(commit, entry.path) for name, entry in wanted.items() if name not in there}
+    files = {name: documents.repository.read(commit, entry.path) for name, entry in wanted.items() if name not in there}
     return {path: text, **files}
 
 

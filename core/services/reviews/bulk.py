@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from core.access import Actor, require
-from core.curation.statuses import STATUSES
-from core.curation.writing import Value, with_fields
+from core.curation.document.statuses import STATUSES
+from core.curation.document.writing import Value, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents
 from core.services.reviews.authoring import Target, save
@@ -98,7 +98,7 @@ def save_bulk(
 ) -> tuple[Change, BulkFiles]:
     """Edit documents, named by id or path, in one commit of one change."""
     require(actor, "propose a change")
-    wanted, base = set(names), documents.store.head()
+    wanted, base = set(names), documents.repository.head()
     made = bulk_files([d for d in documents.all(base) if wanted & {d.id, d.path}], edit)
     if not made.files:
         left = f" {len(made.refused)} cannot be edited this way." if made.refused else ""

@@ -14,24 +14,25 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
-from core.curation import checks, review
-from core.curation.findings import Finding, Read
-from core.curation.proposals import check_text, check_title, checked_files
-from core.curation.review import CoAuthor, Facts, Verdict
+from core.curation.checks import rules
+from core.curation.checks.findings import Finding, Read
+from core.curation.review import moves
+from core.curation.review.moves import CoAuthor, Facts, Verdict
+from core.curation.review.proposals import check_text, check_title, checked_files
 from core.errors import BadInput, NotFound, Refused, Stale
 from core.ports import Clock
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks
-from core.services.reviews.facts import ChangeFacts, Records, Work, branch_of
+from core.services.reviews.facts import ChangeFacts, GitState, RowsOfChange, branch_of
 from core.services.reviews.pictures import complete
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import Database, State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database, State
 
 AT_ONCE = 1000  # changes whose records are read together
 
@@ -74,29 +75,29 @@ class Change:
 
     @property
     def open(self) -> bool:
-        return self.state in review.OPEN
+        return self.state in moves.OPEN
 
 
 class Changes:
-    """Changes and their moves between states, by the table in `core.curation.review`."""
+    """Changes and their moves between states, by the table in `core.curation.review.moves`."""
 
     def __init__(
         self,
-        store: GitStore,
+        repository: Repository,
         database: Database,
         accounts: Accounts,
         audit: Audit,
         clock: Clock,
         news: ChangeNews,
-        reader: Read = checks.read,
+        reader: Read = rules.read,
         rewritten: Callable[[Actor], object] = lambda actor: None,
         ended: Callable[[int], object] = lambda number: None,
     ) -> None:
         """`rewritten` is told when reviewers have another text before them, `ended` when a change is merged or closed."""
         self.rewritten, self.ended = rewritten, ended
-        self.store, self.database, self.accounts, self.news = store, database, accounts, news
-        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(store, reader)
-        self.facts = ChangeFacts(store, accounts, self.checking, clock)
+        self.repository, self.database, self.accounts, self.news = repository, database, accounts, news
+        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(repository, reader)
+        self.facts = ChangeFacts(repository, accounts, self.checking, clock)
         self.requests = ReviewRequests(accounts, news.messages, clock)
         self.co_authors = CoAuthors(accounts, news.messages, clock)
 
@@ -121,12 +122,12 @@ class Changes:
 
     def all(self, *, state: str = "", author: str = "", text: str = "", limit: int | None = None) -> tuple[Change, ...]:
         """Last touched first, for services; doors call `listed`. Git is asked only about those that are returned."""
-        if state not in ("", "open", *review.STATES):
-            raise BadInput(f"There is no state {state!r}. States: open, {', '.join(review.STATES)}.")
+        if state not in ("", "open", *moves.STATES):
+            raise BadInput(f"There is no state {state!r}. States: open, {', '.join(moves.STATES)}.")
         words = text.casefold().split()
         found = (
             change
-            for _, change in self._described(self.database.changes.all(review.stages(state), author))
+            for _, change in self._described(self.database.changes.all(moves.stages(state), author))
             if (not state or change.state == state or (state == "open" and change.open))
             and all(word in _words(change) for word in words)
         )
@@ -140,7 +141,7 @@ class Changes:
 
     def heads(self, state: str) -> dict[int, str]:
         """The text of each change in a state that is stored, by its number; much cheaper than what everybody sees."""
-        return {row["id"]: self.facts.head(row) for row in self.database.changes.all(review.stages(state))}
+        return {row["id"]: self.facts.head(row) for row in self.database.changes.all(moves.stages(state))}
 
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person should review."""
@@ -154,7 +155,7 @@ class Changes:
             return any(block.who == actor.id and block.head != change.head for block in change.blocks)
         mine = [verdict for verdict in change.verdicts if verdict.who == actor.id][-1:]
         approved = any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
-        own_work = review.own_work(facts, actor.id, actor.name)
+        own_work = moves.own_work(facts, actor.id, actor.name)
         return change.state == "in review" and not own_work and not approved
 
     def asked_of(self, actor: Actor) -> tuple[Change, ...]:
@@ -176,7 +177,7 @@ class Changes:
     def own_work(self, actor: Actor, number: int) -> str:
         """Why this person may not approve a change; "" when they may."""
         require(actor, "propose a change")
-        return review.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
+        return moves.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
 
     def invitable(self, actor: Actor, number: int) -> tuple[Account, ...]:
         """Whom to invite to work on a change."""
@@ -194,8 +195,8 @@ class Changes:
                 facts, work = self.facts.of(self.database, row, records)
                 yield facts, self._change(row, facts, work, records)
 
-    def _change(self, row: Mapping[str, Any], facts: Facts, work: Work, records: Records) -> Change:
-        now = review.state(facts)
+    def _change(self, row: Mapping[str, Any], facts: Facts, work: GitState, records: RowsOfChange) -> Change:
+        now = moves.state(facts)
         columns = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
         return Change(
             **{name: row[name] for name in columns},
@@ -205,17 +206,17 @@ class Changes:
             start=work.start,
             documents=work.edits.documents,
             editors=tuple(dict.fromkeys(person.name for person in work.edits.writers)),
-            approvals=tuple(v.name for v in review.approvals(facts)),
+            approvals=tuple(v.name for v in moves.approvals(facts)),
             verdicts=facts.verdicts,
-            blocks=review.blocking(facts),
+            blocks=moves.blocking(facts),
             conversations=facts.open_conversations,
-            requirements=review.requirements(facts) if now in review.OPEN else (),
+            requirements=moves.requirements(facts) if now in moves.OPEN else (),
             conflicts=facts.conflicts,
             findings=work.findings,
             asked=answered(records.requests.get(row["id"], ()), facts),
-            warnings=review.wanted(facts, "warn") if now in review.OPEN else (),
-            stops=review.wanted(facts, "block") if now in review.OPEN else (),
-            unknown=self.requests.unknown(facts, records.accounts) if now in review.OPEN else (),
+            warnings=moves.wanted(facts, "warn") if now in moves.OPEN else (),
+            stops=moves.wanted(facts, "block") if now in moves.OPEN else (),
+            unknown=self.requests.unknown(facts, records.accounts) if now in moves.OPEN else (),
             **{name: getattr(facts, name) for name in ("co_authors", "common", "author_left")},
         )
 
@@ -230,7 +231,7 @@ class Changes:
     @contextmanager
     def newest(self) -> Iterator[State]:
         """A transaction that sees what every node has written, in the database and in the repository."""
-        with self.database.transaction() as state, self.store.frozen():
+        with self.database.transaction() as state, self.repository.frozen():
             yield state
 
     def known(self, state: State, number: int) -> tuple[dict[str, Any], Facts]:
@@ -258,17 +259,17 @@ class Changes:
         name, text = check_title(title), check_text(message)
         checked = checked_files(files)
         with self.newest() as state:
-            base = start or self.store.head() or self._begin(state, actor)
+            base = start or self.repository.head() or self._begin(state, actor)
             self._refuse_unread(base, read)
             number = self._add(state, actor, base, title=name, description=text, reverts=reverts)
-            files = complete(self.store, base, checked)
-            self.store.commit(branch_of(number), files, actor.person, text or name, start=base)
+            files = complete(self.repository, base, checked)
+            self.repository.commit(branch_of(number), files, actor.person, text or name, start=base)
             self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
         return self.get(number)
 
     def _refuse_unread(self, base: str, read: Mapping[str, str]) -> None:
         """Refuse whole texts that would undo an edit which their writer has not seen."""
-        blobs = {entry.path: entry.blob for entry in self.store.entries(base)} if read else {}
+        blobs = {entry.path: entry.blob for entry in self.repository.entries(base)} if read else {}
         if moved := [path for path, blob in read.items() if blobs.get(path, "") != blob]:
             raise Stale(f"{', '.join(moved)} was edited after you read it. Read it again, and edit that text.")
 
@@ -276,16 +277,16 @@ class Changes:
         """A draft without its branch; its number."""
         author, now = {"author": actor.id, "author_name": actor.name}, self.clock.stamp()
         number = state.changes.add(**author, **values, stage="draft", start=start, created=now, updated=now)
-        if self.store.head(branch_of(number)):  # left by a kill before the change was recorded
-            self.store.delete_branch(branch_of(number))
+        if self.repository.head(branch_of(number)):  # left by a kill before the change was recorded
+            self.repository.delete_branch(branch_of(number))
         return number
 
     def bring(self, state: State, actor: Actor, title: str, head: str, message: str) -> int:
         """Start a change from commits that were made elsewhere, which stay as they are; its number."""
         require(actor, "propose a change")
         words = {"title": check_title(title), "description": check_text(message)}
-        number = self._add(state, actor, self.store.merge_base(self.store.head(), head), **words, reverts=0)
-        self.store.create_branch(branch_of(number), head)
+        number = self._add(state, actor, self.repository.merge_base(self.repository.head(), head), **words, reverts=0)
+        self.repository.create_branch(branch_of(number), head)
         self.audit.record(state, actor, "propose", words["title"], change=number, detail=f"commits up to {head[:12]}")
         return number
 
@@ -294,14 +295,14 @@ class Changes:
         require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
-            self.store.move_branch(branch_of(number), head, facts.head)
+            self.repository.move_branch(branch_of(number), head, facts.head)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=f"commits up to {head[:12]}")
         self.rewritten(actor)
 
     def _begin(self, state: State, actor: Actor) -> str:
         """The first commit of an empty knowledge base."""
-        commit = self.store.begin(actor.person, "Begin the knowledge base")
+        commit = self.repository.begin(actor.person, "Begin the knowledge base")
         self.audit.record(state, actor, "begin", "the knowledge base", commit=commit)
         return commit
 
@@ -320,8 +321,8 @@ class Changes:
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
             text = check_text(message) or f"Edit {', '.join(checked)}"
-            files, seen = complete(self.store, facts.head, checked), facts.head if expected is None else expected
-            self.store.commit(branch_of(number), files, actor.person, text, expected=seen)
+            files, seen = complete(self.repository, facts.head, checked), facts.head if expected is None else expected
+            self.repository.commit(branch_of(number), files, actor.person, text, expected=seen)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
         self.rewritten(actor)
@@ -425,7 +426,7 @@ class Changes:
 
     def allow(self, move: str, facts: Facts, actor: Actor) -> None:
         """Refuse a move that the current state does not allow, or not to this person."""
-        sentence = review.refusal(move, review.state(facts)) or review.not_theirs(move, facts, actor)
+        sentence = moves.refusal(move, moves.state(facts)) or moves.not_theirs(move, facts, actor)
         if sentence:
             raise Refused(sentence)
 

@@ -8,23 +8,24 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.curation import checks, pins, synonyms
-from core.curation.findings import Anchors, CheckContext, Finding, Read
-from core.curation.frontmatter import decode, read_document
-from core.curation.pins import Pin
+from core.curation.checks import rules
+from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.words import pins, synonyms
+from core.curation.words.pins import Pin
 from core.errors import ConcordError
 from core.retrieval.house import idle
 from core.types import Document, Edit, LexicalOptions, TreeEntry
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 
 class ChangeChecks:
     """The checks of uploads, on changes. The id that a blob declares is cached."""
 
-    def __init__(self, store: GitStore, reader: Read = checks.read) -> None:
-        self.store, self.reader = store, reader
+    def __init__(self, repository: Repository, reader: Read = rules.read) -> None:
+        self.repository, self.reader = repository, reader
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._beside = lru_cache(maxsize=16)(self._entries)
         self._pictures = lru_cache(maxsize=16)(self._picture_paths)
@@ -38,17 +39,17 @@ class ChangeChecks:
         edited = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
         if not edited:
             return ()
-        raw = {edit.path: self.store.read(head, edit.path) for edit in edited}
+        raw = {edit.path: self.repository.read(head, edit.path) for edit in edited}
         around = self._around(main, edits, raw, today)
         return tuple(
-            finding for path, content in raw.items() for finding in checks.check(path, content, around, self.reader)
+            finding for path, content in raw.items() for finding in rules.check(path, content, around, self.reader)
         )
 
     def _on_synonyms(self, head: str, edits: Sequence[Edit]) -> Iterator[Finding]:
         """Phrases that would never be searched for; what cannot be read is said elsewhere."""
         if any(edit.path == synonyms.FILE and edit.kind != "deleted" for edit in edits):
             with suppress(ConcordError):
-                for synonym in synonyms.read(self.store.read(head, synonyms.FILE)):
+                for synonym in synonyms.read(self.repository.read(head, synonyms.FILE)):
                     if message := idle(synonym, LexicalOptions()):
                         yield Finding(synonyms.FILE, synonym.line, "error", "synonyms", message)
 
@@ -62,7 +63,7 @@ class ChangeChecks:
         approved = {entry.path: entry.blob for entry in self._beside(main)} if main and listed else {}
         blobs = {path: blob for path, blob in approved.items() if path not in touched} | kept
         for pin in listed:
-            raw = self.store.blob(blobs[pin.document]) if pin.document in blobs else None
+            raw = self.repository.blob(blobs[pin.document]) if pin.document in blobs else None
             severity, message = pins.pin_problem(pin, read(pin.document, raw) if raw is not None else None)
             if severity:
                 yield Finding(pins.FILE, pin.line, severity if own else "warning", "pins", message)
@@ -70,7 +71,7 @@ class ChangeChecks:
     def _pins(self, commit: str) -> tuple[Pin, ...]:
         """The pins of a commit; none where the file is missing or cannot be read, which is said elsewhere."""
         try:
-            return pins.read(self.store.read(commit, pins.FILE)) if commit else ()
+            return pins.read(self.repository.read(commit, pins.FILE)) if commit else ()
         except ConcordError:
             return ()
 
@@ -81,10 +82,10 @@ class ChangeChecks:
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
         around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base) | frozenset(pictures))
-        return checks.check(path, text.encode("utf-8", "replace"), around, self.reader)
+        return rules.check(path, text.encode("utf-8", "replace"), around, self.reader)
 
     def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
-        return Anchors(blobs, lambda path: read(path, next(self.store.read_blobs([blobs[path]]))), self.reader)
+        return Anchors(blobs, lambda path: read(path, next(self.repository.read_blobs([blobs[path]]))), self.reader)
 
     def _around(self, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None) -> CheckContext:
         """Main without what the change removes, plus the change itself."""
@@ -110,15 +111,15 @@ class ChangeChecks:
 
     def _declared(self, blobs: Mapping[str, str]) -> dict[str, str]:
         new = {blob: path for path, blob in blobs.items() if blob not in self._ids}
-        for (blob, path), raw in zip(new.items(), self.store.read_blobs(list(new)), strict=True):
+        for (blob, path), raw in zip(new.items(), self.repository.read_blobs(list(new)), strict=True):
             self._ids[blob] = _id(path, raw)
         return {path: self._ids[blob] for path, blob in blobs.items()}
 
     def _picture_paths(self, commit: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.store.pictures(commit))
+        return frozenset(entry.path for entry in self.repository.pictures(commit))
 
     def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
-        return tuple(entry for entry in self.store.entries(commit) if entry.path.endswith(".md"))
+        return tuple(entry for entry in self.repository.entries(commit) if entry.path.endswith(".md"))
 
 
 def read(path: str, raw: bytes) -> Document | None:

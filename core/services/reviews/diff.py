@@ -8,15 +8,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.access import Actor, plain_address, require
-from core.curation.diffs import diff
-from core.curation.frontmatter import read_document
-from core.curation.pictures import is_picture
+from core.curation.document.frontmatter import read_document
+from core.curation.pictures.picture_files import is_picture
+from core.curation.review.diffs import diff
 from core.errors import BadInput, ConcordError
 from core.services.reviews.changes import Change, Changes
 from core.types import Document, Edit
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +43,24 @@ class DocumentDiff:
         return next((document.title for document in (self.new, self.old) if document), path)
 
 
-def compare(store: GitStore, start: str, head: str, edit: Edit) -> DocumentDiff:
+def compare(repository: Repository, start: str, head: str, edit: Edit) -> DocumentDiff:
     if is_picture(edit.path):
         before, after = (edit.old_path or edit.path), edit.path
-        blobs = tuple(_blob(store, commit, path) for commit, path in ((start, before), (head, after)))
+        blobs = tuple(_blob(repository, commit, path) for commit, path in ((start, before), (head, after)))
         return DocumentDiff(edit, "", "", None, None, "", (blobs[0], blobs[1]), start, head)
-    before = "" if edit.kind == "added" else _text(store, start, edit.old_path or edit.path)
-    after = "" if edit.kind == "deleted" else _text(store, head, edit.path)
+    before = "" if edit.kind == "added" else _text(repository, start, edit.old_path or edit.path)
+    after = "" if edit.kind == "deleted" else _text(repository, head, edit.path)
     old, _ = _document(edit.old_path or edit.path, before)
     new, problem = _document(edit.path, after)
     return DocumentDiff(edit, before, after, old, new, problem, start=start, head=head)
 
 
-def _blob(store: GitStore, commit: str, path: str) -> str:
-    return next((entry.blob for entry in store.pictures(commit) if entry.path == path), "")
+def _blob(repository: Repository, commit: str, path: str) -> str:
+    return next((entry.blob for entry in repository.pictures(commit) if entry.path == path), "")
 
 
-def _text(store: GitStore, commit: str, path: str) -> str:
-    return store.read(commit, path).decode("utf-8", "replace")
+def _text(repository: Repository, commit: str, path: str) -> str:
+    return repository.read(commit, path).decode("utf-8", "replace")
 
 
 def _document(path: str, text: str) -> tuple[Document | None, str]:
@@ -100,12 +100,12 @@ class News:
     seen: bool = True
 
 
-class Looks:
-    """Looks and viewed documents, to each person their own."""
+class ReviewerViews:
+    """ReviewerViews and viewed documents, to each person their own."""
 
     def __init__(self, changes: Changes) -> None:
         self.changes, self.database = changes, changes.database
-        self.store, self.clock = changes.store, changes.clock
+        self.repository, self.clock = changes.repository, changes.clock
         self._writers = lru_cache(maxsize=2048)(self._read_writers)
         self._since = lru_cache(maxsize=64)(self._compare)
 
@@ -131,15 +131,15 @@ class Looks:
         """Who made each edit between two commits of a change, by address; None when one does not follow from the other."""
         if before == head:
             return ()
-        if not self.store.contains(head, before):
+        if not self.repository.contains(head, before):
             return None
-        return tuple(step.author.email for step, _ in self.store.log(head, since=before))
+        return tuple(step.author.email for step, _ in self.repository.log(head, since=before))
 
     def _compare(self, before: str, head: str, documents: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """What differs in documents that belong to the change, now or then; the rest came in from the main line."""
-        then = self.store.changed(self.store.merge_base(self.store.head(), before), before)
+        then = self.repository.changed(self.repository.merge_base(self.repository.head(), before), before)
         own = {path for edit in (*documents, *then) for path in (edit.path, edit.old_path)}
-        return tuple(edit for edit in self.store.changed(before, head) if edit.path in own)
+        return tuple(edit for edit in self.repository.changed(before, head) if edit.path in own)
 
     def news(self, actor: Actor, changes: Iterable[Change]) -> dict[int, News]:
         """What is new in changes that are open, by number. What authors start, they have seen."""

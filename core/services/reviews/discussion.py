@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, allowed, require
-from core.curation import review
-from core.curation.diffs import lines
-from core.curation.proposals import check_text
-from core.curation.trailers import co_authored
+from core.curation.review import moves
+from core.curation.review.diffs import lines
+from core.curation.review.proposals import check_text
+from core.curation.review.trailers import co_authored
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen
 from core.types import Person
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -74,7 +74,7 @@ class Discussion:
 
     def __init__(self, changes: Changes) -> None:
         self.changes = changes
-        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
 
     def comments(self, actor: Actor, number: int) -> tuple[Comment, ...]:
         """Oldest first, each at the line where its quote is now."""
@@ -86,7 +86,7 @@ class Discussion:
 
     def _text(self, head: str, path: str) -> str:
         try:
-            return self.store.read(head, path).decode("utf-8", "replace")
+            return self.repository.read(head, path).decode("utf-8", "replace")
         except NotFound:
             return ""
 
@@ -239,7 +239,7 @@ class Discussion:
         require(actor, "review a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("take back", facts, actor)
-            verdict = review.current_verdicts(facts).get(actor.id)
+            verdict = moves.current_verdicts(facts).get(actor.id)
             if verdict is None:
                 raise Refused(f"{actor.name} has no verdict on this text that could be taken back.")
             self._undo(state, number, verdict, "taken back")
@@ -254,26 +254,26 @@ class Discussion:
             raise BadInput("Say why the request for changes is lifted. The reason stays with the change.")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("lift", facts, actor)
-            lifted = [verdict for verdict in review.blocking(facts) if who in ("", verdict.who)]
+            lifted = [verdict for verdict in moves.blocking(facts) if who in ("", verdict.who)]
             if not lifted:
-                raise NotFound(f"{who} did not request changes. Who did: {_accounts(review.blocking(facts))}.")
+                raise NotFound(f"{who} did not request changes. Who did: {_accounts(moves.blocking(facts))}.")
             for verdict in lifted:
                 self._undo(state, number, verdict, "lifted", text)
                 detail = f"{verdict.name}: {text}"
                 self.changes.audit.record(state, actor, "lift", row["title"], change=number, detail=detail)
         return self.changes.get(number)
 
-    def _undo(self, state: State, number: int, verdict: review.Verdict, how: str, note: str = "") -> None:
+    def _undo(self, state: State, number: int, verdict: moves.Verdict, how: str, note: str = "") -> None:
         judge = {"who": verdict.who, "name": verdict.name, "head": verdict.head}
         state.verdicts.add(change=number, **judge, verdict=how, note=note, at=self.clock.stamp())
         self.changes.touch(state, number)
 
-    def _may_judge(self, actor: Actor, move: str, facts: review.Facts, head: str) -> None:
+    def _may_judge(self, actor: Actor, move: str, facts: moves.Facts, head: str) -> None:
         """Who wrote words of it does not approve it, and may still ask for better ones; its author does neither."""
-        own = review.own_work(facts, actor.id, actor.name)
+        own = moves.own_work(facts, actor.id, actor.name)
         if own and (move == "approve" or actor.id == facts.author):
             raise Refused(own)
-        if not review.may_judge(actor, facts.paths):
+        if not moves.may_judge(actor, facts.paths):
             raise Refused("Only admins may judge a change to the review rules.")
         as_seen(facts.head, head)
 
@@ -286,7 +286,7 @@ def _there(state: State, number: int, comment: int) -> dict[str, Any]:
     return row
 
 
-def _accounts(verdicts: Sequence[review.Verdict]) -> str:
+def _accounts(verdicts: Sequence[moves.Verdict]) -> str:
     return ", ".join(verdict.who for verdict in verdicts)
 
 

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core.access import PERSON, SYSTEM, allowed, plain_address
-from core.curation import policy, review
-from core.curation.findings import Finding
-from core.curation.frontmatter import decode, read_document
-from core.curation.gate import AnswerPlace, Demand, Measured, demands
-from core.curation.proposals import check_file
-from core.curation.review import CoAuthor, Facts, Verdict
-from core.curation.trailers import co_authors
+from core.curation.checks.findings import Finding
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.review import moves, policy
+from core.curation.review.gate import AnswerPlace, Measured, SearchRequirement, demands
+from core.curation.review.moves import CoAuthor, Facts, Verdict
+from core.curation.review.proposals import check_file
+from core.curation.review.trailers import co_authors
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.ports import Clock
@@ -27,12 +27,12 @@ from core.services.reviews.checks import ChangeChecks
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
-    from core.adapters.state.database import State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import State
 
 
 @dataclass(frozen=True, slots=True)
-class Edits:
+class EditedDocuments:
     """What a change does to the commit that it departs from; another merge leaves that as it is."""
 
     documents: tuple[Edit, ...] = ()
@@ -42,11 +42,11 @@ class Edits:
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class GitState:
     """What git says about a change; it depends on two commits alone, so it is cached."""
 
     start: str
-    edits: Edits
+    edits: EditedDocuments
     broken: tuple[str, ...]
     conflicts: tuple[str, ...]
     name_collisions: tuple[tuple[str, ...], ...]
@@ -54,7 +54,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class RowsOfChange:
     """What the database says about some changes, read at once: a list that asks for each alone takes seconds."""
 
     accounts: tuple[Account, ...]
@@ -82,15 +82,15 @@ def as_seen(head: str, seen: str) -> None:
 class ChangeFacts:
     """Facts about changes, for the review rules."""
 
-    def __init__(self, store: GitStore, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
-        self.store, self.accounts, self.checking, self.clock = store, accounts, checking, clock
+    def __init__(self, repository: Repository, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
+        self.repository, self.accounts, self.checking, self.clock = repository, accounts, checking, clock
         self._work = lru_cache(maxsize=4096)(self._look)
         self._edits = lru_cache(maxsize=4096)(self._read_edits)
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
-    def records(self, state: State, numbers: Sequence[int]) -> Records:
+    def records(self, state: State, numbers: Sequence[int]) -> RowsOfChange:
         """What is stored about these changes."""
-        return Records(
+        return RowsOfChange(
             accounts=self.accounts.all(),
             addresses={account: plain_address(email) for email, account in self.accounts.ids().items()},
             verdicts=_by_change(state.verdicts.of_changes(numbers)),
@@ -100,7 +100,7 @@ class ChangeFacts:
             co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 
-    def of(self, state: State, row: Mapping[str, Any], records: Records | None = None) -> tuple[Facts, Work]:
+    def of(self, state: State, row: Mapping[str, Any], records: RowsOfChange | None = None) -> tuple[Facts, GitState]:
         known = records or self.records(state, [row["id"]])
         head = self.head(row)
         work = self._work(head, self._main(row))
@@ -130,40 +130,42 @@ class ChangeFacts:
         return facts, work
 
     def _demands(
-        self, state: State, row: Mapping[str, Any], head: str, paths: tuple[str, ...], work: Work
-    ) -> tuple[Demand, ...]:
+        self, state: State, row: Mapping[str, Any], head: str, paths: tuple[str, ...], work: GitState
+    ) -> tuple[SearchRequirement, ...]:
         """What the rules want of search, of a change that waits for its merge."""
         rules = self.rules()
         if row["stage"] != "in review" or not any(rule.measured or rule.answers for rule in rules):
             return ()
-        packed = state.impacts.fresh(row["id"], head, self.store.head())
+        packed = state.impacts.fresh(row["id"], head, self.repository.head())
         known = _measured(packed, state.settlements.all()) if packed else None
         return demands(rules, paths, dict(work.edits.listed), known)
 
     def head(self, row: Mapping[str, Any]) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
-        return str(row["head"]) or self.store.newest(branch_of(row["id"])) or str(row["start"])
+        return str(row["head"]) or self.repository.newest(branch_of(row["id"])) or str(row["start"])
 
     def _main(self, row: Mapping[str, Any]) -> str:
         """The main commit to compare with: today's, or the one it was merged into."""
         if row["merged"]:
             return str(row["start"])
-        return self.store.head()
+        return self.repository.head()
 
-    def _look(self, head: str, main: str) -> Work:
-        start = self.store.merge_base(main, head)
-        edits = self._edits(start, head) if head != start else Edits()
-        now = edits.documents if main == self.store.head() else ()
-        conflicts = self.store.conflicts(head) if now else ()
-        collisions = self.store.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
+    def _look(self, head: str, main: str) -> GitState:
+        start = self.repository.merge_base(main, head)
+        edits = self._edits(start, head) if head != start else EditedDocuments()
+        now = edits.documents if main == self.repository.head() else ()
+        conflicts = self.repository.conflicts(head) if now else ()
+        collisions = (
+            self.repository.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
+        )
         findings = self.checking.findings(head, main, edits.documents, self.clock.today())
-        return Work(start, edits, tuple(_broken(edits, findings)), conflicts, collisions, findings)
+        return GitState(start, edits, tuple(_broken(edits, findings)), conflicts, collisions, findings)
 
-    def _read_edits(self, start: str, head: str) -> Edits:
-        documents = self.store.changed(start, head)
-        return Edits(
+    def _read_edits(self, start: str, head: str) -> EditedDocuments:
+        documents = self.repository.changed(start, head)
+        return EditedDocuments(
             documents,
-            people(self.store.written(head, start)),
+            people(self.repository.written(head, start)),
             tuple(self._unreadable(head, documents)),
             tuple(self._listed(head, documents)),
         )
@@ -173,29 +175,29 @@ class ChangeFacts:
         for edit in edits:
             if edit.kind != "deleted" and edit.path.endswith(".md"):
                 with suppress(ConcordError):
-                    document = read_document(edit.path, decode(self.store.read(head, edit.path)))
+                    document = read_document(edit.path, decode(self.repository.read(head, edit.path)))
                     yield edit.path, len(document.meta.answers)
 
     def _unreadable(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, str]]:
         for edit in edits:
             if edit.kind != "deleted":
                 try:
-                    check_file(edit.path, self.store.read(head, edit.path))
+                    check_file(edit.path, self.repository.read(head, edit.path))
                 except ConcordError as error:
                     yield edit.path, str(error)
 
     def rules(self) -> tuple[policy.Rule, ...]:
         """The review rules on main."""
-        return self._rules(self.store.head())
+        return self._rules(self.repository.head())
 
     def _read_rules(self, head: str) -> tuple[policy.Rule, ...]:
         try:
-            return policy.read(self.store.read(head, policy.FILE)) if head else policy.DEFAULT
+            return policy.read(self.repository.read(head, policy.FILE)) if head else policy.DEFAULT
         except NotFound:
             return policy.DEFAULT
 
 
-def _broken(edits: Edits, findings: tuple[Finding, ...]) -> Iterator[str]:
+def _broken(edits: EditedDocuments, findings: tuple[Finding, ...]) -> Iterator[str]:
     """Unreadable files and errors of checks, as sentences; they block submit and merge."""
     for path, why in edits.unreadable:
         yield f"{path}: {why}"
@@ -214,7 +216,7 @@ def _by_change(rows: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]
 
 def _barred(accounts: Iterable[Account], paths: tuple[str, ...]) -> tuple[str, ...]:
     """Accounts that may not review these paths now."""
-    return tuple(account.id for account in accounts if not (account.active and review.may_judge(account.actor, paths)))
+    return tuple(account.id for account in accounts if not (account.active and moves.may_judge(account.actor, paths)))
 
 
 def people(steps: Iterable[Commit]) -> tuple[Person, ...]:
@@ -222,9 +224,9 @@ def people(steps: Iterable[Commit]) -> tuple[Person, ...]:
     return tuple(dict.fromkeys(each for step in steps for each in (step.author, *co_authors(step.message))))
 
 
-def _writers(records: Records, number: int, work: Work) -> tuple[str, ...]:
+def _writers(records: RowsOfChange, number: int, work: GitState) -> tuple[str, ...]:
     recorded = [line["who"] for line in records.writers.get(number, ())]
-    return review.writers(recorded, [person.email for person in work.edits.writers], records.addresses)
+    return moves.writers(recorded, [person.email for person in work.edits.writers], records.addresses)
 
 
 def _co_author(row: Mapping[str, Any]) -> CoAuthor:

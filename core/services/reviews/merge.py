@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, plain_address, require
-from core.curation import review
-from core.curation.conflicts import Hunk, hunks, solve
-from core.curation.frontmatter import decode
-from core.curation.pictures import is_picture
-from core.curation.proposals import check_text, checked_files
-from core.curation.review import Verdict
-from core.curation.trailers import co_authored, trailers
+from core.curation.document.frontmatter import decode
+from core.curation.pictures.picture_files import is_picture
+from core.curation.review import moves
+from core.curation.review.conflicts import Hunk, hunks, solve
+from core.curation.review.moves import Verdict
+from core.curation.review.proposals import check_text, checked_files
+from core.curation.review.trailers import co_authored, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
@@ -23,7 +23,7 @@ from core.services.reviews.facts import BRANCHES, as_seen, branch_of, people
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 RACES = 10  # times that somebody else may be faster before a merge gives up
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
@@ -52,7 +52,7 @@ class Merger:
         imported: Callable[[Actor], object] = lambda actor: None,
     ) -> None:
         self.changes, self.merged, self.landed, self.imported = changes, merged, landed, imported
-        self.database, self.store, self.clock = changes.database, changes.store, changes.clock
+        self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
         self.audit = changes.audit
 
     def merge(self, actor: Actor, number: int, *, bypass: str = "", head: str = "") -> Change:
@@ -73,13 +73,15 @@ class Merger:
                 row, facts = self.changes.known(state, number)
             self.changes.allow("bypass" if reason else "merge", facts, actor)
             as_seen(facts.head, head)
-            lacking = review.obstacles(facts) + (() if reason else review.judgments(facts))
+            lacking = moves.obstacles(facts) + (() if reason else moves.judgments(facts))
             if lacking:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
             change = self.changes.get(number)
-            writers, accounts = people(self.store.written(facts.head, change.start)), self.changes.accounts
-            text = message(change, review.approvals(facts), writers, accounts.address_of, reason)
-            commit = self.store.merge(facts.head, Person(change.author_name, accounts.address_of(change.author)), text)
+            writers, accounts = people(self.repository.written(facts.head, change.start)), self.changes.accounts
+            text = message(change, moves.approvals(facts), writers, accounts.address_of, reason)
+            commit = self.repository.merge(
+                facts.head, Person(change.author_name, accounts.address_of(change.author)), text
+            )
             self._record(state, actor, row, facts.head, change.start, commit, reason)
         self._finish(actor, number)
         return self.changes.get(number)
@@ -94,12 +96,12 @@ class Merger:
         self.landed(state, actor, Landing(commit, row["title"], self._edits(commit), row))
 
     def _edits(self, commit: str) -> tuple[Edit, ...]:
-        return self.store.log(commit, limit=1)[0][1]
+        return self.repository.log(commit, limit=1)[0][1]
 
     def _finish(self, actor: Actor, number: int) -> None:
         """After the merge: delete the branch, start the index build. Whatever becomes of both, the merge stands."""
         with suppress(StorageFailed, Unavailable, Conflict):
-            self.store.delete_branch(branch_of(number))
+            self.repository.delete_branch(branch_of(number))
         with suppress(StorageFailed):
             self.merged(actor)
             self.changes.ended(number)
@@ -110,10 +112,10 @@ class Merger:
         """The conflicts of a change, document by document."""
         require(actor, "propose a change")
         change = self.changes.get(number)
-        return self._collisions(change.head, self.store.head()) if change.conflicts else ()
+        return self._collisions(change.head, self.repository.head()) if change.conflicts else ()
 
     def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
-        conflicts = self.store.conflicting_blobs(head, main)
+        conflicts = self.repository.conflicting_blobs(head, main)
         return tuple(self._collision(path, blobs, head, main) for path, blobs in conflicts.items() if any(blobs[1:]))
 
     def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
@@ -130,11 +132,11 @@ class Merger:
 
     def _described(self, path: str, blob: str) -> tuple[str, ...]:
         """A picture in one line, as far as words can."""
-        raw = self.store.blob(blob) if blob else None
+        raw = self.repository.blob(blob) if blob else None
         return (f"{path.rsplit('/', 1)[-1]}: a picture of {max(1, len(raw) // 1024):,} KB",) if raw else ()
 
     def _text(self, blob: str) -> str | None:
-        return decode(next(iter(self.store.read_blobs([blob])))) if blob else None
+        return decode(next(iter(self.repository.read_blobs([blob])))) if blob else None
 
     def solve(
         self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
@@ -147,7 +149,7 @@ class Merger:
         require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("edit", facts, actor)
-            now = self.store.head()
+            now = self.repository.head()
             if (head or facts.head, main or now) != (facts.head, now):
                 raise Conflict(
                     "The text moved on while you were deciding. Nothing was saved; look at the conflicts again."
@@ -157,7 +159,7 @@ class Merger:
                 raise BadInput(f"Decide about each document in conflict: {', '.join(collisions) or 'there is none'}.")
             files = checked_files({path: self._solved(collisions[path], chosen) for path, chosen in choices.items()})
             note = "Solve conflicts with the main line"
-            self.store.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
+            self.repository.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(state, number)
             self.audit.record(
                 state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
@@ -170,7 +172,7 @@ class Merger:
             return _solved(collision, chosen)
         if chosen not in (("mine",), ("theirs",)):
             raise BadInput(f"{collision.path} is a picture on both sides; decide for mine or theirs.")
-        return self.store.blob(collision.pictures[chosen == ("theirs",)])
+        return self.repository.blob(collision.pictures[chosen == ("theirs",)])
 
     # ------------------------------------------------------------ the way back
 
@@ -180,13 +182,13 @@ class Merger:
         with self.changes.writing(number) as (_, row, facts):
             self.changes.allow("revert", facts, actor)
         commit = row["merged"]
-        before = self.store.log(commit, limit=1)[0][0].parents[0]
+        before = self.repository.log(commit, limit=1)[0][0].parents[0]
         files: dict[str, bytes | None] = {}
-        for edit in self.store.changed(before, commit):
+        for edit in self.repository.changed(before, commit):
             if edit.kind in ("added", "renamed"):
                 files[edit.path] = None
             if edit.kind != "added":
-                files[edit.old_path or edit.path] = self.store.read(before, edit.old_path or edit.path)
+                files[edit.old_path or edit.path] = self.repository.read(before, edit.old_path or edit.path)
         text = f"Undo change {number}."
         return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
 
@@ -194,18 +196,18 @@ class Merger:
 
     def repair(self) -> int:
         """Record what reached main but not the database, after a kill or a direct push."""
-        if self.database.audit.last_commit() == self.store.head():
+        if self.database.audit.last_commit() == self.repository.head():
             return 0
         with self.changes.newest() as state:
             return self._adopt_unknown(state)
 
     def sweep(self) -> None:
         """Delete branches of merged changes, which a kill left."""
-        for name in self.store.branches(BRANCHES):
+        for name in self.repository.branches(BRANCHES):
             row = self.database.changes.get(int(name)) if name.isdecimal() and len(name) < 10 else None
             if row and row["stage"] == "merged":
                 with suppress(Unavailable, Conflict):
-                    self.store.delete_branch(branch_of(int(name)))
+                    self.repository.delete_branch(branch_of(int(name)))
 
     @contextmanager
     def moving_main(self) -> Iterator[State]:
@@ -227,7 +229,7 @@ class Merger:
 
     def _adopt_unknown(self, state: State) -> int:
         """Record commits without a line in the audit; asked before main moves, so that none is built upon unseen."""
-        known, head, adopted = state.audit.last_commit(), self.store.head(), 0
+        known, head, adopted = state.audit.last_commit(), self.repository.head(), 0
         for step, edits in self._unknown(state, known, head) if known != head else ():
             self._adopt(state, step, edits)
             adopted += 1
@@ -235,10 +237,10 @@ class Merger:
 
     def _unknown(self, state: State, known: str, head: str) -> Iterator[tuple[Commit, tuple[Edit, ...]]]:
         """Where main moved to another line of the remote, also what of that line came in before; people know its edits."""
-        steps = self.store.log(head, since=known)
+        steps = self.repository.log(head, since=known)
         fresh = {step.id for step, _ in steps}
         if known and steps and known not in steps[-1][0].parents[:1]:
-            steps = self.store.log(head)
+            steps = self.repository.log(head)
         for step, edits in reversed(steps):
             if not state.audit.names(step.id):
                 yield step, edits if step.id in fresh else ()
@@ -248,9 +250,9 @@ class Merger:
         named = lines.get("Change", "")
         number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
         row = state.changes.get(number)
-        open_head = self.store.head(branch_of(number)) if row and row["stage"] == "in review" else ""
+        open_head = self.repository.head(branch_of(number)) if row and row["stage"] == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:
-            start = self.store.merge_base(step.parents[0], step.parents[1])
+            start = self.repository.merge_base(step.parents[0], step.parents[1])
             self._record(state, REPOSITORY, row, step.parents[1], start, step.id, lines.get("Bypass", ""))
             return
         title = step.message.splitlines()[0] if step.message else "commit"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, allowed
-from core.curation import review
-from core.curation.policy import applicable
-from core.curation.review import Facts
+from core.curation.review import moves
+from core.curation.review.moves import Facts
+from core.curation.review.policy import applicable
 from core.errors import BadInput, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
@@ -17,7 +17,7 @@ from core.services.people.accounts import Account, Accounts
 from core.services.people.directory import called, the_one
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import State
+    from core.storage.state.database import State
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class ReviewRequests:
 
 def answered(rows: Iterable[Mapping[str, Any]], facts: Facts) -> tuple[ReviewRequest, ...]:
     """Stored requests, each with what was said about the present text."""
-    verdicts = {who: v for who, v in review.current_verdicts(facts).items() if v.head == facts.head}
+    verdicts = {who: v for who, v in moves.current_verdicts(facts).items() if v.head == facts.head}
     return tuple(
         ReviewRequest(
             **{name: value for name, value in row.items() if name != "change"},
@@ -107,8 +107,8 @@ def answered(rows: Iterable[Mapping[str, Any]], facts: Facts) -> tuple[ReviewReq
 
 
 def _may_judge(account: Account, facts: Facts) -> bool:
-    able = account.active and review.may_judge(account.actor, facts.paths)
-    return able and not review.own_work(facts, account.id, account.name)
+    able = account.active and moves.may_judge(account.actor, facts.paths)
+    return able and not moves.own_work(facts, account.id, account.name)
 
 
 class CoAuthors:
@@ -119,12 +119,12 @@ class CoAuthors:
 
     def candidates(self, facts: Facts) -> tuple[Account, ...]:
         """Accounts that could work on a change and do not yet."""
-        present = review.authors(facts)
+        present = moves.authors(facts)
         return tuple(account for account in self.accounts.all() if account.id not in present and _able(account))
 
     def invite(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts, names: Iterable[str]) -> None:
         """Invite by id, address or name, and tell them; the authors learn when somebody else does it."""
-        if not review.may_invite(facts, actor):
+        if not moves.may_invite(facts, actor):
             raise Refused(f"Only {facts.author_name} or an admin may invite co-authors to this change.")
         subject = Subject("change", str(row["id"]), row["title"])
         invited = [self._able(facts, actor, name) for name in dict.fromkeys(names)]
@@ -134,8 +134,8 @@ class CoAuthors:
             )
         self.messages.tell(state, actor, [account.id for account in invited], "invited", subject, row["description"])
         if actor.id != facts.author:
-            who = review.names([account.name for account in invited])
-            self.messages.tell(state, actor, review.authors(facts), "taken over", subject, f"Invited: {who}.")
+            who = moves.names([account.name for account in invited])
+            self.messages.tell(state, actor, moves.authors(facts), "taken over", subject, f"Invited: {who}.")
 
     def uninvite(self, state: State, actor: Actor, number: int, facts: Facts, names: Iterable[str]) -> None:
         """Remove co-authors and take the unread message back; everybody may leave. What they wrote stays theirs."""
@@ -144,7 +144,7 @@ class CoAuthors:
             account = name if name in present else the_one(self.accounts.all(), name).id
             if account not in present:
                 raise BadInput(f"{name} is no co-author of this change.")
-            if actor.id != account and not review.may_invite(facts, actor):
+            if actor.id != account and not moves.may_invite(facts, actor):
                 raise Refused(f"Only {facts.author_name} or an admin may remove co-authors of this change.")
             state.co_authors.drop(number, account)
             state.messages.drop(account, "invited", "change", str(number))
@@ -152,7 +152,7 @@ class CoAuthors:
     def _able(self, facts: Facts, actor: Actor, name: str) -> Account | Actor:
         """Somebody at the terminal has no account and may name themselves all the same."""
         account = actor if name == actor.id else the_one(self.accounts.all(), name)
-        if account.id in review.authors(facts):
+        if account.id in moves.authors(facts):
             raise BadInput(f"{account.name} is an author of this change already.")
         if isinstance(account, Account) and not _able(account):
             raise BadInput(f"{account.name} is a {account.role} and may not work on changes. An admin can change that.")

@@ -9,7 +9,7 @@ from typing import Any
 
 from core.access import Actor, require
 from core.analysis import analyser
-from core.curation.render import plain
+from core.curation.text.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
 from core.llm.grounding import content_words

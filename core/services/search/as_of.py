@@ -18,7 +18,7 @@ from core.services.platform.main_line import MainLine, Moment
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.adapters.index.generations import Generations, Parent
+    from core.storage.index.generations import Generations, Parent
 
 KEPT = 6  # states that stay on the disk; the one used longest ago goes first
 OPEN = 4  # of them that stay open
@@ -78,14 +78,14 @@ class AsOf:
             return kept[0]
         place = self._place(self.root / commit)
         if place.current(profile) is None:
-            self.builder.build_aside(profile, commit, self._parent(commit, profile), place, progress)
+            self.builder.build_offline(profile, commit, self._parent(commit, profile), place, progress)
         os.utime(self.root / commit)
         self._sweep()
         return place.open(profile)
 
     def _parent(self, commit: str, profile: Profile) -> Parent | None:
         """The nearest generation before the state; later ones do not help, for they lack what was removed since."""
-        contains = self.builder.store.contains
+        contains = self.builder.repository.contains
         older = (
             parent for parent in self.builder.generations.usable(profile) if contains(commit, parent.manifest["commit"])
         )

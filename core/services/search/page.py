@@ -10,10 +10,10 @@ from functools import lru_cache, partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
-from core.curation.boilerplate import blanked
-from core.curation.excerpts import excerpt_text
-from core.curation.freshness import STATES, Freshness, freshness, parse_date
-from core.curation.names import top_folder
+from core.curation.document.freshness import STATES, Freshness, freshness, parse_date
+from core.curation.document.names import top_folder
+from core.curation.text.boilerplate import blanked
+from core.curation.text.excerpts import excerpt_text
 from core.ports import Clock, Index
 from core.profiles import IMAGE
 from core.retrieval.snippets import WIDTH, Snippet, snippet

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
-from core.curation.questions import one_line, same_form
+from core.curation.document.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Clock
 from core.services.people.audit import Audit
@@ -16,7 +16,7 @@ from core.services.platform.settings import QuestionSettings, TeamSettings
 from core.services.search.searcher import Searcher
 
 if TYPE_CHECKING:
-    from core.adapters.state.database import Database
+    from core.storage.state.database import Database
 
 SHORTEST = 3  # characters that make a question
 PASSAGES = 20  # that the Search page shows

@@ -18,10 +18,10 @@ from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
-from core.retrieval.house import NO_HOUSE, House
+from core.retrieval.house import NO_RULES, QueryRules
 from core.retrieval.legs.embedders import apart
-from core.retrieval.methods import LegWeights, Weighers
-from core.retrieval.pipeline import Ask
+from core.retrieval.methods import AlphaTools, LegWeights
+from core.retrieval.pipeline import SearchContext
 from core.retrieval.records import AlphaModels, LegScores, RankerModel, RankerModels
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.learned import check_purpose
@@ -35,8 +35,8 @@ from core.types import Filters, Frozen, Generation, LexicalOptions, Pending, Pro
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.index.generations import Generations
     from core.services.search.as_of import PastIndex
+    from core.storage.index.generations import Generations
 
 CHANGE = "@"  # between a profile and the number of a change
 RERANKER = "ms-marco-minilm-l12-int8"
@@ -55,7 +55,7 @@ class Searcher:
         rankers: RankerModels | None = None,
         proposed: Callable[[int, Profile], Index] | None = None,
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
-        house: Callable[[str, LexicalOptions], House] = lambda commit, options: NO_HOUSE,
+        house: Callable[[str, LexicalOptions], QueryRules] = lambda commit, options: NO_RULES,
         past: Callable[[str, Profile], PastIndex] | None = None,
         pending: Callable[[Generation], Pending | None] = lambda generation: None,
     ) -> None:
@@ -149,10 +149,10 @@ class Searcher:
         *,
         timed: bool = False,
         day: date | None = None,
-    ) -> Ask:
+    ) -> SearchContext:
         """What a search may use besides the index. `timed` embeds the query anew, so that its time is real."""
         embed = partial(self._embed_query if timed or cache else self.query_vector, index.profile)
-        return Ask(
+        return SearchContext(
             embed=(lambda text: cache.vector(text, embed)) if cache else embed,
             reranker=lambda: self._reranker(config, cache),
             llm=lambda: self.llm(config),
@@ -166,7 +166,7 @@ class Searcher:
             ranker=partial(self.ranker, index),
         )
 
-    def house(self, index: Index) -> House:
+    def house(self, index: Index) -> QueryRules:
         """The synonyms and pins that a generation is searched with."""
         return self._house(index.generation.commit, index.profile.lexical)
 
@@ -197,9 +197,9 @@ class Searcher:
             return LegWeights(leg_weights(config), f"alpha {config.alpha:g}, fixed")
         return weigh(seen, config, self.weighers(index))
 
-    def weighers(self, index: Index) -> Weighers:
+    def weighers(self, index: Index) -> AlphaTools:
         """The models that can weigh the legs for a query in a generation."""
-        return Weighers(
+        return AlphaTools(
             models=self.alphas,
             llm=self.models.llm,
             embed=lambda text: self.query_vector(replace(index.profile, combine="concatenation"), text),

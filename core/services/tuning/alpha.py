@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from typing import Protocol
 
 from core.access import Actor, require
-from core.curation.names import free_name
+from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core import strict
 from core.access import Actor, require
-from core.curation.names import free_name, safe_profile
-from core.curation.render import in_words
+from core.curation.document.names import free_name, safe_profile
+from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.evaluation.learning.triplets import LEAST, TUNED, FineTuning, Lesson, mined
 from core.evaluation.querysets import anchoring

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from core import strict
 from core.access import Actor, require
-from core.curation.names import free_name
+from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.ranking import LEAST, FittedRanker, RankingExample, fit, measured
 from core.evaluation.measures.ranking import ndcg

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.curation.duplicates import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
+from core.curation.upload.duplicates import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Index, Models
 from core.services.index.embedding import embed_texts
@@ -20,7 +20,7 @@ from core.types import Chunk, Document
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.adapters.cache.vectors import EmbeddingCache
+    from core.storage.cache.vectors import EmbeddingCache
 
 NEAR = (
     0.82  # cosine (bge-small): with SHARE, of 59 starter documents only a true copy and a superseded version are found
@@ -64,7 +64,7 @@ class DuplicateFinder:
 
     def marks(self) -> ShingleIndex:
         """The shingles of all approved documents, computed once per commit."""
-        head = self.documents.store.head()
+        head = self.documents.repository.head()
         if self._marks[0] != head or self._marks[1] is None:
             self._marks = (head, ShingleIndex(self.documents.all()))
         return self._marks[1]  # type: ignore[return-value]

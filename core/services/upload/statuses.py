@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.access import Actor, require
-from core.curation.statuses import checked
+from core.curation.document.statuses import checked
 from core.services.platform.settings import TeamSettings
 
 if TYPE_CHECKING:

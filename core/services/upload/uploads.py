@@ -9,17 +9,27 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.access import Actor, require
-from core.curation import checks, conversions
-from core.curation.archives import HIDDEN, check_office
-from core.curation.conversions import Conversion, Picture
-from core.curation.duplicates import CHOICES, CLOSE, Duplicate, MeaningMatches, ShingleIndex, body, pairs, replaceable
-from core.curation.findings import Anchors, CheckContext, Finding, Read
-from core.curation.foreign import brought
-from core.curation.frontmatter import decode
-from core.curation.names import collision_key, free_path, safe_folder, safe_path
-from core.curation.pictures import is_picture
-from core.curation.upload_edits import moves_into, origins
-from core.curation.uploads import (
+from core.curation.checks import rules
+from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
+from core.curation.document.frontmatter import decode
+from core.curation.document.names import collision_key, free_path, safe_folder, safe_path
+from core.curation.pictures.picture_files import is_picture
+from core.curation.upload import conversions
+from core.curation.upload.archives import HIDDEN, check_office
+from core.curation.upload.conversions import Conversion, Picture
+from core.curation.upload.duplicates import (
+    CHOICES,
+    CLOSE,
+    Duplicate,
+    MeaningMatches,
+    ShingleIndex,
+    body,
+    pairs,
+    replaceable,
+)
+from core.curation.upload.edits import moves_into, origins
+from core.curation.upload.foreign import brought
+from core.curation.upload.uploads import (
     MAX_ITEMS,
     MAX_UPLOAD,
     Batch,
@@ -131,7 +141,7 @@ class Uploads:
             item = UploadItem(upload.name, path, found.text, converted, notes=notes, to_check=found.to_check)
             return item, found.pictures
         except ConcordError as error:
-            why = checks.refusal(path, "file", str(error))
+            why = rules.refusal(path, "file", str(error))
             text = best_effort_text(upload.raw, upload.name)
             return UploadItem(upload.name, path, text, findings=(why,), readable=False), ()
 
@@ -232,7 +242,7 @@ class Uploads:
                 known[document.path] = document
                 if document.meta.id:
                     ids.setdefault(document.meta.id, document.path)
-        stored = self.documents.store.pictures(self.documents.store.head())
+        stored = self.documents.repository.pictures(self.documents.repository.head())
         there = {entry.path for entry in stored} | {picture.path for picture in batch.pictures}
         return CheckContext(Anchors(known, known.get, self._reading(batch)), ids, self.clock.today(), there)
 
@@ -250,8 +260,8 @@ class Uploads:
         if not item.text.strip():
             findings.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
         elif item.choice != "drop":
-            findings += checks.check(item.place, item.text.encode(), around, read)
-        return replace(item, findings=checks.ordered(findings))
+            findings += rules.check(item.place, item.text.encode(), around, read)
+        return replace(item, findings=rules.ordered(findings))
 
     def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
         """Duplicates of items that were not compared yet, or whose path was taken since."""
@@ -323,7 +333,7 @@ def _with_original(item: UploadItem, raw: bytes, keep: Callable[[str, bytes], No
 def _notes(path: str, raw: bytes, converted: str, changed: Sequence[str]) -> tuple[Finding, ...]:
     """What reading changed in a file that is text already."""
     said = tuple(Finding(path, 1, "warning", "file", sentence) for sentence in changed)
-    return () if converted else (*checks.decoding_notes(path, raw), *said)
+    return () if converted else (*rules.decoding_notes(path, raw), *said)
 
 
 def _compared(item: UploadItem, found: MeaningMatches) -> UploadItem:

@@ -1,4 +1,4 @@
-"""Synonyms and pins as a commit has them. A file that cannot be read counts for nothing, and `HouseWords` says so."""
+"""Synonyms and pins as a commit has them. A file that cannot be read counts for nothing, and `SynonymsAndPins` says so."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
-from core.curation import pins, synonyms
-from core.curation.pins import Pin
-from core.curation.synonyms import Synonym
+from core.curation.words import pins, synonyms
+from core.curation.words.pins import Pin
+from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound
-from core.retrieval.house import NO_HOUSE, House, house
+from core.retrieval.house import NO_RULES, QueryRules, house
 from core.types import LexicalOptions
 
 if TYPE_CHECKING:
-    from core.adapters.git.store import GitStore
+    from core.storage.git.repository import Repository
 
 T = TypeVar("T")
 
@@ -22,14 +22,14 @@ T = TypeVar("T")
 class HouseFiles:
     """Reads the two files of a commit, once."""
 
-    def __init__(self, store: GitStore) -> None:
-        self.store = store
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
         self.house = lru_cache(maxsize=64)(self._house)
 
     def raw(self, commit: str, file: str) -> bytes:
         """The bytes of a file, none where there is no such file."""
         try:
-            return self.store.read(commit, file) if commit else b""
+            return self.repository.read(commit, file) if commit else b""
         except NotFound:
             return b""
 
@@ -49,9 +49,9 @@ class HouseFiles:
                 found.append(str(error))
         return tuple(found)
 
-    def _house(self, commit: str, options: LexicalOptions) -> House:
+    def _house(self, commit: str, options: LexicalOptions) -> QueryRules:
         listed, pinned = _or_none(self.synonyms, commit), _or_none(self.pins, commit)
-        return house(listed, pinned, options) if listed or pinned else NO_HOUSE
+        return house(listed, pinned, options) if listed or pinned else NO_RULES
 
 
 def _or_none(read: Callable[[str], tuple[T, ...]], commit: str) -> tuple[T, ...]:

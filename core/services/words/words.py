@@ -9,10 +9,10 @@ from functools import lru_cache
 from core.access import Actor, require
 from core.analysis import fold
 from core.chunking.sentences import sentences
-from core.curation import pins, synonyms
-from core.curation.pins import Pin, pin_problem
-from core.curation.render import plain
-from core.curation.synonyms import Synonym
+from core.curation.text.render import plain
+from core.curation.words import pins, synonyms
+from core.curation.words.pins import Pin, pin_problem
+from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound
 from core.graph.entities import acronyms
 from core.retrieval.house import idle
@@ -50,11 +50,11 @@ class Acronym:
         return Synonym((self.short, self.long))
 
 
-class HouseWords:
+class SynonymsAndPins:
     """Synonyms and pins of the main line, suggestions, and changes of both."""
 
     def __init__(self, files: HouseFiles, documents: Documents, changes: Changes) -> None:
-        self.files, self.documents, self.changes, self.store = files, documents, changes, documents.store
+        self.files, self.documents, self.changes, self.repository = files, documents, changes, documents.repository
         self._acronyms = lru_cache(maxsize=2)(self._found)
 
     # ------------------------------------------------------------ look
@@ -62,7 +62,7 @@ class HouseWords:
     def problems(self, actor: Actor) -> tuple[str, ...]:
         """Why a file on the main line cannot be read, and so counts for nothing."""
         require(actor, "propose a change")
-        return self.files.problems(self.store.head())
+        return self.files.problems(self.repository.head())
 
     def synonyms(self, actor: Actor, change: int = 0) -> tuple[Synonym, ...]:
         """The synonyms of the main line, or of a change."""
@@ -87,10 +87,10 @@ class HouseWords:
     def acronyms(self, actor: Actor) -> tuple[Acronym, ...]:
         """Acronyms that approved documents explain and no synonym knows, those of most documents first."""
         require(actor, "propose a change")
-        known = {frozenset(map(fold, synonym.words)) for synonym in self.files.synonyms(self.store.head())}
+        known = {frozenset(map(fold, synonym.words)) for synonym in self.files.synonyms(self.repository.head())}
         return tuple(
             found
-            for found in self._acronyms(self.store.head())
+            for found in self._acronyms(self.repository.head())
             if not any({fold(found.short), fold(found.long)} <= words for words in known)
         )
 
@@ -163,7 +163,7 @@ class HouseWords:
         return save(self.changes, actor, replace(target, base=commit), {file: content})
 
     def _commit(self, actor: Actor, change: int) -> str:
-        return self.changes.show(actor, change).head if change else self.store.head()
+        return self.changes.show(actor, change).head if change else self.repository.head()
 
 
 def _explained(document: Document) -> Iterator[Acronym]:

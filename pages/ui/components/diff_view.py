@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core import strict
-from core.curation.diffs import body_diff, field_changes
+from core.curation.review.diffs import body_diff, field_changes
 from core.types import Document
 from pages.ui import style
 from pages.ui.components import component

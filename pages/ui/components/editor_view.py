@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from core.curation.findings import Finding
-from core.curation.render import Node
+from core.curation.checks.findings import Finding
+from core.curation.text.render import Node
 from core.types import Document
 from pages.ui.components import component
 

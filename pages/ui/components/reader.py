@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core import strict
-from core.curation.render import MAX_BLOCKS, with_pictures
+from core.curation.text.render import MAX_BLOCKS, with_pictures
 from core.types import Document
 from pages.ui import pictures
 from pages.ui.components import component
@@ -36,7 +36,7 @@ def reader(
             "doc": document.id,
             "path": document.path,
             "version": document.version,
-            "nodes": with_pictures(page.nodes, address or pictures.at(app().knowledge.store.head())),
+            "nodes": with_pictures(page.nodes, address or pictures.at(app().knowledge.repository.head())),
             "outline": strict.plain(page.outline),
             "hidden": page.hidden,
             "first": page.first,

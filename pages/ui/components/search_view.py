@@ -7,7 +7,7 @@ from typing import Any
 
 from core import strict
 from core.bootstrap import App
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
 from core.errors import ConcordError
 from core.retrieval.config import name as config_name
 from core.retrieval.engines import approximate

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.curation.diffs import diff
-from core.curation.duplicates import CLOSE, Duplicate
-from core.curation.uploads import Batch, UploadItem, document_of
+from core.curation.review.diffs import diff
+from core.curation.upload.duplicates import CLOSE, Duplicate
+from core.curation.upload.uploads import Batch, UploadItem, document_of
 from pages.ui import style
 from pages.ui.components import component
 

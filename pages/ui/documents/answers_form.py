@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from core.curation.questions import MAX_QUESTION, one_line
+from core.curation.document.questions import MAX_QUESTION, one_line
 from core.errors import ConcordError
 from core.services.answers.asking import Place
 from core.services.answers.writing import TriedAnswer

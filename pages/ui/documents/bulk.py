@@ -8,7 +8,7 @@ from datetime import date
 import streamlit as st
 
 from core.access import Actor
-from core.curation.statuses import STATUSES
+from core.curation.document.statuses import STATUSES
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, save_bulk
 from core.services.reviews.changes import Change

@@ -54,7 +54,9 @@ def _move(document: Document, me: Actor) -> None:
     fix_links = linking > 0 and st.checkbox(
         label, True, key=f"move_fix_{document.id}", help="In the same change, for the same reviewers."
     )
-    chosen = save_target.choose(f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.store.head(), me)
+    chosen = save_target.choose(
+        f"move_{document.id}", f"Move {document.title}"[:200], app().knowledge.repository.head(), me
+    )
     if st.button(save_target.label(chosen), type="primary", key="move"):
         save_target.finish(
             chosen, lambda: moved(app().knowledge.documents, document.path, to.strip(), fix_links=fix_links)
@@ -69,7 +71,7 @@ def _status(document: Document, me: Actor, word: str, status: str) -> None:
     )
     st.markdown(f"{will} First the change is reviewed.")
     chosen = save_target.choose(
-        f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.store.head(), me
+        f"status_{document.id}", f"{word} {document.title}"[:200], app().knowledge.repository.head(), me
     )
     if st.button(save_target.label(chosen), type="primary", key="status"):
         save_target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
@@ -80,7 +82,9 @@ def restore_version(document: Document, version: Version, me: Actor) -> None:
     with st.popover(f"Restore version {version.number}", icon=":material/settings_backup_restore:", key="restore_box"):
         st.markdown("The old text becomes a new change, to be reviewed like any other.")
         title = f"Restore version {version.number} of {document.title}"[:200]
-        chosen = save_target.choose(f"restore_{document.id}_{version.number}", title, app().knowledge.store.head(), me)
+        chosen = save_target.choose(
+            f"restore_{document.id}_{version.number}", title, app().knowledge.repository.head(), me
+        )
         if st.button(save_target.label(chosen), type="primary", key="restore"):
             save_target.finish(chosen, lambda: _version_files(document, version))
 

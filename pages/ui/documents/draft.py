@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.access import Actor
-from core.curation import review
-from core.curation.frontmatter import decode, read_document, split
-from core.curation.templates import TEMPLATES, begin, begin_answering
-from core.curation.writing import with_fields
+from core.curation.document.frontmatter import decode, read_document, split
+from core.curation.document.templates import TEMPLATES, begin, begin_answering
+from core.curation.document.writing import with_fields
+from core.curation.review import moves
 from core.errors import ConcordError, Refused
 from pages.ui import flash, identity, keys, style
 from pages.ui.workspace import app
@@ -37,10 +37,10 @@ class Opened:
 def existing(me: Actor, path: str, change: int = 0) -> Opened:
     """A document to edit: as approved, or as a change of one's own has it. What was typed before is always there to read."""
     known = app().reviews.changes.show(me, change) if change else None
-    base = known.head if known else app().knowledge.store.head()
-    text = decode(app().knowledge.store.read(base, path))
+    base = known.head if known else app().knowledge.repository.head()
+    text = decode(app().knowledge.repository.read(base, path))
     start = _with_draft(me, Opened(f"{change}:{path}", base, path, text, change))
-    refusal = review.not_theirs("edit", known, me) if known else ""
+    refusal = moves.not_theirs("edit", known, me) if known else ""
     if refusal and not start.drafted:
         raise Refused(refusal)
     return start
@@ -50,7 +50,7 @@ def new(me: Actor, folder: str = "") -> Opened:
     """A new document, from the chosen template."""
     template = chosen_template()
     text = begin(TEMPLATES[template], me.name, app().upload.uploads.clock.today()) if template in TEMPLATES else NEW
-    return _with_draft(me, Opened("new", app().knowledge.store.head(), "", text, folder=folder))
+    return _with_draft(me, Opened("new", app().knowledge.repository.head(), "", text, folder=folder))
 
 
 def begin_with(me: Actor, question: str) -> dict[str, str]:

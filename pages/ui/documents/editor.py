@@ -11,11 +11,11 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor
-from core.curation.findings import Finding
-from core.curation.frontmatter import read_document
-from core.curation.markup import slugify
-from core.curation.render import Node, with_pictures
-from core.curation.writing import with_body, with_fields
+from core.curation.checks.findings import Finding
+from core.curation.document.frontmatter import read_document
+from core.curation.document.writing import with_body, with_fields
+from core.curation.text.markup import slugify
+from core.curation.text.render import Node, with_pictures
 from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path, with_both
 from core.types import Document

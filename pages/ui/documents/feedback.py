@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.review import names
+from core.curation.review.moves import names
 from core.services.knowledge.feedback import Feedback
 from core.types import Document
 from pages.ui import actions, address, flash, keys, style, watching

@@ -7,8 +7,8 @@ from datetime import date
 
 import streamlit as st
 
-from core.curation.freshness import freshness
-from core.curation.questions import one_line
+from core.curation.document.freshness import freshness
+from core.curation.document.questions import one_line
 from core.errors import ConcordError
 from core.services.knowledge.blame import blame, editors
 from core.services.platform.main_line import Moment
@@ -23,7 +23,7 @@ EARLIER = 5  # places of a question that are shown beside the present one
 
 def _people_to_ask(document: Document) -> str:
     """Who wrote what stands there now, and when they last did."""
-    return ", ".join(_editors(app().knowledge.store.head(), document.id))
+    return ", ".join(_editors(app().knowledge.repository.head(), document.id))
 
 
 @st.cache_data(max_entries=500, show_spinner=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.curation.links import links
+from core.curation.document.links import links
 from core.types import Document
 from pages.ui.components.listing import listing
 from pages.ui.workspace import app, links_to

@@ -16,7 +16,7 @@ FORMATS = {"md": "Markdown", "docx": "Word"}
 
 def draw(document: Document) -> None:
     """The buttons; a file is written when it is asked for."""
-    pinned = {keys.DOC: document.id, keys.AS_OF: app().knowledge.store.head()[: keys.COMMIT]}
+    pinned = {keys.DOC: document.id, keys.AS_OF: app().knowledge.repository.head()[: keys.COMMIT]}
     component("share")(key="share", data={"doc": document.id, "pinned": pinned}, width="content")
     with st.popover("Download", icon=":material/download:", key="download_box"):
         for kind, title in FORMATS.items():

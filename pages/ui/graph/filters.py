@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import streamlit as st
 
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
 from core.services.graph.view import GraphNode, GraphView
 from pages.ui.graph.descriptions import group, starts
 from pages.ui.graph.tables import within

@@ -9,8 +9,8 @@ from typing import Literal
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation import review
-from core.curation.review import Verdict
+from core.curation.review import moves
+from core.curation.review.moves import Verdict
 from core.services.reviews.changes import Change
 from core.services.reviews.discussion import Comment
 from pages.ui import flash, identity, keys, style
@@ -41,7 +41,7 @@ def draw(change: Change, me: Actor) -> None:
                 _BUTTONS[name](change)
         if own_work and change.state != "draft":
             st.caption(flash.plain(own_work))
-        if change.open and (refusal := review.not_theirs("edit", change, me)):
+        if change.open and (refusal := moves.not_theirs("edit", change, me)):
             st.caption(flash.plain(refusal))
         elif not offered:
             st.caption(f"{flash.plain(me.name)} is a {me.role} and can look at this change.")
@@ -51,7 +51,7 @@ def offers(name: str, change: Change, me: Actor, own_work: str = "") -> bool:
     """Whether to show a button; the service still decides."""
     if name == "merge":
         return change.open and change.state != "draft" and allowed(me, "merge a change")
-    if review.refusal(name, change.state) or review.not_theirs(name, change, me):
+    if moves.refusal(name, change.state) or moves.not_theirs(name, change, me):
         return False
     blocking = [block.who for block in change.blocks]
     if name == "take back":
@@ -94,7 +94,7 @@ def _requirements(change: Change) -> None:
         change.approvals
     )
     if void:
-        st.caption(f"Void since the last edit: approval by {flash.plain(review.names(sorted(void)))}.")
+        st.caption(f"Void since the last edit: approval by {flash.plain(moves.names(sorted(void)))}.")
 
 
 def _pointers(change: Change, me: Actor) -> None:
@@ -227,7 +227,7 @@ def _take_back(change: Change) -> None:
 
 
 def _lift(change: Change) -> None:
-    who = review.names([block.name for block in change.blocks])
+    who = moves.names([block.name for block in change.blocks])
     will = (f"The request for changes by {who} no longer blocks.", "Your name and reason stay visible for ever.")
     _popover(change, name="lift", label="Lift the request", icon=":material/lock_open:", will=will, note="Reason")
 

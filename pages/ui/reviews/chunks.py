@@ -9,7 +9,7 @@ import streamlit as st
 from core import strict
 from core.chunking.compare import ChunkPair
 from core.chunking.compare import compare as compare_chunks
-from core.curation.diffs import diff
+from core.curation.review.diffs import diff
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, compare
@@ -28,7 +28,9 @@ def draw(change: Change) -> None:
     st.caption(
         f"Passages as search will see them, cut by the {profile.chunker.name} chunker of the production profile."
     )
-    diffs = [compare(app().knowledge.store, change.start, change.head, edit) for edit in change.documents[:AT_ONCE]]
+    diffs = [
+        compare(app().knowledge.repository, change.start, change.head, edit) for edit in change.documents[:AT_ONCE]
+    ]
     try:
         documents = [_document(diff) for diff in diffs if diff.old or diff.new]
     except ConcordError as error:

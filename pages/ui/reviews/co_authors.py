@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation import review
+from core.curation.review import moves
 from core.services.reviews.changes import Change
 from pages.ui import actions, flash
 from pages.ui.reviews.transitions import do, key_of
@@ -14,7 +14,7 @@ from pages.ui.workspace import app
 
 def draw(change: Change, me: Actor) -> None:
     """For those who may invite, and for co-authors, who may leave."""
-    invites = review.may_invite(change, me)
+    invites = moves.may_invite(change, me)
     mine = [each for each in change.co_authors if invites or each.account == me.id]
     if not (invites or mine):
         return
@@ -50,6 +50,6 @@ def _invite(change: Change, me: Actor) -> None:
     st.button("Invite", key=key_of("invite", change.id), type="primary", on_click=do, args=("invite", change.id, change.head))  # fmt: skip
 
 
-def _remove(actor: Actor, number: int, who: review.CoAuthor) -> str:
+def _remove(actor: Actor, number: int, who: moves.CoAuthor) -> str:
     app().reviews.changes.uninvite(actor, number, [who.account])
     return f"{who.name} is a co-author no longer."

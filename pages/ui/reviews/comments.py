@@ -9,8 +9,8 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor, allowed
-from core.curation import review
-from core.curation.diffs import diff
+from core.curation.review import moves
+from core.curation.review.diffs import diff
 from core.errors import BadInput
 from core.services.reviews.changes import Change
 from core.services.reviews.discussion import Comment
@@ -24,7 +24,7 @@ UNKNOWN = "The page sent something that cannot be done. Load it again."
 def may(change: Change, me: Actor) -> dict[str, bool]:
     """Which buttons to draw; the services still decide."""
     can = change.open and allowed(me, "propose a change")
-    own = can and not review.not_theirs("edit", change, me)
+    own = can and not moves.not_theirs("edit", change, me)
     return {"comment": can, "apply": own, "edit": own}
 
 

@@ -6,9 +6,9 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor
-from core.curation import review
-from core.curation.conflicts import Hunk, combined
-from core.curation.diffs import diff
+from core.curation.review import moves
+from core.curation.review.conflicts import Hunk, combined
+from core.curation.review.diffs import diff
 from core.services.reviews.changes import Change
 from core.services.reviews.merge import Collision
 from pages.ui import actions, flash, style
@@ -37,7 +37,7 @@ def draw(change: Change, me: Actor) -> None:
     )
     for number, collision in enumerate(collisions):
         _document(collision, number)
-    if refusal := review.not_theirs("edit", change, me):
+    if refusal := moves.not_theirs("edit", change, me):
         st.caption(flash.plain(refusal))
     elif collisions:
         _save(change, collisions)

@@ -9,9 +9,9 @@ import streamlit as st
 
 from core import strict
 from core.access import Actor, allowed
-from core.curation.diffs import Diff, body_diff, diff, field_changes
-from core.curation.findings import Finding
-from core.curation.rendered import rendered_diff
+from core.curation.checks.findings import Finding
+from core.curation.review.diffs import Diff, body_diff, diff, field_changes
+from core.curation.review.rendered import rendered_diff
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, Look, compare, size
 from core.services.reviews.discussion import Comment
@@ -128,7 +128,7 @@ def _wants_settled(key: str) -> str:
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def _diff(start: str, head: str, kind: str, path: str, old_path: str) -> DocumentDiff:
-    return compare(app().knowledge.store, start, head, Edit(kind, path, old_path))
+    return compare(app().knowledge.repository, start, head, Edit(kind, path, old_path))
 
 
 @st.cache_data(max_entries=4000, show_spinner=False)

@@ -7,7 +7,7 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.review import names, not_theirs
+from core.curation.review.moves import names, not_theirs
 from core.services.reviews.changes import Change
 from pages.ui import actions, flash, style
 from pages.ui.components import component

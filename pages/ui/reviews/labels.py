@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from core.curation.render import Node
+from core.curation.text.render import Node
 from core.errors import BadInput
 from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change

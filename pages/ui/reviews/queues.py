@@ -8,8 +8,8 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation import review
-from core.curation.names import top_folder
+from core.curation.document.names import top_folder
+from core.curation.review import moves
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
 from pages.ui import address, keys, style
@@ -72,7 +72,7 @@ def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
     return {
         "asked": [change for change in changes if change.id in asked],
         "waiting": [change for change in changes if change.id in waiting],
-        "mine": [change for change in changes if me.id in review.authors(change)],
+        "mine": [change for change in changes if me.id in moves.authors(change)],
         "open": list(changes),
     }
 
@@ -122,6 +122,6 @@ def extent(change: Change) -> str:
 @st.cache_data(max_entries=2000, show_spinner=False)
 def _size(start: str, head: str, number: int) -> tuple[int, int]:
     current = app()
-    edits = current.knowledge.store.changed(start, head)[:MEASURED] if start != head else ()
-    sizes = [size(compare(current.knowledge.store, start, head, edit)) for edit in edits]
+    edits = current.knowledge.repository.changed(start, head)[:MEASURED] if start != head else ()
+    sizes = [size(compare(current.knowledge.repository, start, head, edit)) for edit in edits]
     return sum(added for added, _ in sizes), sum(removed for _, removed in sizes)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation import review
-from core.curation.review import names
+from core.curation.review import moves
+from core.curation.review.moves import names
 from core.services.reviews.changes import Change
 from core.services.reviews.requests import ReviewRequest
 from pages.ui import actions, flash
@@ -22,7 +22,7 @@ def _request(change: Change, request: ReviewRequest) -> None:
     sentence = flash.plain(f"{request.name} was asked{rule}: {request.answer or 'no answer yet'}")
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.markdown(f":material/{_ANSWERS[request.answer]}: :small[{sentence}]", width="stretch")
-        if change.state in review.MOVES["ask"][0] and not (request.answer or request.rule):
+        if change.state in moves.MOVES["ask"][0] and not (request.answer or request.rule):
             st.button(
                 "Take back",
                 key=key_of("unask", change.id, request.account),
@@ -47,7 +47,7 @@ def draw(change: Change, me: Actor) -> None:
             f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is called so."
         )
     draft = change.state == "draft"
-    if draft and review.not_theirs("submit", change, me):
+    if draft and moves.not_theirs("submit", change, me):
         return
     people = {account.id: account.name for account in app().reviews.changes.reviewers(me, change.id)}
     if not people:

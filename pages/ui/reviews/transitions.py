@@ -7,7 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from core.access import Actor
-from core.curation import review
+from core.curation.review import moves
 from core.errors import BadInput
 from pages.ui import actions, address, keys
 from pages.ui.workspace import app
@@ -15,7 +15,7 @@ from pages.ui.workspace import app
 
 def submit(actor: Actor, number: int, note: str, head: str) -> str:
     change = app().reviews.changes.submit(actor, number, chosen("submit", number))
-    asked = review.names([request.name for request in change.asked])
+    asked = moves.names([request.name for request in change.asked])
     verb = "is" if len(change.asked) == 1 else "are"
     return f"Submitted. {asked} {verb} asked." if asked else "Submitted. It now waits for a reviewer."
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.curation.conversions import KINDS, Original, ToCheck
-from core.curation.upload_edits import span, summary_of
-from core.curation.uploads import UploadItem
+from core.curation.upload.conversions import KINDS, Original, ToCheck
+from core.curation.upload.edits import span, summary_of
+from core.curation.upload.uploads import UploadItem
 from core.errors import ConcordError
 from core.types import Document
 from pages.ui import flash, identity, keys, pictures

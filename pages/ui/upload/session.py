@@ -8,8 +8,8 @@ import streamlit as st
 
 from core import strict
 from core.access import require
-from core.curation.upload_draft import MAX_KEPT, packed, restored
-from core.curation.uploads import Batch
+from core.curation.upload.draft import MAX_KEPT, packed, restored
+from core.curation.upload.uploads import Batch
 from core.errors import ConcordError
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, keys, pictures

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.curation.upload_edits import fill_all
-from core.curation.uploads import Batch
-from core.curation.writing import Value
+from core.curation.document.writing import Value
+from core.curation.upload.edits import fill_all
+from core.curation.upload.uploads import Batch
 from core.services.upload.uploads import Uploads
 from pages.ui import keys, style
 from pages.ui.documents import frontmatter_form

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation.conversions import SUFFIXES
-from core.curation.templates import TEMPLATES, fill
-from core.curation.uploads import Batch
+from core.curation.document.templates import TEMPLATES, fill
+from core.curation.upload.conversions import SUFFIXES
+from core.curation.upload.uploads import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, style, uploaded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.curation.statuses import COUNTS_AS, STATUSES
+from core.curation.document.statuses import COUNTS_AS, STATUSES
 from pages.ui import actions, style
 from pages.ui.workspace import app
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core import strict
-from core.curation.findings import Finding
-from core.curation.render import Node, with_pictures
-from core.curation.uploads import UploadItem, plain_lines
-from core.curation.writing import with_body
+from core.curation.checks.findings import Finding
+from core.curation.document.writing import with_body
+from core.curation.text.render import Node, with_pictures
+from core.curation.upload.uploads import UploadItem, plain_lines
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import disagreements, identity, pictures

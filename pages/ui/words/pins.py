@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation.findings import File
-from core.curation.markup import slugify
-from core.curation.pins import FILE, Pin
+from core.curation.checks.findings import File
+from core.curation.text.markup import slugify
+from core.curation.words.pins import FILE, Pin
 from core.services.words.words import PinState
 from core.types import Document
 from pages.ui import flash, keys

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation.markup import slugify
-from core.curation.synonyms import FILE, Synonym
+from core.curation.text.markup import slugify
+from core.curation.words.synonyms import FILE, Synonym
 from core.services.words.words import Acronym
 from pages.ui import flash, keys, style
 from pages.ui.words import saving

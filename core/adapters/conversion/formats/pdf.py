@@ -13,7 +13,7 @@ from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text,
 from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, laid_over, ruled
 from core.adapters.conversion.formats.pdf_writer import PdfWriter
 from core.adapters.conversion.formats.tables import TooLarge
-from core.curation.conversions import own_title
+from core.curation.upload.conversions import own_title
 
 PAGES = 300  # that are read
 SECONDS = 15.0  # of computing for ruled tables; later ones are taken as guessed

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from core import strict
 from core.access import Actor
-from core.curation.proposals import checked_files, named_twice
+from core.curation.review.proposals import checked_files, named_twice
 from core.entrypoints import change_texts
 from core.entrypoints import reviews as shown
 from core.entrypoints.api.calls import ApiCall, Calls, Windowed

@@ -35,7 +35,7 @@ Version = Annotated[int, Query(ge=0, le=LARGEST, description="A version; the new
 
 def head(app: App) -> str:
     """What every read of the newest state depends on."""
-    return app.knowledge.store.head()
+    return app.knowledge.repository.head()
 
 
 def day(app: App) -> list[str]:

@@ -8,11 +8,11 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, Field
 
 from core.chunking.blocks import blocks
-from core.curation.markup import unique_slug
+from core.curation.text.markup import unique_slug
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import AsOf, Budget, DocumentReply, Quoted, ToolReply, document_fields
 from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.errors import NotFound
 from core.types import Document
 
@@ -69,7 +69,7 @@ class OutlineReply(ToolReply):
 
 
 def outline(
-    visit: Visit,
+    visit: ToolSession,
     document: Annotated[str, Field(description="The id or path of a document. Empty: list documents.")] = "",
     folder: Annotated[str, Field(description="Without a document: only those below this folder.")] = "",
     token_budget: Budget = USUAL,
@@ -84,7 +84,7 @@ def outline(
     return _of_folder(visit, folder, as_of, token_budget)
 
 
-def _of_document(visit: Visit, document: Document, commit: str, budget: int) -> OutlineReply:
+def _of_document(visit: ToolSession, document: Document, commit: str, budget: int) -> OutlineReply:
     about = DocumentReply(**document_fields(document))
     rows = [
         SectionReply(
@@ -105,7 +105,7 @@ def _of_document(visit: Visit, document: Document, commit: str, budget: int) -> 
     return made(longest(len(rows), lambda n: visit.within(made(n), budget)))
 
 
-def _of_folder(visit: Visit, folder: str, as_of: str, budget: int) -> OutlineReply:
+def _of_folder(visit: ToolSession, folder: str, as_of: str, budget: int) -> OutlineReply:
     commit, below = visit.commit(as_of), f"{folder.strip('/')}/".lstrip("/")
     known = [each for each in visit.app.knowledge.documents.all(commit) if each.meta.status == "approved"]
     listed = [each for each in known if each.path.startswith(below)]

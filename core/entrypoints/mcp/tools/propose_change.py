@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core import strict
 from core.access import Actor
 from core.entrypoints.mcp.replies import ToolReply
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import BadInput, ConcordError, Conflict, NotFound
 from core.services.reviews.authoring import check_new_path
@@ -86,7 +86,7 @@ class ChangeReply(ToolReply):
 
 
 def propose_change(
-    visit: Visit,
+    visit: ToolSession,
     title: Annotated[str, Field(description="What the change does, in a few words.")],
     edits: Annotated[list[ProposedEdit], Field(description="In order; several may touch one document.", min_length=1)],
     why: Annotated[str, Field(description="Why, for the people who review it.")] = "",
@@ -96,7 +96,7 @@ def propose_change(
     Use it only when the user asks for an edit. Read each document first and name the `version` that you read. Returns what
     the checks find and what the change does to search: correct errors with a new proposal. Needs an account that may write.
     """
-    start = visit.app.knowledge.store.head()
+    start = visit.app.knowledge.repository.head()
     files = edited(visit, edits)
     change = visit.app.reviews.changes.propose(visit.actor, title, files, _signed(why, visit.actor), start=start)
     findings = [FindingReply(**_some(finding, FindingReply)) for finding in change.findings[:FINDINGS]]
@@ -119,7 +119,7 @@ def _signed(why: str, actor: Actor) -> str:
     return f"{why}\n\nDrafted by an assistant{token}.".strip()
 
 
-def edited(visit: Visit, edits: Sequence[ProposedEdit]) -> dict[str, bytes | None]:
+def edited(visit: ToolSession, edits: Sequence[ProposedEdit]) -> dict[str, bytes | None]:
     """The files of the change, by path."""
     texts: dict[str, str] = {}
     for edit in edits:
@@ -134,7 +134,7 @@ def edited(visit: Visit, edits: Sequence[ProposedEdit]) -> dict[str, bytes | Non
     return {path: text.encode("utf-8", "replace") for path, text in texts.items()}
 
 
-def _existing(visit: Visit, edit: ProposedEdit) -> Document | None:
+def _existing(visit: ToolSession, edit: ProposedEdit) -> Document | None:
     """The document that is edited; None for a new one."""
     try:
         return visit.document(edit.document)[0]
@@ -170,7 +170,7 @@ def _replaced(name: str, text: str, edit: ProposedEdit) -> str:
     raise BadInput(f"{shown!r} stands {times} times in {name}. Find a longer text that stands there once.")
 
 
-def _impact(visit: Visit, change: Change) -> ImpactReply:
+def _impact(visit: ToolSession, change: Change) -> ImpactReply:
     """What is known of it soon; measuring goes on behind, and people find it with the change."""
     pool = ThreadPoolExecutor(1)
     measuring = pool.submit(visit.app.reviews.impacts.measure, visit.actor, change.id)

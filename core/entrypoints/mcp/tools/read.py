@@ -13,7 +13,7 @@ from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import AsOf, Budget, DocumentReply, Link, Name, Quoted, ToolReply, document_fields
 from core.entrypoints.mcp.tokens import USUAL, longest
 from core.entrypoints.mcp.tools.outline import DocumentSection, section_named
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.errors import BadInput
 from core.types import Document
 
@@ -39,7 +39,7 @@ class ReadReply(ToolReply, DocumentReply):
 
 
 def read(
-    visit: Visit,
+    visit: ToolSession,
     document: Name,
     section: Annotated[str, Field(description="Only this section, by its name in outline or by its heading.")] = "",
     offset: Annotated[int, Field(ge=0, description="Where to go on: `next_offset` of the part before.")] = 0,
@@ -81,7 +81,7 @@ def _ends(text: str, start: int, end: int) -> Sequence[int]:
     return sorted({*lines, *(stop for _, stop in sentences(text, start, end)), end} - {start})
 
 
-def _part(visit: Visit, document: Document, commit: str, span: tuple[int, int], last: int) -> ReadReply:
+def _part(visit: ToolSession, document: Document, commit: str, span: tuple[int, int], last: int) -> ReadReply:
     start, end = span
     return ReadReply(
         **document_fields(document),

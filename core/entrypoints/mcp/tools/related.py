@@ -5,11 +5,11 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from core.access import allowed
-from core.curation.links import backlinks, links
+from core.curation.document.links import backlinks, links
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import Budget, DocumentReply, Name, Quoted, ToolReply, document_fields
 from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import ConcordError
 from core.types import Document
@@ -51,7 +51,7 @@ class RelatedListReply(ToolReply):
         )
 
 
-def related(visit: Visit, document: Name, token_budget: Budget = USUAL) -> RelatedListReply:
+def related(visit: ToolSession, document: Name, token_budget: Budget = USUAL) -> RelatedListReply:
     """List the documents that a document links to, that link to it, and that name the same things.
 
     Use it before you say that something is complete, to follow a reference, or to see what else a change touches.
@@ -79,7 +79,7 @@ def _linked(document: Document, known: dict[str, Document]) -> list[RelatedReply
 
 
 def _in_graph(
-    visit: Visit, document: Document, known: dict[str, Document]
+    visit: ToolSession, document: Document, known: dict[str, Document]
 ) -> tuple[list[RelatedReply], list[str], str]:
     """Documents that name the same, the names, and why there are none."""
     if not allowed(visit.actor, "explore the graph"):

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from core import strict
 from core.entrypoints.mcp.replies import ToolReply
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 
 
 class GapReply(ToolReply):
@@ -25,7 +25,7 @@ class GapReply(ToolReply):
 
 
 def report_gap(
-    visit: Visit,
+    visit: ToolSession,
     question: Annotated[str, Field(description="The question, in the words of whoever asked it.")],
     note: Annotated[str, Field(description="What was expected, or what it is needed for.")] = "",
 ) -> GapReply:

@@ -11,7 +11,7 @@ from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import AsOf, Budget, Link, Quoted, ToolReply, named
 from core.entrypoints.mcp.tokens import USUAL, longest
 from core.entrypoints.mcp.tools.outline import sections
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.services.search.pending import sentence
 from core.types import Filters
@@ -102,7 +102,7 @@ class SearchReply(ToolReply):
 
 
 def search(
-    visit: Visit,
+    visit: ToolSession,
     question: Annotated[str, Field(description="A whole question, or key words.")],
     token_budget: Budget = USUAL,
     as_of: AsOf = "",
@@ -124,7 +124,7 @@ def search(
     return _fitted(visit, found, filters, token_budget)
 
 
-def _fitted(visit: Visit, found: PageResults, filters: Filters, budget: int) -> SearchReply:
+def _fitted(visit: ToolSession, found: PageResults, filters: Filters, budget: int) -> SearchReply:
     """As many passages as the budget holds, the last one cut if a part of it is worth showing."""
     listed = [(group, passage) for group in found.groups for passage in group.passages]
     passages = [_passage(visit, found.result.commit, *each, rank) for rank, each in enumerate(listed, 1)]
@@ -147,7 +147,7 @@ def _fitted(visit: Visit, found: PageResults, filters: Filters, budget: int) -> 
     return made(shown) if shown or not passages else made([]).model_copy(update={"note": NO_ROOM})
 
 
-def _other_sections(visit: Visit, found: PageResults) -> list[str]:
+def _other_sections(visit: ToolSession, found: PageResults) -> list[str]:
     """Sections of the first document that no passage comes from: where to read on."""
     result = found.result
     if not result.fits or result.commit != visit.commit():
@@ -158,7 +158,7 @@ def _other_sections(visit: Visit, found: PageResults) -> list[str]:
     return [each.name for each in rest][:SECTIONS]
 
 
-def _passage(visit: Visit, commit: str, group: Group, passage: PagePassage, rank: int) -> PassageReply:
+def _passage(visit: ToolSession, commit: str, group: Group, passage: PagePassage, rank: int) -> PassageReply:
     hit, facts = passage.hit, group.facts
     return PassageReply(
         rank=rank,
@@ -179,7 +179,7 @@ def _passage(visit: Visit, commit: str, group: Group, passage: PagePassage, rank
     )
 
 
-def _cut(visit: Visit, commit: str, passage: PassageReply, length: int) -> PassageReply:
+def _cut(visit: ToolSession, commit: str, passage: PassageReply, length: int) -> PassageReply:
     """The beginning of a passage, up to the end of a word."""
     space = passage.text.rfind(" ", 0, length + 1)
     length = space if space > length // 2 else length
@@ -211,7 +211,7 @@ def _reply(found: PageResults, note: str, more: list[str]) -> SearchReply:
     )
 
 
-def _note(visit: Visit, found: PageResults, filters: Filters) -> str:
+def _note(visit: ToolSession, found: PageResults, filters: Filters) -> str:
     past = f" This is how it was on {found.result.as_of}; it may have changed since." if found.result.as_of else ""
     if found.result.fits:
         return FOUND + past

@@ -11,7 +11,7 @@ from core.entrypoints.documents import changed_json, day_of
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import Budget, Quoted, ToolReply
 from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.visits import Visit
+from core.entrypoints.mcp.visits import ToolSession
 
 
 class ChangedDocumentReply(BaseModel):
@@ -50,7 +50,7 @@ class WhatChangedReply(ToolReply):
 
 
 def what_changed(
-    visit: Visit,
+    visit: ToolSession,
     since: Annotated[str, Field(description="A day such as 2026-03-31: what was merged on it and after it.")],
     token_budget: Budget = USUAL,
 ) -> WhatChangedReply:

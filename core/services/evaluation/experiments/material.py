@@ -30,7 +30,7 @@ def prepared(
     named = context.runs.querysets.get(name) if name else None
     documents = context.options.documents
     if documents:
-        context = _aside(context, actor, documents, named)
+        context = _scratch_workspace(context, actor, documents, named)
     context.builder.build(context.runs.team_settings.production().profile, progress=progress)
     if named:
         queryset = restricted(named, {document.path for document in context.documents.all()}) if documents else named
@@ -44,7 +44,9 @@ def prepared(
     return replace(context, queryset=taken)
 
 
-def _aside(context: ExperimentContext, actor: Actor, documents: int, named: QuerySet | None) -> ExperimentContext:
+def _scratch_workspace(
+    context: ExperimentContext, actor: Actor, documents: int, named: QuerySet | None
+) -> ExperimentContext:
     everything = context.findable()
     if documents < 1 or context.aside is None:
         raise BadInput(f"An experiment needs at least one document, not {documents}.")

@@ -1,1 +1,0 @@
-"""A bare git repository, written with plumbing commands and compare-and-swap. The door is `store.GitStore`."""

@@ -1,0 +1,1 @@
+"""What a file must pass before it may become a document."""

@@ -1,0 +1,1 @@
+"""What a document is: its fields, links, limits, names and templates."""

@@ -1,0 +1,1 @@
+"""Pictures beside documents: which are allowed, and what they may carry."""

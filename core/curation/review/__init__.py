@@ -1,0 +1,1 @@
+"""A change on its way to a merge: moves, rules, diffs and conflicts."""

@@ -1,0 +1,114 @@
+"""What may go into a change: files, title, texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from core.curation.document import limits
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.limits import check_limits
+from core.curation.document.links import picture_paths
+from core.curation.document.names import safe_path
+from core.curation.pictures import picture_files
+from core.curation.review import policy
+from core.curation.words import pins, synonyms
+from core.errors import BadInput
+from core.types import Document
+
+SETTINGS: Mapping[str, Callable[[bytes], object]] = {
+    policy.FILE: policy.read,
+    synonyms.FILE: synonyms.read,
+    pins.FILE: pins.read,
+}
+"""Files beside the documents that are changed by review, too, and what reads each."""
+
+MAX_TITLE, MAX_TEXT, MAX_FILES = 200, 20_000, 2000
+
+
+def check_file(path: str, raw: bytes) -> bytes:
+    """The bytes to store, if they are a valid document, a picture, or a valid file of settings."""
+    if path in SETTINGS:
+        SETTINGS[path](raw)
+        return raw
+    if picture_files.is_picture(path):
+        return picture_files.checked(safe_path(path, picture_files.SUFFIXES), raw)
+    text = decode(raw)
+    check_limits(text)
+    if not text.strip():
+        raise BadInput("The file is empty.")
+    read_document(safe_path(path), text)
+    return text.encode()
+
+
+def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
+    """Files that may go into a change; errors name the path. Frontmatter is checked later, before review."""
+    if not files:
+        raise BadInput("There is nothing to save. Name at least one document.")
+    if len(files) > MAX_FILES:
+        raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
+    checked: dict[str, bytes | None] = {}
+    for path, raw in files.items():
+        name = path if path in SETTINGS else safe_path(path, _suffixes(path))
+        if name in checked:  # in another spelling
+            raise BadInput(named_twice(name))
+        checked[name] = None if raw is None else raw if name in SETTINGS else _draft(name, raw)
+    return checked
+
+
+def named_twice(path: str) -> str:
+    return f"{path} stands twice in this change. Name each document once, with its whole text."
+
+
+def _suffixes(path: str) -> tuple[str, ...]:
+    return picture_files.SUFFIXES if picture_files.is_picture(path) else (".md",)
+
+
+def _draft(path: str, raw: bytes) -> bytes:
+    try:
+        if picture_files.is_picture(path):
+            return picture_files.checked(path, raw)
+        text = decode(raw)
+        check_limits(text)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    if not text.strip():
+        raise BadInput(f"{path}: The file is empty.")
+    return text.encode()
+
+
+def check_title(title: str) -> str:
+    """A title in one line."""
+    text = " ".join("".join(c if c.isprintable() else " " for c in title).split())
+    if not text:
+        raise BadInput("A change needs a title that says what it does.")
+    if len(text) > MAX_TITLE:
+        raise BadInput(f"The title has {len(text)} characters; the limit is {MAX_TITLE}.")
+    return text
+
+
+def check_text(text: str) -> str:
+    if len(text) > MAX_TEXT:
+        raise BadInput(f"The text has {len(text):,} characters; the limit is {MAX_TEXT:,}.")
+    return "".join(c for c in text if c.isprintable() or c in "\n\t").strip()
+
+
+def shown_pictures(path: str, raw: bytes) -> frozenset[str]:
+    """The paths of the pictures that a text shows."""
+    return picture_paths(Document("", path, "", raw.decode("utf-8", "replace")))
+
+
+def check_pictures(files: Mapping[str, bytes | None], sizes: Mapping[str, int]) -> None:
+    """Refuse documents that show too many pictures, and pictures that would be too many; `sizes` has all that there will be."""
+    for path, raw in files.items():
+        if raw is not None and path.endswith(".md"):
+            own = [sizes[picture] for picture in shown_pictures(path, raw) if picture in sizes]
+            if len(own) > limits.PICTURES_OF_DOCUMENT or sum(own) > limits.PICTURE_BYTES_OF_DOCUMENT:
+                raise BadInput(
+                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is {limits.PICTURES_OF_DOCUMENT} "
+                    f"and {limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the document."
+                )
+    if sum(sizes.values()) > limits.PICTURE_BYTES_OF_ALL:
+        raise BadInput(
+            f"The pictures of the knowledge base would come to {sum(sizes.values()) / 1024**3:.1f} GB; the limit is "
+            f"{limits.PICTURE_BYTES_OF_ALL // 1024**3} GB. Make them smaller, or remove some."
+        )

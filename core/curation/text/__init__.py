@@ -1,0 +1,1 @@
+"""Markdown as text: markup, rendering, excerpts and what is left out."""

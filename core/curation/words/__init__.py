@@ -1,0 +1,1 @@
+"""Synonyms and pins, as reviewed files."""

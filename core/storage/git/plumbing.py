@@ -1,0 +1,234 @@
+"""git's small tools on one bare repository: blobs, trees, commits, and branches that move by compare-and-swap.
+
+Each call is a process in a clean environment; GitPython only runs it, its own index is not thread-safe. One flock
+serialises the writers of all processes. git children inherit the lock, so a killed app cannot leave half a commit
+behind an open one.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from git.cmd import Git
+
+from core.adapters.system.files import flock, fsync_folder
+from core.curation.document.names import safe_revision
+from core.errors import Corrupt, Moved, storage_failure, storing
+from core.storage.git import output, refs
+from core.storage.git.refs import locked, replace, sweep
+from core.types import Person
+
+Publish = Callable[[Mapping[str, tuple[str, str]]], object]
+"""Called with what refs shall have and what they must have, by name; "" is no such ref. It raises where one has another."""
+
+APP = Person("Concord", "concord@localhost")
+
+ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "HOME": "/nonexistent",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "LC_ALL": "C.UTF-8",
+}
+_ZERO_ID = "0" * 40
+LOCK = "concord.lock"  # one writer of ours at a time
+_OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
+_INDEX = "index-"  # private indexes, each in a folder
+
+
+class Plumbing:
+    """git's plumbing commands on one bare repository. It enforces nothing; `Repository` decides what is allowed."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.publish: Publish | None = None  # moves a ref where others see it, before it moves here
+        self.catch_up: Callable[[], object] | None = None  # brings what others made
+        self._own = threading.local()
+
+    def ask(
+        self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
+    ) -> bytes:
+        """The output of a command that must not fail."""
+        code, out = self.run(*arguments, stdin=stdin, env=env, bare=bare)
+        if code:
+            raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
+        return out
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        env: Mapping[str, str] | None = None,
+        bare: bool = True,
+        merge_errors: bool = False,
+    ) -> tuple[int, bytes]:
+        """The exit code and output of a command that may fail; one that lacks a commit of another node is tried again with it."""
+        code, out, errors = self._execute(arguments, stdin, env or {}, bare)
+        if code and self.catch_up and self._lacks(arguments):
+            self.catch_up()
+            code, out, errors = self._execute(arguments, stdin, env or {}, bare)
+        if code and (failure := storage_failure(errors, self.path)):
+            raise failure
+        return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
+
+    def _lacks(self, arguments: Sequence[str]) -> bool:
+        """Whether a command names an object that is not here."""
+        names = _OBJECT.findall(" ".join(arguments[1:]))
+        asked = "".join(f"{name}\n" for name in names).encode()
+        checked = self._execute(("cat-file", "--batch-check"), asked, {}, True)[1] if names else b""
+        return b" missing\n" in checked
+
+    def _execute(
+        self, arguments: Sequence[str], stdin: bytes, env: Mapping[str, str], bare: bool
+    ) -> tuple[int, bytes, str]:
+        git = Git(str(self.path))
+        git.update_environment(**ENVIRONMENT, **env)
+        where = [f"--git-dir={self.path}"] if bare else []
+        with storing(tempfile.gettempdir()), tempfile.TemporaryFile() as pipe:
+            pipe.write(stdin)
+            pipe.seek(0)
+            code, out, errors = git.execute(
+                ["git", *where, *arguments],
+                istream=pipe,
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+                close_fds=False,
+            )
+        return code, out, errors
+
+    def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
+        """The merged tree, and per conflicting path its blobs by stage."""
+        code, out = self.run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
+        if code not in (0, 1):
+            raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
+        return output.parse_merge_tree(out)
+
+    def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
+        """The tree of `parent` with these blobs written (or deleted, where ""), built in a private index."""
+        lines = [f"100644 {blob} 0\t{path}" if blob else f"0 {_ZERO_ID} 0\t{path}" for path, blob in blobs.items()]
+        with tempfile.TemporaryDirectory(prefix=_INDEX, dir=self.path) as folder:
+            index = {"GIT_INDEX_FILE": f"{folder}/index"}
+            self.ask("read-tree", *([parent] if parent else ["--empty"]), env=index)
+            index_lines = "".join(f"{line}\0" for line in lines).encode()
+            self.ask("update-index", "-z", "--index-info", stdin=index_lines, env=index)
+            return self.ask("write-tree", env=index).decode().strip()
+
+    def names(self, tree: str) -> dict[str, str]:
+        """The blob of every path."""
+        out = self.ask("ls-tree", "-r", "-z", tree) if tree else b""
+        lines = (line.split(b"\t", 1) for line in out.split(b"\0") if line)
+        return {path.decode("utf-8", "replace"): facts.split()[2].decode() for facts, path in lines}
+
+    def write_blobs(self, contents: Sequence[bytes]) -> list[str]:
+        """All blobs through one process: loose objects for few, one pack for many, both synced."""
+        if not contents:
+            return []
+        parts: list[bytes] = []
+        for mark, content in enumerate(contents, 1):
+            parts += [b"blob\nmark :%d\ndata %d\n" % (mark, len(content)), content, b"\n"]
+        parts += [b"get-mark :%d\n" % mark for mark in range(1, len(contents) + 1)]
+        out = self.ask("fast-import", "--quiet", "--done", stdin=b"".join(parts) + b"done\n")
+        return out.decode().split()
+
+    def commit(self, tree: str, parents: Sequence[str], author: Person, message: str) -> str:
+        """A commit that no branch points to yet."""
+        who = {
+            "GIT_AUTHOR_NAME": _one_line(author.name) or "unknown",
+            "GIT_AUTHOR_EMAIL": _one_line(author.email) or "unknown@localhost",
+            "GIT_COMMITTER_NAME": APP.name,
+            "GIT_COMMITTER_EMAIL": APP.email,
+        }
+        options = [option for parent in parents for option in ("-p", parent)]
+        out = self.ask("commit-tree", tree, *options, stdin=_printable(message).encode(), env=who)
+        return out.decode().strip()
+
+    def tree_of(self, commit: str) -> str:
+        return self.ask("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+
+    def swap(self, branch: str, new: str, old: str | None, top: str = "refs/heads", *, publish: bool = True) -> None:
+        """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock.
+
+        Where others share the repository, it moves there first; without `publish` it did already.
+        """
+        name = f"{top}/{branch}"
+        with locked(self.path, name) as lock:
+            if refs.value(self.path, name) != old:
+                raise Moved(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+            if self.publish and publish:
+                self.publish({name: (new, old or "")})
+            self._log(name, old or "", new)
+            replace(lock, f"{new}\n")
+        self.sync(branch, top)
+
+    def _log(self, name: str, old: str, new: str) -> None:
+        """A line of the reflog, in git's form."""
+        path = self.path / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "a", encoding="utf-8") as log:
+            log.write(f"{old or _ZERO_ID} {new} {APP.name} <{APP.email}> {int(time.time())} +0000\n")
+
+    def drop(self, branch: str, top: str = "refs/heads", *, publish: bool = True) -> None:
+        """Remove a branch; one that is not there is no failure. The caller holds the writers' lock."""
+        name = f"{top}/{branch}"
+        with locked(self.path, name):
+            if self.publish and publish:
+                self.publish({name: ("", refs.value(self.path, name) or "")})
+            (self.path / "logs" / name).unlink(missing_ok=True)  # first: a log without its branch means a loss
+            if name in refs.packed(self.path):
+                with locked(self.path, "packed-refs") as lock:
+                    lines = (self.path / "packed-refs").read_text().splitlines(keepends=True)
+                    replace(lock, "".join(line for line in lines if line[41:].strip() != name))
+            (self.path / name).unlink(missing_ok=True)
+        self.sync(branch, top)
+
+    def configure(self, values: Mapping[str, str]) -> None:
+        """Add values to the repository's configuration. The caller holds the writers' lock."""
+        with locked(self.path, "config") as lock:
+            parts = ((*key.split(".", 1), value) for key, value in values.items())
+            added = "".join(f"[{section}]\n\t{key} = {value}\n" for section, key, value in parts)
+            replace(lock, (self.path / "config").read_text(encoding="utf-8") + added)
+
+    def sync(self, branch: str, top: str = "refs/heads") -> None:
+        """git syncs objects and the ref file, but not the folders that name them."""
+        for place in (top, f"logs/{top}"):
+            folder = (self.path / place / branch).parent
+            while folder != self.path:
+                if folder.is_dir():
+                    fsync_folder(folder)
+                folder = folder.parent
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the writers' lock, after removing what a killed writer left: nobody else of ours writes now."""
+        if getattr(self._own, "writing", False):
+            yield  # this thread holds it already
+            return
+        with storing(self.path), flock(self.path / LOCK, inherit=True):
+            sweep(self.path)
+            for stale in self.path.glob(f"{_INDEX}*"):
+                shutil.rmtree(stale, ignore_errors=True)
+            for report in self.path.glob("fast_import_crash_*"):
+                report.unlink()
+            self._own.writing = True
+            try:
+                yield
+            finally:
+                self._own.writing = False
+
+
+def _printable(message: str) -> str:
+    return "".join(c for c in message if c.isprintable() or c == "\n")
+
+
+def _one_line(text: str) -> str:
+    return "".join(c for c in text if c.isprintable() and c not in "<>").strip()

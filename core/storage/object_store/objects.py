@@ -1,0 +1,162 @@
+"""Objects on an S3 store: read, written on conditions, listed, deleted. What goes wrong is said in our words."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from core.errors import ConcordError, Conflict, NotFound, Unavailable, storing
+from core.storage.object_store import address
+
+_PART = 1 << 20  # bytes that are read at a time
+_RESUMED = 3  # times that a download is taken up again where it broke off
+_DELETED = 1000  # keys in one request, which is S3's limit
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """An object with its bytes."""
+
+    data: bytes
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedObject:
+    """An object in a listing. `age` is in seconds, by the clock of the store."""
+
+    key: str
+    size: int
+    etag: str
+    age: float
+
+
+class ObjectStore:
+    """The objects below one prefix of a bucket; safe to share between threads."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url.rstrip("/")
+        self.bucket, self.prefix = address.split(url)
+        self._connecting = threading.Lock()
+
+    @cached_property
+    def _s3(self) -> Any:
+        with self._connecting, self._asking(""):
+            return address.client()
+
+    @property
+    def endpoint(self) -> str:
+        return str(self._s3.meta.endpoint_url)
+
+    def get(self, key: str) -> StoredObject | None:
+        """The object, None where there is none."""
+        try:
+            with self._asking(key):
+                answer = self._s3.get_object(**self._named(key))
+                return StoredObject(answer["Body"].read(), answer["ETag"])
+        except NotFound:
+            return None
+
+    def put(self, key: str, data: bytes, *, if_none_match: bool = False, if_match: str = "") -> str:
+        """Write an object and return its ETag. Conflict, where it is there already or is not the one that was expected."""
+        condition = {"IfNoneMatch": "*"} if if_none_match else {"IfMatch": if_match} if if_match else {}
+        try:
+            with self._asking(key):
+                return str(self._s3.put_object(**self._named(key), Body=data, **condition)["ETag"])
+        except Conflict:
+            mine = self.get(key)  # a request that was sent twice meets what its first sending wrote
+            if mine is None or mine.data != data:
+                raise
+            return mine.etag
+
+    def put_file(self, key: str, path: Path) -> None:
+        """Upload a file, in parts where it is large."""
+        with self._asking(key):
+            self._s3.upload_file(str(path), self.bucket, self.prefix + key)
+
+    def fetch(self, key: str, path: Path) -> str:
+        """Download into a file and return its sha256. A broken connection is taken up again where it broke off."""
+        digest, etag = hashlib.sha256(), ""
+        with storing(path), path.open("wb") as file:
+            for attempt in range(_RESUMED):
+                try:
+                    etag = self._stream(key, file, digest, etag)
+                    break
+                except Unavailable:
+                    if attempt == _RESUMED - 1:
+                        raise
+        return digest.hexdigest()
+
+    def _stream(self, key: str, file: Any, digest: Any, etag: str) -> str:
+        """Append what is missing of a file that is being downloaded."""
+        start = file.tell()
+        rest = {"Range": f"bytes={start}-", "IfMatch": etag} if start else {}
+        with self._asking(key):
+            answer = self._s3.get_object(**self._named(key), **rest)
+            for part in answer["Body"].iter_chunks(_PART):
+                file.write(part)
+                digest.update(part)
+        return str(answer["ETag"])
+
+    def list(self, prefix: str) -> Iterator[ListedObject]:
+        """Every object below a prefix, by key."""
+        with self._asking(prefix):
+            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, Prefix=self.prefix + prefix)
+            for page in pages:
+                now = parsedate_to_datetime(page["ResponseMetadata"]["HTTPHeaders"]["date"])
+                for row in page.get("Contents", ()):
+                    yield self._listed(row, now)
+
+    def _listed(self, row: Any, now: datetime) -> ListedObject:
+        age = (now - row["LastModified"]).total_seconds()
+        return ListedObject(row["Key"].removeprefix(self.prefix), row["Size"], row["ETag"], age)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        """Delete objects; those that are gone already do not matter."""
+        named = [{"Key": self.prefix + key} for key in keys]
+        for start in range(0, len(named), _DELETED):
+            with self._asking(self.url):
+                self._s3.delete_objects(
+                    Bucket=self.bucket, Delete={"Objects": named[start : start + _DELETED], "Quiet": True}
+                )
+
+    def _named(self, key: str) -> dict[str, str]:
+        return {"Bucket": self.bucket, "Key": self.prefix + key}
+
+    @contextmanager
+    def _asking(self, key: str) -> Iterator[None]:
+        """Say in our words what boto3 and its parts raise during the block."""
+        from boto3.exceptions import Boto3Error
+        from botocore.exceptions import BotoCoreError, ClientError
+        from urllib3.exceptions import HTTPError
+
+        try:
+            yield
+        except ClientError as error:
+            raise self._refusal(error, key) from error
+        except (BotoCoreError, Boto3Error, HTTPError) as error:
+            why = " ".join(str(error).split())[:300].rstrip(".")
+            raise Unavailable(f"The store {self.url} cannot be used: {why}.") from error
+
+    def _refusal(self, error: Any, key: str) -> ConcordError:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        code = str(error.response.get("Error", {}).get("Code", ""))
+        if code == "NoSuchBucket":
+            return Unavailable(f"The store {self.url} has no bucket {self.bucket!r}. Make it, or name another one.")
+        if status == 404:
+            return NotFound(f"The store {self.url} has no object {key!r}.")
+        if status in (409, 412):
+            return Conflict(f"Somebody else wrote {key!r} on the store {self.url} first.", (key,))
+        if status in (401, 403):
+            return Unavailable(
+                f"The store {self.url} refuses these credentials ({code}). Look at AWS_ACCESS_KEY_ID and its rights."
+            )
+        return Unavailable(f"The store {self.url} answered {code or status}: {str(error)[:200]}")

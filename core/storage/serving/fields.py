@@ -1,0 +1,237 @@
+"""The short fields around passages: how well a question fits a title, a heading, a tag; built at first use, kept on disk.
+
+A field holds entries: a document has one title and several tags. BM25 would favour long titles, where some word always
+fits. What counts here is how much of the entry the question says, and how much of the question the entry says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.adapters.system.files import fsync_tree, scratch_folder
+from core.storage.index.duckdb import HEADING
+from core.storage.serving import image, kernels
+from core.storage.serving.stitched import MergedSegments
+from core.types import FIELDS
+
+UNFINISHED = ".fields-"  # folders that are being written
+POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
+_ARRAYS = ("start", "where", "worth", "owner")
+
+
+@dataclass(frozen=True)
+class Field:
+    """The entries of one field. `owner` is the document or passage of each, `owner_of` that of each chunk."""
+
+    vocabulary: Mapping[str, int]
+    start: np.ndarray  # per term, the entries that hold it
+    where: np.ndarray
+    worth: np.ndarray  # of each term: the rarer, the more
+    owner: np.ndarray
+    whole: np.ndarray  # the worth of each entry
+    owner_of: np.ndarray  # per chunk
+    owners: int
+
+    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
+        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
+        best = self._owners(terms)
+        return lambda chunk: best[self.owner_of[chunk]]
+
+    def _owners(self, terms: Sequence[str]) -> np.ndarray:
+        known = [self.vocabulary[term] for term in terms if term in self.vocabulary]
+        best = np.zeros(self.owners)
+        if not known:
+            return best
+        lists = [self.where[self.start[term] : self.start[term + 1]] for term in known]
+        held = np.repeat(self.worth[known], [len(entries) for entries in lists])
+        said = np.bincount(np.concatenate(lists), held, minlength=len(self.owner))
+        entries = np.flatnonzero(said)
+        fits = fit(said[entries], self.whole[entries], self._asked(terms, known))
+        np.maximum.at(best, self.owner[entries], fits)
+        return POINTS * best
+
+    def _asked(self, terms: Sequence[str], known: Sequence[int]) -> float:
+        """What the question's words are worth; one that no entry holds is the rarest."""
+        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, len(self.owner)))[0])
+        return float(self.worth[known].sum()) + rarest * (len(terms) - len(known))
+
+
+class StitchedField:
+    """One field of several segments: a word's worth counts the entries of all."""
+
+    def __init__(self, parts: Sequence[Field], stitched: MergedSegments, of_chunks: bool) -> None:
+        self._parts = parts
+        numbering = stitched.chunks if of_chunks else stitched.documents
+        self._owner_of = np.arange(len(numbering)) if of_chunks else stitched.doc_of
+        self._owners = len(numbering)
+        self._owner = [numbers[part.owner] for part, numbers in zip(parts, numbering.numbers, strict=True)]  # -1: gone
+        self._entries = sum(int((owner >= 0).sum()) for owner in self._owner)
+        self._worth = self._worths([self._frequencies(n) for n in range(len(parts))])
+        self._whole = [
+            np.bincount(part.where, np.repeat(worth, np.diff(part.start)), minlength=len(part.owner))
+            for part, worth in zip(parts, self._worth, strict=True)
+        ]
+
+    def _frequencies(self, n: int) -> np.ndarray:
+        """How many live entries of a part hold each of its terms."""
+        part, gone = self._parts[n], self._owner[n] < 0
+        held = np.diff(part.start)
+        if gone.any():
+            held = held - np.bincount(np.repeat(np.arange(len(held)), held)[gone[part.where]], minlength=len(held))
+        return held
+
+    def _worths(self, frequencies: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The worth of each term of each part: what its live entries in all parts make of it."""
+        largest = max(range(len(self._parts)), key=lambda n: len(frequencies[n]))
+        totals = [own.copy() for own in frequencies]
+        for n, part in enumerate(self._parts):
+            for term in part.vocabulary if n != largest else ():
+                others = [
+                    (m, other.vocabulary[term]) for m, other in enumerate(self._parts) if term in other.vocabulary
+                ]
+                for m, place in others:
+                    totals[m][place] = sum(int(frequencies[k][own]) for k, own in others)
+        return [image.inverse_frequencies(total, self._entries) for total in totals]
+
+    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
+        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
+        best = self._best(terms)
+        return lambda chunk: best[self._owner_of[chunk]]
+
+    def _best(self, terms: Sequence[str]) -> np.ndarray:
+        best = np.zeros(self._owners)
+        asked = self._asked(terms)
+        for part, owner, worth, whole in zip(self._parts, self._owner, self._worth, self._whole, strict=True):
+            known = [part.vocabulary[term] for term in terms if term in part.vocabulary]
+            if known:
+                lists = [part.where[part.start[term] : part.start[term + 1]] for term in known]
+                held = np.repeat(worth[known], [len(entries) for entries in lists])
+                said = np.bincount(np.concatenate(lists), held, minlength=len(owner))
+                entries = np.flatnonzero((said > 0) & (owner >= 0))
+                np.maximum.at(best, owner[entries], fit(said[entries], whole[entries], asked))
+        return POINTS * best
+
+    def _asked(self, terms: Sequence[str]) -> float:
+        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, self._entries))[0])
+        known = [worth for term in terms if (worth := self._worth_of(term, rarest)) < rarest]
+        return float(np.array(known).sum()) + rarest * (len(terms) - len(known))
+
+    def _worth_of(self, term: str, unknown: float) -> float:
+        for part, worth in zip(self._parts, self._worth, strict=True):
+            if term in part.vocabulary:
+                return float(worth[part.vocabulary[term]])
+        return unknown
+
+
+def stitched(parts: Sequence[Mapping[str, Field]], together: MergedSegments) -> dict[str, StitchedField]:
+    """The fields of several segments."""
+    return {name: StitchedField([part[name] for part in parts], together, name == "headings") for name in FIELDS}
+
+
+def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
+    """How much of an entry is said, times the root of how much of the question that is; by the worth of words.
+
+    >>> fit(np.array([2.0, 2.0]), np.array([2.0, 4.0]), 2.0).tolist()
+    [1.0, 0.5]
+    """
+    fits: np.ndarray = said / entry * np.sqrt(said / question)
+    return fits
+
+
+def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
+    """The fields of a generation, mapped from disk; built and saved under this name if they are not there yet."""
+    place = folder / name
+    documents, chunks = _tables(folder)
+    made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)
+    doc_of = image.numbers(chunks, "doc")
+    own = {"headings": (np.arange(len(chunks)), len(chunks))}
+    return {name: _field(*entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
+
+
+def build(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Entries]:
+    """Read the fields of a segment and keep them beside it."""
+    made = dict(_build(*_tables(folder), analyse))
+    _keep(folder / name, made)
+    return made
+
+
+def _tables(folder: Path) -> tuple[pa.Table, pa.Table]:
+    served = folder / "served"
+    return image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
+
+
+Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _field(
+    terms: list[str],
+    start: np.ndarray,
+    where: np.ndarray,
+    worth: np.ndarray,
+    owner: np.ndarray,
+    owner_of: np.ndarray,
+    owners: int,
+) -> Field:
+    whole = np.bincount(where, np.repeat(worth, np.diff(start)), minlength=len(owner))
+    return Field({term: n for n, term in enumerate(terms)}, start, where, worth, owner, whole, owner_of, owners)
+
+
+def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence[str]]:
+    """The entries of each document or passage."""
+    if name == "headings":
+        yield from (heading.split(HEADING) for heading in chunks["heading"].to_pylist())
+    elif name == "answers":
+        yield from (json.loads(meta).get("answers") or () for meta in documents["meta"].to_pylist())
+    elif name == "path":
+        yield from ((_words_of(path),) for path in documents["path"].to_pylist())
+    elif name == "tags":
+        yield from documents["tags"].to_pylist()
+    else:
+        yield from ((title,) for title in documents["title"].to_pylist())
+
+
+def _words_of(path: str) -> str:
+    """A path as words: the last folder and the file name without its ending.
+
+    >>> _words_of("hr/travel-policy/index.md")
+    'travel policy index'
+    """
+    return " ".join(path.rpartition(".")[0].split("/")[-2:]).replace("-", " ").replace("_", " ")
+
+
+def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[str]]) -> Iterator[tuple[str, Entries]]:
+    for name in FIELDS:
+        entries = [
+            (owner, set(analyse(text))) for owner, own in enumerate(texts(name, documents, chunks)) for text in own
+        ]
+        terms = sorted({term for _, own in entries for term in own})
+        numbers = {term: n for n, term in enumerate(terms)}
+        entry = np.repeat(np.arange(len(entries)), [len(own) for _, own in entries])
+        term = np.array([numbers[term] for _, own in entries for term in own], dtype=np.int64)
+        start, where, _, _ = kernels.postings(entry, term, len(entries), len(terms))
+        worth = image.inverse_frequencies(np.diff(start), len(entries))
+        yield name, (terms, start, where, worth, np.array([owner for owner, _ in entries], dtype=np.int64))
+
+
+def _read(place: Path, name: str) -> Entries:
+    start, where, worth, owner = (image.map_array(place / f"{name}-{array}.npy") for array in _ARRAYS)
+    return image.read_table(place / f"{name}.arrow")["term"].to_pylist(), start, where, worth, owner
+
+
+def _keep(place: Path, made: Mapping[str, Entries]) -> None:
+    """Write aside, then rename: readers find all of it or nothing. A second writer keeps the first one's copy."""
+    with suppress(OSError), scratch_folder(place.parent, UNFINISHED) as aside:
+        for name, (terms, *arrays) in made.items():
+            image.write_table(aside / f"{name}.arrow", pa.table({"term": pa.array(terms, pa.string())}))
+            for array, values in zip(_ARRAYS, arrays, strict=True):
+                np.save(aside / f"{name}-{array}.npy", values)
+        fsync_tree(aside)
+        aside.rename(place)

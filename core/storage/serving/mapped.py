@@ -1,0 +1,443 @@
+"""An open generation: legs over the memory-mapped image. Every array is read-only and shared by threads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache, cached_property, lru_cache, partial
+from pathlib import Path
+from typing import IO, Any, TypeAlias
+
+import numpy as np
+
+from core.analysis import analyser, options_for
+from core.curation.text.boilerplate import blanked
+from core.curation.text.render import in_words
+from core.errors import Unavailable
+from core.ports import FieldScores, Leg, Ranking
+from core.retrieval.engines import IMAGE, engine_of
+from core.retrieval.filters import admits
+from core.storage.index import graph, lance
+from core.storage.index.duckdb import HEADING
+from core.storage.index.segment_list import listed
+from core.storage.serving import fields, image, kernels, stopwords
+from core.storage.serving import tfidf as ngrams
+from core.storage.serving.engines import Engines
+from core.storage.serving.fields import Field, StitchedField
+from core.storage.serving.kernels import Postings, near_top
+from core.storage.serving.spread import spread_of
+from core.storage.serving.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
+from core.storage.serving.stopwords import StopWords
+from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
+
+ONLY_STOPS = "The question has stop words alone, so they count here."
+Texts: TypeAlias = image.MappedTexts | StitchedTexts
+Numbers: TypeAlias = np.ndarray | StitchedNumbers
+_NUMBERS = ("start", "end", "first_byte", "last_byte", "parent_start", "parent_end")
+_CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
+
+
+class MappedIndex:
+    """One generation, ready to search."""
+
+    _texts: Texts
+    _meta: Texts
+    _ids: Texts
+    _headings: Texts
+    _contexts: Texts
+    _starts: Numbers
+    _ends: Numbers
+    _first_byte: Numbers
+    _last_byte: Numbers
+    _above: Numbers
+    _below: Numbers
+    _rows: np.ndarray | StitchedVectors | None
+
+    def __init__(
+        self,
+        folder: Path,
+        generation: Generation,
+        profile: Profile,
+        analyse: Callable[[str], list[str]],
+        exact_limit: int,
+    ) -> None:
+        self.generation, self.profile, self.analyse = generation, profile, analyse
+        self._folder, self._exact_limit = folder, exact_limit
+        self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
+        self.segments = listed(folder)
+        self._stitched = None if image.is_alone(folder) else MergedSegments.of(folder, self.segments, profile.lexical)
+        self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
+        self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
+        self._masks = lru_cache(maxsize=64)(self._mask)
+        self.rarity = lru_cache(maxsize=50_000)(self._rarity)
+        self.passage = lru_cache(maxsize=50_000)(self._passage)
+        _single_threaded_blas()
+
+    def _map_alone(self, served: Path) -> None:
+        """One segment, and nothing of it is gone: its arrays as they are."""
+        self._documents, chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
+        self._chunks = chunks
+        self._texts, self._meta = (image.MappedTexts(self._documents, name) for name in ("text", "meta"))
+        self._ids, self._headings, self._contexts = (
+            image.MappedTexts(chunks, name) for name in ("id", "heading", "context")
+        )
+        self._doc_of, self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
+            image.numbers(chunks, name) for name in ("doc", *_NUMBERS)
+        )
+        self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
+        self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
+        self._rows = image.map_vectors(served)
+
+    def _map(self, stitched: MergedSegments) -> None:
+        """Several segments as one."""
+        self._texts, self._meta = (stitched.texts(name, of_documents=True) for name in ("text", "meta"))
+        self._ids, self._headings, self._contexts = (stitched.texts(name) for name in ("id", "heading", "context"))
+        self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
+            stitched.numbers(name) for name in _NUMBERS
+        )
+        self._doc_of, self._rows = stitched.doc_of, stitched.vectors
+
+    # ------------------------------------------------------------ contents
+
+    @property
+    def size(self) -> int:
+        """The number of chunks."""
+        return len(self._ids)
+
+    @cached_property
+    def documents(self) -> tuple[DocumentFacts, ...]:
+        """In the order of ids."""
+        return self._stitched.facts() if self._stitched else tuple(image.facts(self._documents))
+
+    @cached_property
+    def vocabulary(self) -> Mapping[str, int]:
+        """Term to its number."""
+        return self._stitched.vocabulary if self._stitched else {term: n for n, term in enumerate(self._terms.all())}
+
+    @cached_property
+    def _by_id(self) -> Mapping[str, int]:
+        return {chunk: n for n, chunk in enumerate(self._ids.all())}
+
+    def _passage(self, chunk: int) -> Passage:
+        above = self._above.item(chunk)
+        return Passage(
+            id=self._ids[chunk],
+            document=self._doc_of.item(chunk),
+            start=self._starts.item(chunk),
+            end=self._ends.item(chunk),
+            heading=tuple(heading.split(HEADING)) if (heading := self._headings[chunk]) else (),
+            parent=(above, self._below.item(chunk)) if above >= 0 else None,
+        )
+
+    def context(self, chunk: int) -> str:
+        """The text put before the chunk when it is embedded."""
+        return self._contexts[chunk]
+
+    def number(self, chunk: str) -> int | None:
+        """The number of a chunk id, if this generation has it."""
+        return self._stitched.number(chunk) if self._stitched else self._by_id.get(chunk)
+
+    def _rarity(self, term: str) -> float:
+        """The inverse document frequency; 0 for an unknown term."""
+        holders = self._holders(term)
+        return float(image.inverse_frequencies(np.array(len(holders)), self.size)) if len(holders) else 0.0
+
+    def holding(self, term: str, chunks: Sequence[int]) -> list[bool]:
+        """Which of some chunks hold a term."""
+        holders = self._holders(term)
+        if not len(holders):
+            return [False] * len(chunks)
+        wanted = np.array(chunks, dtype=holders.dtype)  # another type would copy all holders
+        at = np.minimum(np.searchsorted(holders, wanted), len(holders) - 1)
+        held: list[bool] = (holders[at] == wanted).tolist()
+        return held
+
+    def _holders(self, term: str) -> np.ndarray:
+        """The chunks that hold a term, in order."""
+        if self._stitched:
+            return self._stitched.holders(term)[0]
+        number = self.vocabulary.get(term)
+        if number is None:
+            return np.empty(0, np.uint32)
+        return self._postings.where[self._postings.start[number] : self._postings.start[number + 1]]
+
+    @cached_property
+    def spread(self) -> tuple[float, float]:
+        """The mean and the deviation of cosines between passages of different documents, in a sample."""
+        return spread_of(self._vectors.__getitem__, self._doc_of, self.size)
+
+    def excerpt(self, chunk: int) -> str:
+        """The text of a chunk, read without touching the rest of its document."""
+        return self._texts.part(self._doc_of.item(chunk), self._first_byte.item(chunk), self._last_byte.item(chunk))
+
+    def text(self, document: int) -> str:
+        return self._text(document)
+
+    def answers(self, document: int) -> tuple[str, ...]:
+        """The questions that a document says it answers."""
+        return tuple(json.loads(self._meta[document]).get("answers") or ())
+
+    def document_of(self, chunk: int) -> int:
+        document: int = self._doc_of.item(chunk)
+        return document
+
+    def chunks_of(self, document: int) -> list[int]:
+        """In the order of the text."""
+        order, bounds = self._by_document
+        chunks: list[int] = order[bounds[document] : bounds[document + 1]].tolist()
+        return chunks
+
+    @cached_property
+    def _by_document(self) -> tuple[np.ndarray, np.ndarray]:
+        """All chunks in the order of documents and text, and where each document begins."""
+        bounds = np.searchsorted(np.sort(self._doc_of), np.arange(len(self.documents) + 1))
+        starts = np.asarray(self._stitched.column("start") if self._stitched else self._starts)
+        return np.lexsort((starts, self._doc_of)), bounds
+
+    # ------------------------------------------------------------ filters
+
+    def allowed(self, filters: Filters, today: date) -> np.ndarray | None:
+        """A mask of the chunks that pass the filters; None when all do."""
+        return self._masks(filters, today)
+
+    def _mask(self, filters: Filters, today: date) -> np.ndarray | None:
+        documents = (
+            self._stitched.mask(filters, today)
+            if self._stitched
+            else np.array([admits(filters, facts, today) for facts in self.documents], dtype=np.bool_)
+        )
+        return None if documents.all() else documents[self._doc_of]
+
+    # ------------------------------------------------------------ legs
+
+    def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
+        """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the image."""
+        engine, terms = engine_of("bm25", engine), self._terms_of(query)
+        known = self._fields_for(query) if fields else {}
+        weighed = [(known[name], weight) for name, weight in fields.items() if weight]
+        if engine == IMAGE or self._only_stops(query):
+            return FieldedLeg(self._bm25(query), terms, weighed) if weighed else self._bm25(query)
+        return self._engines.bm25(
+            engine, terms, lambda: sum(weight * field.scores(terms)(np.s_[:]) for field, weight in weighed)
+        )
+
+    def _bm25(self, query: str) -> Bm25Leg:
+        if self._only_stops(query):
+            words = analyser(options_for(query, self.profile.lexical))(query)
+            return Bm25Leg(self._stops.postings, self.size, self._stops.numbers(words), ONLY_STOPS)
+        if self._stitched:
+            postings, known = self._stitched.postings(self._terms_of(query))
+            return Bm25Leg(postings, self.size, known)
+        numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
+        return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
+
+    def fields(self, query: str) -> FieldScores:
+        """What the words of a query score in each field of a passage, before weights; they are looked up once."""
+        terms = self._terms_of(query)
+        scores = {name: field.scores(terms) for name, field in self._fields_for(query).items()}
+        return lambda chunk: {name: float(score(chunk)) for name, score in scores.items()}
+
+    def _fields_for(self, query: str) -> Mapping[str, Field | StitchedField]:
+        return self._fields_of_all_words if self._only_stops(query) else self._fields
+
+    @cached_property
+    def _fields(self) -> Mapping[str, Field | StitchedField]:
+        return self._fields_by(self.analyse, "fields")
+
+    @cached_property
+    def _fields_of_all_words(self) -> Mapping[str, Field | StitchedField]:
+        return self._fields_by(analyser(self._every_word), "fields-of-all-words")
+
+    def _fields_by(self, analyse: Callable[[str], list[str]], name: str) -> Mapping[str, Field | StitchedField]:
+        if self._stitched is None:
+            return fields.load(self._folder, analyse, name)
+        parts = []
+        for part, segment in zip(self._stitched.parts, self.segments, strict=True):
+            parts.append(part.once(name, partial(fields.load, segment.folder(self._folder), analyse, name)))
+        return fields.stitched(parts, self._stitched)
+
+    @cached_property
+    def _stops(self) -> StopWords:
+        return stopwords.load(self._folder, self.profile.lexical, self._every_word, self._indexed_texts)
+
+    def _indexed_texts(self) -> Iterator[str]:
+        """What the lexical leg reads of each chunk; its title and headings also where no context has them."""
+        for chunk in range(self.size):
+            title = self.documents[self.document_of(chunk)].title
+            above = self.context(chunk) or " ".join((title, *self.passage(chunk).heading))
+            yield f"{above}\n\n{blanked(in_words(self.excerpt(chunk)))}"
+
+    @property
+    def _every_word(self) -> LexicalOptions:
+        return replace(self.profile.lexical, stopwords="none")
+
+    def _only_stops(self, query: str) -> bool:
+        """Whether a query holds nothing but stop words."""
+        return options_for(query, self.profile.lexical) != self.profile.lexical
+
+    def _terms_of(self, query: str) -> list[str]:
+        """Distinct terms: repeating a word does not weigh it."""
+        return sorted(set(analyser(options_for(query, self.profile.lexical))(query)))
+
+    def tfidf(self, query: str) -> ngrams.FullLeg:
+        """TF-IDF over unigrams and bigrams."""
+        return ngrams.FullLeg(lambda: self._tfidf.scores(self.analyse(query)))
+
+    def sparse(self, query: str) -> ngrams.FullLeg:
+        """The mean of BM25 and TF-IDF."""
+        return ngrams.FullLeg(
+            lambda: ngrams.averaged(self._bm25(query).every(), self._tfidf.scores(self.analyse(query)))
+        )
+
+    @cached_property
+    def _tfidf(self) -> ngrams.TfidfMatrix:
+        return ngrams.load(self._folder, self.vocabulary, self.size, lambda: self._engines.analysed())
+
+    def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
+        """The vector leg, by the image or another engine."""
+        own = DenseLeg(self, self._vectors, vector)
+        return own if engine_of("dense", engine) == IMAGE else self._engines.dense(vector)
+
+    @property
+    def _vectors(self) -> np.ndarray | StitchedVectors:
+        if self._rows is None:
+            raise Unavailable("its vectors are still being computed.")
+        return self._rows
+
+    @cached_property
+    def _engines(self) -> Engines:
+        return Engines(self._folder, self.segments, self._stitched, self.profile.lexical, self._ids, self.number)
+
+    def vector(self, chunk: int) -> np.ndarray:
+        row: np.ndarray = self._vectors[chunk]
+        return row
+
+    def near(self, vector: np.ndarray, depth: int) -> np.ndarray:
+        """About the nearest chunks of every segment: by the ANN index of a very large one, of others exactly."""
+        found: list[np.ndarray] = []
+        for n, segment in enumerate(self.segments):
+            numbers = self._stitched.chunks.numbers[n] if self._stitched else np.arange(self.size)
+            if segment.chunks > self._exact_limit:
+                ids, _ = lance.search_ann(segment.folder(self._folder) / "vec", vector, depth)
+                known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
+                local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
+            else:
+                rows = self._stitched.parts[n].vectors if self._stitched else None
+                local = near_top((self._vectors if rows is None else rows) @ vector, depth, _CLOSE)
+            found.append(numbers[local][numbers[local] >= 0])
+        return np.concatenate(found).astype(np.int64)
+
+    def graph(self) -> Graph:
+        return self._graph
+
+    @cached_property
+    def _graph(self) -> Graph:
+        if not graph.present(self._folder):
+            raise Unavailable(
+                f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
+                "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
+            )
+        return graph.load(self._folder, self._doc_of)
+
+
+@cache
+def _single_threaded_blas() -> None:
+    """BLAS threads spin while they wait; searches run in parallel instead."""
+    import threadpoolctl
+
+    threadpoolctl.threadpool_limits(1, user_api="blas")
+
+
+@dataclass(frozen=True, slots=True)
+class Bm25Leg:
+    """BM25 over the query's distinct terms, with the impacts computed at build time."""
+
+    postings: Postings
+    size: int
+    terms: np.ndarray
+    note: str = ""
+    floor = 0.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        return kernels.top(*self.postings, self.terms, self.size, allowed, depth)
+
+    def every(self) -> np.ndarray:
+        """The score of every chunk."""
+        return kernels.accumulated(*self.postings, self.terms, self.size)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        return kernels.lookup(*self.postings, self.terms, np.array(chunks, dtype=np.uint32))
+
+
+@dataclass(frozen=True)
+class FieldedLeg:
+    """BM25 of the passage, plus what the words score in weighed fields."""
+
+    passages: Bm25Leg
+    terms: Sequence[str]
+    fields: Sequence[tuple[Field | StitchedField, float]]
+    floor = 0.0
+
+    @property
+    def note(self) -> str:
+        return self.passages.note
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        own = self.passages
+        more = sum(weight * score(np.s_[:]) for score, weight in self._scores)
+        return kernels.top(*own.postings, own.terms, own.size, allowed, depth, more)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        wanted = np.array(chunks, dtype=np.int64)
+        more = sum(weight * score(wanted) for score, weight in self._scores)
+        exact: list[float] = (np.array(self.passages.score(chunks)) + more).tolist()
+        return exact
+
+    @cached_property
+    def _scores(self) -> list[tuple[Callable[[Any], Any], float]]:
+        return [(field.scores(self.terms), weight) for field, weight in self.fields]
+
+
+@dataclass(frozen=True, slots=True)
+class DenseLeg:
+    """Cosine to the query: exact while that is fast, beyond that by LanceDB's ANN index."""
+
+    index: MappedIndex
+    rows: np.ndarray | StitchedVectors
+    vector: np.ndarray
+    floor = -1.0
+
+    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        if not self.index.size:
+            return {}
+        if self.index.size > self.index._exact_limit:
+            return self._approximate(depth, allowed)
+        if allowed is None:
+            return self._ordered(near_top(self.rows @ self.vector, depth, _CLOSE), depth)
+        chunks = np.flatnonzero(allowed)
+        return self._ordered(chunks[near_top((self.rows @ self.vector)[chunks], depth, _CLOSE)], depth)
+
+    def score(self, chunks: Sequence[int]) -> list[float]:
+        """Exact cosines in double precision: the same on any number of threads."""
+        rows = self.rows[np.array(chunks, dtype=np.int64)].astype(np.float64)
+        cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        return cosines
+
+    def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
+        pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)
+        return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:depth])
+
+    def _approximate(self, depth: int, allowed: np.ndarray | None) -> Ranking:
+        """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
+        if allowed is not None and int(allowed.sum()) <= self.index._exact_limit:
+            chunks = np.flatnonzero(allowed)
+            return self._ordered(chunks[near_top(self.rows[chunks] @ self.vector, depth, _CLOSE)], depth)
+        wanted = depth
+        while True:
+            chunks = self.index.near(self.vector, wanted)
+            chunks = chunks if allowed is None else chunks[allowed[chunks]]
+            if len(chunks) >= depth or wanted >= 32 * depth:
+                return self._ordered(chunks, depth)
+            wanted *= 4

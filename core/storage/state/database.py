@@ -1,0 +1,182 @@
+"""The database of a workspace: every repository over it, several calls in one transaction, and what each kind must know."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, insert, select
+
+from core.errors import Unavailable
+from core.storage.state import migrations, tables
+from core.storage.state.rows.evaluation import GradeRows, NotebookRows, PoolRows, QuerySetRows, RankingRows, RunRows
+from core.storage.state.rows.knowledge import (
+    DraftRows,
+    FeedbackRows,
+    GapRows,
+    MessageRows,
+    ReminderRows,
+    SettlementRows,
+    WatchRows,
+)
+from core.storage.state.rows.people import AccountRows, AuditRows, SessionRows, TokenRows
+from core.storage.state.rows.platform import (
+    CallRows,
+    DeliveryRows,
+    JobRows,
+    MailChoiceRows,
+    ModelCheckRows,
+    RemoteRows,
+    ReplyRows,
+    WebhookRows,
+    WorkerRows,
+)
+from core.storage.state.rows.questions import AnswerRows, QueryRows
+from core.storage.state.rows.reviews import (
+    ChangeRows,
+    CoAuthorRows,
+    CommentRows,
+    ImpactRows,
+    LookRows,
+    RequestRows,
+    VerdictRows,
+)
+from core.storage.state.statements import Statements
+from core.types import Damage
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """What a database says about itself before it is opened for work."""
+
+    version: int = 0  # 0: there is none
+    workspace: str = ""
+    commit: str = ""  # named last in the audit
+
+
+class State:
+    """Every repository, over statements that run alone or inside one transaction."""
+
+    def __init__(self, statements: Statements) -> None:
+        self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
+        self.sessions, self.tokens = SessionRows(statements), TokenRows(statements)
+        self.drafts, self.gaps = DraftRows(statements), GapRows(statements)
+        self.changes, self.requests = ChangeRows(statements), RequestRows(statements)
+        self.co_authors = CoAuthorRows(statements)
+        self.looks, self.impacts = LookRows(statements), ImpactRows(statements)
+        self.verdicts, self.comments = VerdictRows(statements), CommentRows(statements)
+        self.messages, self.feedback = MessageRows(statements), FeedbackRows(statements)
+        self.watches, self.reminders = WatchRows(statements), ReminderRows(statements)
+        self.settlements = SettlementRows(statements)
+        self.grades, self.notebook = GradeRows(statements), NotebookRows(statements)
+        self.querysets, self.runs = QuerySetRows(statements), RunRows(statements)
+        self.pools = PoolRows(statements)
+        self.rankings = RankingRows(statements)
+        self.queries, self.answers = QueryRows(statements), AnswerRows(statements)
+        self.jobs, self.workers, self.calls = JobRows(statements), WorkerRows(statements), CallRows(statements)
+        self.model_checks, self.remotes = ModelCheckRows(statements), RemoteRows(statements)
+        self.deliveries, self.webhooks = DeliveryRows(statements), WebhookRows(statements)
+        self.mail_choices, self.replies = MailChoiceRows(statements), ReplyRows(statements)
+
+
+class Database(State):
+    """The repositories of a workspace. Each call is a transaction of its own; `transaction()` joins several."""
+
+    name: str  # what it is called where damage is told
+    place: str  # where it is, without a password
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.statements = Statements(self._reading, self._writing, self._unlocked)
+        super().__init__(self.statements)
+
+    @abstractmethod
+    def create(self, workspace: str = "") -> None:
+        """Bring it to the newest form; each migration is applied once, all of them or none.
+
+        A database that belongs to no workspace yet gets the given one.
+        """
+
+    @abstractmethod
+    def _reading(self) -> AbstractContextManager[Connection]: ...
+
+    @abstractmethod
+    def _writing(self) -> AbstractContextManager[Connection]:
+        """One writer at a time: what a transaction read is still true when it writes."""
+
+    def _unlocked(self) -> AbstractContextManager[Connection]:
+        """For single rows that only their holder changes: does not wait for a writer, where that can be."""
+        return self._writing()
+
+    @abstractmethod
+    def frozen(self, look: Callable[[], T]) -> AbstractContextManager[tuple[T, Callable[[Path], None]]]:
+        """What `look` sees while nobody writes, and a function that copies the database as it was at that moment.
+
+        The copy is an SQLite file, whatever the database is. Writers wait for `look` alone: the copy reads from a
+        transaction that began then, and others go on.
+        """
+
+    def refuse_taken(self) -> None:
+        """Refuse to be filled where something else is there; a file is looked at together with its folder."""
+
+    @abstractmethod
+    def load(self, file: Path) -> None:
+        """Take over every row of such a copy, all or none, and remove the copy. What holds something else is left as it is."""
+
+    def retire(self) -> None:
+        """Another database has taken over."""
+
+    @abstractmethod
+    def damaged(self) -> list[Damage]:
+        """What is wrong with it, as far as it can be known; nothing is written."""
+
+    @abstractmethod
+    def accept(self) -> None:
+        """Take every row as it is now."""
+
+    @abstractmethod
+    def start_changes_after(self, number: int) -> None:
+        """Give changes no number that a branch or a commit has already."""
+
+    @abstractmethod
+    def _version(self, connection: Connection) -> int:
+        """How many migrations it has seen."""
+
+    @abstractmethod
+    def _names(self, connection: Connection) -> set[str]:
+        """Every table."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[State]:
+        """Several calls that happen together or not at all: those of the repositories that the block gets."""
+        with self._writing() as connection:
+            joined = lambda: nullcontext(connection)
+            yield State(Statements(joined, joined, joined, alone=False))
+
+    def facts(self) -> DatabaseFacts:
+        """What it says about itself, in whichever form it is; nothing is written."""
+        with self._reading() as connection:
+            version, names = self._version(connection), self._names(connection)
+        numbers = (
+            self.statements.pairs(select(tables.workspace.c.id, tables.workspace.c.id)) if "workspace" in names else {}
+        )
+        commit = self.audit.last_commit() if "audit" in names else ""
+        return DatabaseFacts(version, next(iter(numbers), ""), commit)
+
+    def _lacks(self, have: int) -> bool:
+        """Whether there are migrations it has not seen; one of a newer version is refused."""
+        if have > len(migrations.MIGRATIONS):
+            raise Unavailable(f"{self.place} was written by a newer version of Concord. Update the code to open it.")
+        return have < len(migrations.MIGRATIONS)
+
+
+def belong(connection: Connection, workspace: str) -> None:
+    """Write down whose database it is, unless it says so already."""
+    if workspace and not connection.execute(select(tables.workspace)).first():
+        connection.execute(insert(tables.workspace), {"id": workspace})

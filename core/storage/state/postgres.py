@@ -1,0 +1,206 @@
+"""PostgreSQL: the same tables for several nodes, one writer at a time by an advisory lock, and a server that may restart."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+import psycopg
+from psycopg.adapt import Loader
+from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, inspect
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from core.errors import BadInput, Refused, Unavailable, storing
+from core.storage.state import copies, postgres_form, tables
+from core.storage.state.database import Database, belong
+from core.storage.state.sqlite import SqliteDatabase
+from core.storage.state.statements import ConnectionLost
+from core.types import RESTORE, Damage
+
+LOG = logging.getLogger("concord.database")
+T = TypeVar("T")
+_PATIENCE = 10  # seconds in which a server that restarts comes back
+_FINAL = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
+_LOCK = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema()))"
+_SESSION = (
+    "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = '5min'; SET client_min_messages = 'warning'; "
+    "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+)  # whoever vanished gives up the lock
+
+for _index in (index for table in tables.METADATA.tables.values() for index in table.indexes):
+    _index.dialect_options["postgresql"]["where"] = _index.dialect_options["sqlite"]["where"]  # said in tables.py once
+
+
+class PostgresDatabase(Database):
+    """The database on a server. Another schema than `public` is named in the URL: ?options=-csearch_path%3Dname."""
+
+    name = "database"
+
+    def __init__(self, url: URL) -> None:
+        self.place = url.set(drivername="postgresql").render_as_string(hide_password=True)
+        engine = create_engine(
+            url.set(drivername="postgresql+psycopg"),
+            pool_pre_ping=True,
+            pool_size=5,
+            max_overflow=15,
+            connect_args={"connect_timeout": 5, "keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3},
+        )
+        event.listen(engine, "do_connect", self._connect)
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "handle_error", self._explain)
+        self._reader = engine.execution_options(isolation_level="AUTOCOMMIT")
+        self._turn = threading.Lock()  # threads of a process wait here, without a connection each
+        self._answered = False  # ever
+        super().__init__(engine)
+
+    def _connect(self, dialect: Any, record: Any, positional: Any, named: Any) -> Any:
+        """A connection; a server that is just restarting is waited for."""
+        end = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                connection = psycopg.connect(*positional, **named)
+            except psycopg.OperationalError as error:
+                why = " ".join(str(error).split())
+                if any(sign in why for sign in _FINAL) or time.monotonic() > end:
+                    raise self._unreachable(why) from None
+                time.sleep(0.2)
+            else:
+                self._answered = True
+                return connection
+
+    def _unreachable(self, why: str) -> Unavailable:
+        """Whoever starts Concord reads the address; whoever uses it later has no business with that."""
+        after = "nothing is lost, and what waits goes on once it answers."
+        if not self._answered:
+            return Unavailable(
+                f"The database {self.place} cannot be reached ({why}). Start it, or correct CONCORD_DATABASE; {after}"
+            )
+        LOG.error("The database %s cannot be reached: %s", self.place, why)
+        return Unavailable(f"The database cannot be reached. Try again in a moment; {after}")
+
+    def create(self, workspace: str = "") -> None:
+        with self._reading() as connection:
+            done = not self._lacks(postgres_form.version(connection))
+        if done and self.facts().workspace:
+            return
+        with self._writing() as connection:  # nodes that start at once wait for the first
+            if self._lacks(postgres_form.version(connection)):
+                postgres_form.upgrade(connection)
+            belong(connection, workspace)
+
+    @contextmanager
+    def _connected(self, engine: Engine) -> Iterator[Connection]:
+        with storing(self.place):
+            try:
+                connection = engine.connect()
+            except PoolTimeout:
+                raise Unavailable("Every connection to the database is in use. Try again in a moment.") from None
+            with connection:
+                yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._turn, self._unlocked() as connection:
+            connection.exec_driver_sql(_LOCK)
+            yield connection
+
+    @contextmanager
+    def _unlocked(self) -> Iterator[Connection]:
+        with self._connected(self.engine) as connection, connection.begin():
+            yield connection
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        return self._connected(self._reader)
+
+    @contextmanager
+    def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
+        with self._connected(self.engine.execution_options(isolation_level="REPEATABLE READ")) as snapshot:
+            with self._writing():
+                snapshot.exec_driver_sql("SELECT 1")  # its snapshot is that of its first statement
+                seen = look()
+            yield seen, lambda target: self._copy(snapshot, target)
+
+    def _copy(self, snapshot: Connection, target: Path) -> None:
+        copy = SqliteDatabase(target)
+        copy.create()
+        with copy._writing() as connection:
+            copies.copy_rows(snapshot, connection)
+        copy.close()
+
+    def refuse_taken(self) -> None:
+        if self.facts().workspace:
+            raise Refused(
+                f"The database {self.place} holds a workspace already. Name an empty one, or drop its tables."
+            )
+
+    def load(self, file: Path) -> None:
+        source = SqliteDatabase(file)
+        source.create()  # an older version may have written it
+        mine, given = self.facts(), source.facts()
+        if (mine.workspace, mine.commit) != (given.workspace, given.commit):
+            self.refuse_taken()
+            with source._reading() as rows, self._writing() as connection:
+                if not postgres_form.version(connection):
+                    postgres_form.upgrade(connection)
+                copies.copy_rows(rows, connection)
+        source.close()
+        file.unlink()
+
+    def _version(self, connection: Connection) -> int:
+        return postgres_form.version(connection)
+
+    def _names(self, connection: Connection) -> set[str]:
+        return set(inspect(connection).get_table_names())
+
+    def damaged(self) -> list[Damage]:
+        with self._reading() as connection:
+            if self._lacks(postgres_form.version(connection)):
+                return []  # an earlier version made it
+            have = inspect(connection)
+            names = set(have.get_table_names())
+            lost = sorted({table.name for table in copies.TABLES} - names)
+            lost += [
+                f"{table.name}.{column}"
+                for table in copies.TABLES
+                if table.name in names
+                for column in sorted({*table.c.keys()} - {row["name"] for row in have.get_columns(table.name)})
+            ]
+        return [Damage(self.name, f"lacks {', '.join(lost)}", RESTORE)] if lost else []
+
+    def accept(self) -> None:
+        raise Refused("PostgreSQL checks its own pages and keeps no digests here, so there is nothing to accept.")
+
+    def start_changes_after(self, number: int) -> None:
+        with self._writing() as connection:
+            copies.start_after(connection, tables.changes, number)
+
+    def _explain(self, context: ExceptionContext) -> None:
+        """What the server says, as a sentence."""
+        error = context.original_exception
+        if context.is_disconnect and not context.is_pre_ping:
+            raise ConnectionLost(
+                "The connection to the database was lost. What was not finished was undone: try again."
+            ) from error
+        if isinstance(error, psycopg.errors.LockNotAvailable):
+            raise Unavailable("Somebody else has been writing for a minute. Try again in a moment.") from error
+        if isinstance(error, psycopg.DataError) and "NUL" in str(error):
+            raise BadInput("A text holds a NUL character, which the database cannot keep. Remove it.") from error
+
+
+class _NumberLoader(Loader):
+    """Sums and means as plain numbers; no column is a NUMERIC."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data)
+        return float(text) if b"." in text or b"N" in text or b"I" in text else int(text)
+
+
+def _prepare(connection: Any, _: object) -> None:
+    connection.adapters.register_loader("numeric", _NumberLoader)
+    connection.execute(_SESSION)
+    connection.commit()

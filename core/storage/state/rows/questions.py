@@ -1,0 +1,134 @@
+"""Questions: what people asked and who wants theirs not to be kept; what documents answer, and where it was found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import and_, delete, func, or_, select, update
+
+from core.storage.state.statements import Row, Statements
+from core.storage.state.tables import answer_ranks, findability, opted_out, queries
+
+
+class QueryRows:
+    """The tables `queries` and `opted_out`; nothing joins them."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> int:
+        """A question that was asked; its id."""
+        return self._run.add(queries, **values)
+
+    def set_opened(self, number: int) -> None:
+        """A hit was opened."""
+        self._run.change(update(queries).where(queries.c.id == number).values(opened=1))
+
+    def drop(self, number: int) -> None:
+        """One asking, by id."""
+        self._run.change(delete(queries).where(queries.c.id == number))
+
+    def most(self, limit: int) -> list[Row]:
+        """By question: the words of the last asking and what happened in all, the most asked first."""
+        last = func.max(queries.c.id)
+        counts = (
+            select(
+                last.label("id"),
+                func.count().label("times"),
+                func.sum(1 - queries.c.doubtful).label("found"),
+                func.sum(queries.c.opened).label("opened"),
+            )
+            .group_by(queries.c.key)
+            .order_by(func.count().desc(), last.desc())
+            .limit(limit)
+            .subquery()
+        )
+        columns = (queries.c.question, counts.c.times, queries.c.at.label("last"), counts.c.found, counts.c.opened)
+        joined = select(*columns).join(counts, counts.c.id == queries.c.id)
+        return self._run.rows(joined.order_by(counts.c.times.desc(), counts.c.id.desc()))
+
+    def in_vain(self, doubted: int, often: int) -> list[Row]:
+        """Questions that never found anything good in so many askings, or never led anywhere in so many, most asked first."""
+        times, found, opened = func.count(), func.sum(1 - queries.c.doubtful), func.sum(queries.c.opened)
+        columns = (
+            queries.c.key,
+            func.max(queries.c.question).label("question"),
+            times.label("times"),
+            found.label("found"),
+            opened.label("opened"),
+        )
+        wanted = or_(and_(times >= doubted, found == 0), and_(times >= often, opened == 0))
+        grouped = select(*columns).group_by(queries.c.key).having(wanted)
+        return self._run.rows(grouped.order_by(times.desc(), queries.c.key))
+
+    def since(self, key: str, at: str) -> Row:
+        """The askings of one question after a time."""
+        counts = (
+            func.count().label("times"),
+            func.coalesce(func.sum(1 - queries.c.doubtful), 0).label("found"),
+            func.coalesce(func.sum(queries.c.opened), 0).label("opened"),
+        )
+        return self._run.first(select(*counts).where(queries.c.key == key, queries.c.at > at)) or {}
+
+    def totals(self) -> Row:
+        """All askings that are kept: how many, how many found something good, how many led somewhere."""
+        counts = (
+            func.count().label("asked"),
+            func.coalesce(func.sum(1 - queries.c.doubtful), 0).label("found"),
+            func.coalesce(func.sum(queries.c.opened), 0).label("opened"),
+        )
+        return self._run.first(select(*counts)) or {}
+
+    def forget(self, key: str) -> int:
+        """Every asking of a question, or of all where none is named; how many there were."""
+        every = delete(queries)
+        return self._run.change(every.where(queries.c.key == key) if key else every)
+
+    def older(self, at: str) -> int:
+        """Drop what was asked before; how many that were."""
+        return self._run.change(delete(queries).where(queries.c.at < at))
+
+    def opted_out(self, account: str) -> bool:
+        """Whether somebody's questions are not kept."""
+        return self._run.value(select(opted_out.c.account).where(opted_out.c.account == account)) is not None
+
+    def opt_out(self, account: str) -> None:
+        """From now on they are not."""
+        self._run.upsert(opted_out, [{"account": account}], ["account"], [])
+
+    def opt_in(self, account: str) -> None:
+        """From now on they are."""
+        self._run.change(delete(opted_out).where(opted_out.c.account == account))
+
+
+class AnswerRows:
+    """The tables `answer_ranks`, which has a row for each new place of a question, and `findability`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def add(self, **values: Any) -> int:
+        """A question stands elsewhere now; the id of the row."""
+        return self._run.add(answer_ranks, **values)
+
+    def newest(self) -> list[Row]:
+        """The last place of every question."""
+        last = select(func.max(answer_ranks.c.id)).group_by(answer_ranks.c.doc, answer_ranks.c.key)
+        return self._run.rows(select(answer_ranks).where(answer_ranks.c.id.in_(last)))
+
+    def of(self, doc: str, key: str) -> list[Row]:
+        """Every place that a question had, oldest first."""
+        mine = (answer_ranks.c.doc == doc, answer_ranks.c.key == key)
+        return self._run.rows(select(answer_ranks).where(*mine).order_by(answer_ranks.c.id))
+
+    def keep_point(self, **values: Any) -> None:
+        """What was found at a commit; asked again, the time of the first asking stays."""
+        self._run.upsert(findability, [values], ["commit_id"], ["checked", "questions", "found", "within", "folders"])
+
+    def points(self) -> list[Row]:
+        """One per commit, oldest first."""
+        return self._run.rows(select(findability).order_by(findability.c.at, findability.c.checked))
+
+    def last_asked(self) -> str:
+        """When everything was asked last; "" before the first time."""
+        return self._run.value(select(func.max(findability.c.checked))) or ""

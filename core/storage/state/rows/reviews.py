@@ -1,0 +1,223 @@
+"""Changes, who was asked to review them, what was said about them, and the verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import BindParameter, bindparam, delete, func, or_, select, update
+
+from core.storage.state.statements import Row, Statements
+from core.storage.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
+
+# asked for on every page of a change, so built once
+_CHANGE = select(changes).where(changes.c.id == bindparam("number"))
+_NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
+_VERDICTS = select(verdicts).where(verdicts.c.change.in_(_NUMBERS)).order_by(verdicts.c.id)
+_REQUESTS = select(review_requests).where(review_requests.c.change.in_(_NUMBERS))
+_CO_AUTHORS = (
+    select(co_authors).where(co_authors.c.change.in_(_NUMBERS)).order_by(co_authors.c.at, co_authors.c.account)
+)
+_CONVERSATIONS = (
+    select(comments.c.change, func.count())
+    .where(comments.c.change.in_(_NUMBERS), comments.c.thread == 0, comments.c.resolved == "")
+    .group_by(comments.c.change)
+)
+_NEWEST = select(func.max(comments.c.id)).where(comments.c.change == bindparam("number"))
+_BY_OTHERS = (
+    select(func.count())
+    .select_from(comments)
+    .where(comments.c.change == bindparam("number"), comments.c.who != bindparam("who"), comments.c.deleted == "")
+    .where(comments.c.id > bindparam("after"))
+)
+
+
+class ChangeRows:
+    """The table `changes`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def get(self, number: int) -> Row | None:
+        """By id."""
+        return self._run.first(_CHANGE, number=number)
+
+    def all(self, stages: Sequence[str] = (), author: str = "") -> list[Row]:
+        """The one last touched first; in some stages, or of one author or co-author alone."""
+        wanted = select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc())
+        if stages:
+            wanted = wanted.where(changes.c.stage.in_(stages))
+        if author:
+            shared = select(co_authors.c.change).where(co_authors.c.account == author)
+            wanted = wanted.where(or_(changes.c.author == author, changes.c.id.in_(shared)))
+        return self._run.rows(wanted)
+
+    def counts(self) -> dict[str, int]:
+        """Stage to how many are in it."""
+        return self._run.pairs(select(changes.c.stage, func.count()).group_by(changes.c.stage))
+
+    def add(self, **values: Any) -> int:
+        """A new one; its id."""
+        return self._run.add(changes, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(changes).where(changes.c.id == number).values(**values))
+
+
+class VerdictRows:
+    """The table `verdicts`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+        """Oldest first."""
+        return self._run.rows(_VERDICTS, numbers=numbers)
+
+    def add(self, **values: Any) -> None:
+        """What somebody said about a text."""
+        self._run.add(verdicts, **values)
+
+
+class RequestRows:
+    """The table `review_requests`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+        """Who was asked, in the order of asking."""
+        return self._run.rows(_REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers)
+
+    def add(self, change: int, account: str, name: str, asker: str, rule: str, at: str) -> None:
+        """Somebody is asked, perhaps again."""
+        row = {"change": change, "account": account, "name": name, "asker": asker, "rule": rule, "at": at}
+        self._run.upsert(review_requests, [row], ["change", "account"], ["name", "asker", "rule", "at"])
+
+    def drop(self, change: int, account: str) -> None:
+        """Somebody is asked no longer."""
+        place = (review_requests.c.change == change, review_requests.c.account == account)
+        self._run.change(delete(review_requests).where(*place))
+
+
+class CoAuthorRows:
+    """The table `co_authors`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+        """Who was invited, in the order of the invitations."""
+        return self._run.rows(_CO_AUTHORS, numbers=numbers)
+
+    def add(self, **values: Any) -> None:
+        """Somebody is invited, perhaps again."""
+        self._run.upsert(co_authors, [values], ["change", "account"], [])
+
+    def drop(self, change: int, account: str) -> None:
+        """Somebody is a co-author no longer."""
+        place = (co_authors.c.change == change, co_authors.c.account == account)
+        self._run.change(delete(co_authors).where(*place))
+
+
+class CommentRows:
+    """The table `comments`."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_change(self, number: int) -> list[Row]:
+        """Oldest first."""
+        return self._run.rows(select(comments).where(comments.c.change == number).order_by(comments.c.id))
+
+    def get(self, change: int, number: int) -> Row | None:
+        """One comment of a change."""
+        return self._run.first(select(comments).where(comments.c.id == number, comments.c.change == change))
+
+    def newest(self, change: int) -> int:
+        """The id of the last one, 0 without any."""
+        return int(self._run.value(_NEWEST, number=change) or 0)
+
+    def by_others(self, change: int, who: str, after: int) -> int:
+        """How many others wrote after a comment."""
+        return int(self._run.value(_BY_OTHERS, number=change, who=who, after=after))
+
+    def alive(self, change: int, thread: int) -> int:
+        """How many comments of a conversation nobody deleted."""
+        there = select(func.count()).select_from(comments).where(comments.c.change == change, comments.c.deleted == "")
+        return int(self._run.value(there.where(or_(comments.c.id == thread, comments.c.thread == thread))))
+
+    def open_conversations(self, numbers: Sequence[int]) -> dict[int, int]:
+        """Change to how many are not resolved; without any it is missing."""
+        return self._run.pairs(_CONVERSATIONS, numbers=numbers)
+
+    def add(self, **values: Any) -> int:
+        """A new one; its id."""
+        return self._run.add(comments, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(comments).where(comments.c.id == number).values(**values))
+
+
+class LookRows:
+    """The tables `looks` and `viewed`: what each person has seen of a change."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def of_person(self, who: str) -> dict[int, Row]:
+        """By change."""
+        return {row["change"]: row for row in self._run.rows(select(looks).where(looks.c.who == who))}
+
+    def get(self, who: str, change: int) -> Row | None:
+        """The last look of a person at a change."""
+        return self._run.first(select(looks).where(looks.c.who == who, looks.c.change == change))
+
+    def keep(self, **values: Any) -> None:
+        """Another look, in place of the last one."""
+        new = ("head", "at", "comment", "before", "before_at")
+        self._run.upsert(looks, [values], ("who", "change"), new)
+
+    def viewed(self, who: str, change: int) -> dict[str, str]:
+        """Path to the blob that was viewed."""
+        mine = select(viewed.c.path, viewed.c.blob).where(viewed.c.who == who, viewed.c.change == change)
+        return self._run.pairs(mine)
+
+    def mark(self, who: str, change: int, path: str, blob: str) -> None:
+        """A document was viewed with this text."""
+        row = {"who": who, "change": change, "path": path, "blob": blob}
+        self._run.upsert(viewed, [row], ("who", "change", "path"), ("blob",))
+
+    def unmark(self, who: str, change: int, path: str) -> None:
+        """It was not."""
+        mine = (viewed.c.who == who, viewed.c.change == change, viewed.c.path == path)
+        self._run.change(delete(viewed).where(*mine))
+
+
+class ImpactRows:
+    """The table `impacts`: what was measured last, one row per change."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+    def packed(self, change: int) -> bytes | None:
+        """What was measured last."""
+        found: bytes | None = self._run.value(select(impacts.c.result).where(impacts.c.change == change))
+        return found
+
+    def fresh(self, change: int, head: str, main: str) -> bytes | None:
+        """What was measured on exactly this text and this main line."""
+        same = (impacts.c.change == change, impacts.c.head == head, impacts.c.main == main)
+        found: bytes | None = self._run.value(select(impacts.c.result).where(*same))
+        return found
+
+    def measured(self) -> dict[int, tuple[str, str]]:
+        """Change to the text and the main line that were measured."""
+        rows = self._run.rows(select(impacts.c.change, impacts.c.head, impacts.c.main))
+        return {row["change"]: (row["head"], row["main"]) for row in rows}
+
+    def keep(self, **values: Any) -> None:
+        """Another measurement, in place of the last one."""
+        self._run.upsert(impacts, [values], ("change",), ("head", "main", "created", "result"))

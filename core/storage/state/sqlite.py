@@ -1,0 +1,216 @@
+"""SQLite in one file of the workspace: durable commits, one writer at a time, a digest per table.
+
+It runs with a write-ahead log and full sync: what was committed survives a kill and a power cut.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
+
+from core.adapters.system.files import flock
+from core.errors import Corrupt, Refused, storing
+from core.storage.state import digests, migrations
+from core.storage.state.database import Database, DatabaseFacts, belong
+from core.types import RESTORE, Damage
+
+T = TypeVar("T")
+_PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: a table or column is gone
+
+
+class SqliteDatabase(Database):
+    """The database in a file. A URL object holds its path, because that may hold signs that mean something in a URL."""
+
+    name = "app.db"
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.place = path, str(path)
+        engine = create_engine(URL.create("sqlite", database=str(path)), creator=self._connect, max_overflow=-1)
+        event.listen(engine, "connect", partial(_prepare, path))
+        event.listen(engine, "begin", _begin)
+        event.listen(engine, "checkin", _forget_frozen)
+        event.listen(engine, "handle_error", _explain)
+        self._writer = engine.execution_options(writing=True)
+        super().__init__(engine)
+
+    def _connect(self) -> sqlite3.Connection:
+        """A connection; on a read-only disk SQLite cannot make its log, and must be told that nobody writes."""
+        frozen = self.path.exists() and not self.path.with_name(f"{self.path.name}-wal").exists()
+        if frozen and not os.access(self.path.parent, os.W_OK):
+            return sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?immutable=1", uri=True, factory=ImmutableFile, check_same_thread=False
+            )
+        return sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
+
+    def create(self, workspace: str = "") -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self._reading() as connection:
+            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            have = migrations.version(connection)
+        if self._lacks(have):
+            with self._writing() as connection:
+                self._upgrade(connection, workspace)
+
+    def _upgrade(self, connection: Connection, workspace: str) -> None:
+        raw = _raw(connection)
+        changed = tuple(digests.differences(raw)) if digests.TABLE in digests.names(raw) else ()
+        if changed:
+            raise Corrupt(str(self._changed(changed)))
+        migrations.upgrade(connection)
+        belong(connection, workspace)
+        digests.seal(raw)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
+        with storing(self.path), flock(self.path.with_suffix(".lock")), self._writer.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with storing(self.path), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
+        with self._reading() as connection:
+            with flock(self.path.with_suffix(".lock")):
+                connection.exec_driver_sql("BEGIN")
+                connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")  # a transaction begins when it reads
+                seen = look()
+            yield seen, partial(copy_sqlite, connection.connection.driver_connection)
+
+    def load(self, file: Path) -> None:
+        if file == self.path:
+            return  # it lies where it belongs
+        self.refuse_taken()
+        with closing(sqlite3.connect(file)) as source:
+            copy_sqlite(source, self.path)
+        file.unlink()
+
+    def refuse_taken(self) -> None:
+        if self.facts().version:
+            raise Refused(f"There is a database in {self.place} already. Move it away first.")
+
+    def retire(self) -> None:
+        self.close()
+        self.path.rename(
+            self.path.with_name(f"{self.path.name}.moved")
+        )  # whoever opens the workspace without the URL is told
+
+    def close(self) -> None:
+        """One file that is complete without a log beside it."""
+        self.engine.dispose()
+        with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
+        self.path.with_suffix(".lock").unlink(missing_ok=True)
+
+    def facts(self) -> DatabaseFacts:
+        if not self.path.exists() or not self.path.stat().st_size:
+            return DatabaseFacts()
+        return super().facts()
+
+    def _version(self, connection: Connection) -> int:
+        return migrations.version(connection)
+
+    def _names(self, connection: Connection) -> set[str]:
+        return digests.names(_raw(connection))
+
+    # ------------------------------------------------------------ damage
+
+    def damaged(self) -> list[Damage]:
+        try:
+            with self._reading() as connection:
+                return list(self._damage(connection))
+        except Corrupt as error:
+            return [Damage("app.db", f"cannot be read ({error})", RESTORE)]
+
+    def _damage(self, connection: Connection) -> Iterator[Damage]:
+        lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+        if lines != ["ok"]:
+            yield Damage("app.db", f"is damaged: {'; '.join(map(str, lines[:3]))}", RESTORE)
+            return
+        if migrations.version(connection) < len(migrations.MIGRATIONS):
+            return  # an earlier version wrote it, without digests
+        raw = _raw(connection)
+        have, wanted = migrations.form(raw), migrations.newest_form()
+        wrong = sorted(name for name in {*have, *wanted} if have.get(name) != wanted.get(name))
+        if wrong:
+            yield Damage("app.db", f"has another form than this version writes ({', '.join(wrong)})", RESTORE)
+        elif changed := tuple(digests.differences(raw)):
+            yield self._changed(changed)
+
+    def _changed(self, names: Sequence[str]) -> Damage:
+        accept = "If somebody changed it by hand, take it as it is with: python -m core init --accept-database"
+        what = f"holds other rows than were written, in {', '.join(names)}"
+        return Damage("app.db", what, f"{RESTORE}. {accept}")
+
+    def accept(self) -> None:
+        with self._writing() as connection:
+            digests.seal(_raw(connection))
+
+    def start_changes_after(self, number: int) -> None:
+        with self._writing() as connection:
+            connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)", (number,))
+
+
+def _raw(connection: Connection) -> Any:
+    return connection.connection.driver_connection
+
+
+class ImmutableFile(sqlite3.Connection):
+    """A connection to a file that nobody can write."""
+
+
+def _forget_frozen(connection: Any, record: Any) -> None:
+    """The disk may be writable when it is used the next time."""
+    if isinstance(connection, ImmutableFile):
+        record.invalidate()
+
+
+def copy_sqlite(source: Any, target: Path) -> None:
+    """A database file as one connection sees it, complete without a log beside it."""
+    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+        source.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+
+
+def _prepare(path: Path, connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
+    digests.register(connection)
+    migrations.register(connection)
+    try:
+        connection.execute("PRAGMA temp_store = MEMORY")  # for the triggers that keep the digests
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in _DAMAGED:
+            raise Corrupt(f"The database {path} is damaged ({error}). {RESTORE}") from None
+        raise
+
+
+def _begin(connection: Connection) -> None:
+    """A writer takes its lock at once: one that reads first and then writes could be refused in the middle."""
+    if connection.get_execution_options().get("writing"):
+        if "watched" not in connection.info and migrations.version(connection) == len(migrations.MIGRATIONS):
+            digests.watch(_raw(connection))
+            connection.info["watched"] = True
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _explain(context: ExceptionContext) -> None:
+    """A damaged file as a sentence instead of SQLite's own error."""
+    code = getattr(context.original_exception, "sqlite_errorcode", None)
+    if code is not None and code & 0xFF in _DAMAGED:
+        path = context.engine.url.database if context.engine else "app.db"
+        raise Corrupt(
+            f"The database {path} is damaged ({context.original_exception}). {RESTORE}"
+        ) from context.original_exception
