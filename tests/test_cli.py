@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.entrypoints.cli import main, parser
-from core.entrypoints.commands import COMMANDS
+from core.entrypoints.commands import COMMANDS, GROUPS
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, write
 
 
@@ -141,6 +141,30 @@ def test_types_are_filtered_whatever_their_case(run: Any) -> None:
     hits = run("search", "approval limits", "--type", "Policy")[1]["hits"]
     assert hits
     assert hits == run("search", "approval limits", "--type", "policy")[1]["hits"]
+
+
+def test_no_command_shows_all_by_group_and_a_misspelled_one_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr().out
+    assert [name for names in GROUPS.values() for name in names.split() if f"\n  {name} " not in shown] == []
+    with pytest.raises(SystemExit) as caught:
+        main(["serch", "cash"])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.endswith("There is no command 'serch'. Did you mean 'search'?\n")
+
+
+def test_every_command_is_in_one_group_and_every_argument_has_its_help() -> None:
+    grouped = sorted(name for names in GROUPS.values() for name in names.split())
+    assert grouped == sorted(name for commands in COMMANDS.values() for name in commands)
+
+    def silent(command: Any) -> list[str]:
+        below = [action for action in command._actions if action.__class__.__name__ == "_SubParsersAction"]
+        own = [
+            f"{command.prog} {action.dest}" for action in command._actions if not action.help and action not in below
+        ]
+        return own + [name for group in below for child in group.choices.values() for name in silent(child)]
+
+    assert silent(parser()) == []
 
 
 def test_wrong_usage_exits_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -307,7 +331,7 @@ def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     done = subprocess.run(started, capture_output=True, text=True, cwd=ROOT, check=True)
     _, of_help, listed, of_list = (part.split() for part in done.stdout.split("\f"))
     assert listed
-    own = {"core", "core.errors", *(f"core.entrypoints{name}" for name in ("", ".cli", ".commands"))}
+    own = {"core", "core.errors", *(f"core.entrypoints{name}" for name in ("", ".arguments", ".cli", ".commands"))}
     assert {name for name in of_help if name.startswith("core")} == own
     big = "numpy pyarrow duckdb lancedb onnxruntime scipy numba pandas pydantic torch xgboost networkx rapidfuzz streamlit"
     assert not {*big.split(), "sqlalchemy", "yaml", "git"}.intersection(of_help)

@@ -8,19 +8,26 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from core import __version__
-from core.entrypoints.commands import COMMANDS
+from core.entrypoints.arguments import help_of
+from core.entrypoints.commands import COMMANDS, GROUPS
 from core.errors import ConcordError, storage_failure
+
+PROGRAM = "python -m core"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
     options = parser(words).parse_args(words)
+    if options.command is None:
+        parser(words).print_help()
+        return 0
     from core.entrypoints import session  # what help and a wrong word do without
     from core.entrypoints.terminal import Terminal
     from core.settings import load
@@ -63,14 +70,17 @@ def _unusable(error: OSError) -> str:
 
 def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
     """The whole command line, or the options of only those commands whose names are among the words."""
-    top = argparse.ArgumentParser(
-        prog="python -m core",
-        description="Concord: what a team knows, and proof that it can be found.",
+    top = _Parser(
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [options] COMMAND ...",
+        description="Concord: a knowledge base that a team reviews like code, with search that it can measure.",
+        epilog=_commands(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[_shared(home=None, json=False, quiet=False, user="")],
     )
     top.add_argument("--version", action="version", version=f"Concord {__version__}")
     adder = _Adder(
-        top.add_subparsers(dest="command", required=True, metavar="COMMAND"),
+        top.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS),
         _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS, user=argparse.SUPPRESS),
         {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
@@ -81,6 +91,15 @@ def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
             for name in commands:
                 adder.add(name)
     return top
+
+
+def _commands() -> str:
+    """Every command with one line, by what people want to do."""
+    abouts = {name: about for commands in COMMANDS.values() for name, about in commands.items()}
+    lines = [f"{PROGRAM} COMMAND --help says more of one."]
+    for title, names in GROUPS.items():
+        lines += ["", f"{title}:", *(f"  {name:<14} {abouts[name]}" for name in names.split())]
+    return "\n".join(lines)
 
 
 def part(module: str) -> Any:
@@ -102,6 +121,23 @@ def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentPar
         help="act as this account (default: an admin of this machine)",
     )
     return shared
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says something of every argument, and what a misspelled command may have meant."""
+
+    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
+        action = super().add_argument(*names, **options)
+        if action.help is None:
+            action.help = help_of(self.prog.removeprefix(f"{PROGRAM} "), (*action.option_strings, action.dest))
+        return action
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            near = get_close_matches(str(value), list(action.choices), n=1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"All of them: {self.prog} --help"
+            raise argparse.ArgumentError(None, f"There is no command {value!r}. {hint}")
+        super()._check_value(action, value)
 
 
 class _Adder:

@@ -12,7 +12,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "init": "make the workspace and bring in a first folder of documents",
         "verify": "check that repository, database and index agree",
         "backup": "save the workspace in a new folder, while people work",
-        "database": "where accounts, discussions, audit and jobs are kept",
+        "database": "move accounts, discussions, audit and jobs to another database",
         "restore": "fill an empty workspace from a backup",
     },
     "upload": {
@@ -25,43 +25,43 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "search": "search the knowledge base",
     },
     "ask": {
-        "ask": "answer a question from the knowledge base, every sentence with its passage",
+        "ask": "let the language model answer a question, every sentence with its passage",
     },
     "questions": {
-        "questions": "what people asked; kept without names",
+        "questions": "what people typed into Search, kept without names",
     },
     "playground": {
         "compare": "search with several configurations and compare what they find",
         "where": "follow a document through a search, and say what would bring it into the list",
         "judge": "say how relevant a passage is to a query, or list what was said",
         "pool": "the passages that judges of a query grade, blind; find and add what it lacks",
-        "rate": "say whether the answer to a query was good, or list what was said",
+        "rate": "say whether search answered a question well, or list what was said",
     },
     "documents": {
         "documents": "look at the approved documents",
     },
     "gaps": {
-        "gaps": "what people looked for and did not find",
+        "gaps": "questions that nobody could find an answer to, and who looks after each",
     },
     "home": {
-        "loop": "from question to answer: what people asked and found, gaps, findability by commit",
+        "loop": "how often people find what they ask for, gaps, and findability by commit",
         "overview": "what the knowledge base holds, and what needs attention",
     },
     "freshness": {
         "freshness": "documents that are due for review or have no owner",
-        "confirm": "re-verify a document: its words are still right",
+        "confirm": "confirm that a document is still right, and set its next review date",
     },
     "disagreements": {
         "disagreements": "documents that say different things",
     },
     "answers": {
-        "answers": "the questions that documents answer, as tests of search",
+        "answers": "the questions that documents list under answers:, each a test of search",
     },
     "words": {
         "words": "synonyms and pinned answers, changed by review",
     },
     "graph": {
-        "graph": "entities of the knowledge base and how they hang together",
+        "graph": "entities of the knowledge base and how they are related",
     },
     "reviews": {
         "change": "propose, discuss, approve and merge edits",
@@ -71,14 +71,14 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "pull-request": "check a pull request of your own repository, and what it does to search",
     },
     "inbox": {
-        "inbox": "what reached an account",
-        "watch": "folders, documents and questions that an account hears about",
+        "inbox": "messages for an account",
+        "watch": "folders, documents and questions that an account follows",
         "feedback": "what readers said about documents",
     },
     "deliveries": {
         "messages": "what an account gets by mail, and sending what is due",
-        "webhook": "where events go",
-        "deliveries": "what left, what waits, and why",
+        "webhook": "addresses that events are sent to",
+        "deliveries": "mail and webhook calls: what was sent, what waits, and why",
     },
     "accounts": {
         "accounts": "who may do what",
@@ -90,18 +90,18 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "token": "access tokens of programs and agents",
     },
     "audit": {
-        "audit": "who did what, when, and through which door",
+        "audit": "who did what and when: page, command line, API or assistant",
     },
     "index": {
         "reindex": "make the newest commit searchable",
         "profiles": "how documents become an index",
-        "generations": "published states of an index",
+        "generations": "published states of the index, and rollback",
     },
     "store": {
-        "store": "files that several machines share",
+        "store": "the S3 store that several machines share",
     },
     "jobs": {
-        "jobs": "long work in the background",
+        "jobs": "background jobs",
         "worker": "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0",
     },
     "models": {
@@ -122,4 +122,15 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     "mcp.command": {
         "mcp": "serve assistants on this machine: the Model Context Protocol on standard input and output",
     },
+}
+
+GROUPS: Mapping[str, str] = {  # the commands as help shows them
+    "Find": "search ask documents graph overview",
+    "Write and review": "check upload import change words confirm freshness disagreements statuses",
+    "Questions and answers": "questions gaps answers loop",
+    "You": "inbox watch feedback messages token sessions",
+    "Measure and tune": "compare where judge pool rate eval tune methods",
+    "Index and models": "reindex profiles generations models ledger",
+    "Operate": "init verify backup restore database accounts audit jobs worker store deliveries",
+    "Integrate": "mcp webhook remote pull-request",
 }
