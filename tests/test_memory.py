@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from random import Random
 from threading import Event
 from types import SimpleNamespace
 from typing import Any
@@ -24,13 +27,16 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
 from core.bootstrap import App
+from core.curation.upload.draft import packed
+from core.curation.upload.uploads import MAX_UNPACKED, Batch, UploadItem, unzipped
 from core.entrypoints.api.limits import Turns
 from core.errors import Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
-from pages.ui import frame, intake, listening, pictures, uploaded
+from pages.ui import batches, frame, intake, keys, listening, pictures, uploaded
+from pages.ui.batches import Batches, Held
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in import routes as sign_in_routes
@@ -153,7 +159,7 @@ class Streamlit:
 @pytest.fixture
 def streamlit(monkeypatch: pytest.MonkeyPatch) -> Streamlit:
     made = Streamlit()
-    for module in (intake, uploaded):
+    for module in (batches, intake, uploaded):
         monkeypatch.setattr(module, "Runtime", SimpleNamespace(instance=lambda: made, exists=lambda: True))
     return made
 
@@ -221,6 +227,74 @@ def test_files_leave_memory_with_their_tab(sign_in_app: App, streamlit: Streamli
     streamlit.tabs = {"t2": zoe}
     called(gate, "websocket", "/_stcore/stream", cookie=zoe)
     assert list(uploaded._sizes()) == ["t2"]
+
+
+def held(account: str, size: int, name: str = "") -> Held:
+    return Held(name, account, Batch((UploadItem("a.md", "a.md"),)), size)
+
+
+def test_documents_that_wait_for_submission_have_a_limit_by_account_and_in_all() -> None:
+    waiting = Batches(of_account=3 * MB, of_all=4 * MB)
+    waiting.put("t1", held("zoe", 2 * MB))
+    waiting.put("t1", held("zoe", 3 * MB))
+    with pytest.raises(Busy, match="4 MB of documents wait for their submission in your tabs, and 3 MB is the limit"):
+        waiting.put("t2", held("zoe", MB))
+    with pytest.raises(Unavailable, match="Try again in a minute"):
+        waiting.put("t3", held("ann", 2 * MB))
+    waiting.drop("t1")
+    waiting.put("t3", held("ann", 2 * MB))
+
+
+def test_a_text_with_one_wide_letter_counts_with_all_its_bytes() -> None:
+    batch = Batch((UploadItem("a.md", "a.md", "x" * 1000 + "\U0001f600"),))
+    assert 4000 < batches.size(batch, packed(batch)) < 5000
+
+
+def test_documents_leave_memory_with_their_tab(sign_in_app: App, streamlit: Streamlit) -> None:
+    batches.BATCHES._held.clear()
+    zoe = signed_in(sign_in_app, "zoe")
+    batches.BATCHES.put("t1", held("zoe", MB))
+    batches.BATCHES.put("t2", held("zoe", MB))
+    streamlit.tabs = {"t2": zoe}
+    called(SignInGate(Inner()), "websocket", "/_stcore/stream", cookie=zoe)
+    assert list(batches.BATCHES._held) == ["t2"]
+    batches.BATCHES._held.clear()
+
+
+def test_one_account_reads_one_upload_at_a_time_and_nobody_else_waits() -> None:
+    waiting = Batches()
+    with waiting.turn("zoe"), waiting.turn("ann"), pytest.raises(Busy, match="Another upload of yours"):
+        waiting.turn("zoe", 0.01).__enter__()
+    with waiting.turn("zoe", 0.01):
+        pass
+
+
+def zipped(**files: bytes) -> bytes:
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, raw in files.items():
+            archive.writestr(name, raw)
+    return box.getvalue()
+
+
+def test_many_small_zips_unpack_to_no_more_than_one_upload_may_hold() -> None:
+    random = Random(1)
+    bomb = zipped(**{"big.txt": b"".join(random.randbytes(300) + b"x" * 39_700 for _ in range(1000))})
+    assert len(bomb) < 500_000
+    files = list(unzipped((f"{number}.zip", bomb) for number in range(20)))
+    assert sum(len(file.raw) for file in files) <= MAX_UNPACKED
+    assert files[-1].refused.startswith("The files before it fill what one upload may hold (128 MB).")
+
+
+def test_what_becomes_of_files_stops_at_what_one_upload_may_hold(
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.services.upload.uploads.MAX_HELD", 3000)
+    files = [(f"{number}.md", f"# D{number}\n\n{'word ' * 250}".encode()) for number in range(6)]
+    items = sign_in_app.upload.uploads.read(demo("author"), files).items
+    assert [item.readable for item in items] == [True] * 3 + [False] * 3
+    assert "The files before it fill" in items[-1].findings[0].message
+    assert not items[-1].text
 
 
 def test_what_waits_for_submission_is_half_of_one_account_at_most_and_the_oldest_goes_first() -> None:
@@ -388,8 +462,14 @@ def test_what_was_brought_to_a_page_is_dropped_when_it_is_left(
     left: list[str] = []
     monkeypatch.setattr(frame.uploaded, "leave", lambda: left.append("x"))
     monkeypatch.setattr(frame.st, "session_state", {})
+    monkeypatch.setattr(batches, "tab", lambda: "t1")
     for page in ("upload", "upload", "search", "search", "upload"):
         frame._turn_to(page)
+        if page == "upload":
+            frame.st.session_state[keys.UPLOAD] = "name"
+            batches.BATCHES.put("t1", held("zoe", MB, "name"))
+        assert ("t1" in batches.BATCHES._held, keys.UPLOAD in frame.st.session_state) == (page == "upload",) * 2
+    batches.BATCHES.drop("t1")
     assert len(left) == 3
 
 

@@ -14,6 +14,7 @@ from core.curation.upload.draft import packed, restored
 from core.curation.upload.uploads import Batch, UploadItem
 from core.services.reviews.changes import Change
 from pages.ui import keys
+from pages.ui.batches import BATCHES
 from tests import uploads
 from tests.apptest import Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
@@ -53,6 +54,20 @@ def box(app: AppTest, kind: str, label: str) -> Any:
 def items(app: AppTest) -> list[dict[str, Any]]:
     shown: list[dict[str, Any]] = drawn(app, "upload")["items"]
     return shown
+
+
+def waiting(app: AppTest) -> Batch:
+    """What the page holds, or would read from its draft."""
+    from pages.ui.workspace import app as workspace
+
+    name = app.session_state[keys.UPLOAD] if keys.UPLOAD in app.session_state else None  # noqa: SIM401
+    held = next((each.batch for each in BATCHES._held.values() if each.name == name), None)
+    left = workspace().knowledge.drafts.find(demo("author"), "upload")
+    return held or (restored(left[0]) if left else Batch())
+
+
+def texts(app: AppTest) -> list[str]:
+    return [item.text for item in waiting(app).items]
 
 
 def change(number: int = 1) -> Change:
@@ -100,7 +115,7 @@ def test_missing_fields_are_named_at_their_place_and_filled_in_without_typing_an
     box(app, "selectbox", "Owner").set_value("Ann").run()
     box(app, "text_input", "Title").set_value("Replace a badge").run()
     assert "Nobody owns this document" not in words(app)
-    (text,) = [app.session_state[keys.UPLOAD]["items"][0]["text"]]
+    (text,) = texts(app)
     assert text == "---\ndoc_type: sop\nowner: Ann\ntitle: Replace a badge\n---\n# Replace a badge\n\nCall 4400.\n"
     assert not app.exception
 
@@ -112,7 +127,7 @@ def test_a_folder_chosen_after_the_drop_moves_the_files_but_not_a_path_that_was_
     assert [item["path"] for item in items(app)] == ["first.md", "b.md"]
     app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
     assert [item["path"] for item in items(app)] == ["first.md", "it/b.md"]
-    assert "[b](it/b.md)" in app.session_state[keys.UPLOAD]["items"][0]["text"]
+    assert "[b](it/b.md)" in texts(app)[0]
     assert not app.exception
 
 
@@ -121,7 +136,7 @@ def test_an_owner_and_a_type_chosen_for_all_stand_in_every_file_also_in_later_on
     app.selectbox(key=keys.UPLOAD_OWNER).set_value("Ann").run()
     app.selectbox(key=keys.UPLOAD_TYPE).set_value("policy").run()
     bring(app, ("c.md", b"# C\n\nThree.\n"))
-    kept = [item["text"] for item in app.session_state[keys.UPLOAD]["items"]]
+    kept = texts(app)
     assert len(kept) == 3
     assert all("owner: Ann\n" in text and "doc_type: policy\n" in text for text in kept)
     assert box(app, "selectbox", "Owner").value == "Ann", "the form follows"
@@ -136,14 +151,14 @@ def test_submit_for_review_submits_asks_and_leaves_what_is_refused(visit: Open, 
     assert (made.title, made.state) == ("A new one", "in review")
     assert [edit.path for edit in made.documents] == ["new.md"]
     assert [asked.account for asked in made.asked] == ["reviewer"]
-    assert [item["path"] for item in app.session_state[keys.UPLOAD]["items"]] == ["bad.md"]
+    assert [item.path for item in waiting(app).items] == ["bad.md"]
 
 
 def test_a_draft_is_kept_as_one(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("new.md", GOOD.format("IT-2").encode()))
     button(app, "upload_draft").click().run()
     assert (change().title, change().state) == ("Add Document IT-2", "draft")
-    assert app.session_state[keys.UPLOAD] is None
+    assert waiting(app) == Batch()
 
 
 def test_a_conversion_is_amber_until_somebody_looked_at_it_and_the_change_says_who(visit: Open, home: Path) -> None:
@@ -252,14 +267,21 @@ def test_pictures_of_an_upload_survive_being_kept() -> None:
     assert restored(packed(batch)) == batch
 
 
-def test_an_upload_too_large_for_a_draft_lives_as_long_as_its_page(
+def test_an_upload_beyond_what_a_draft_holds_is_refused_with_a_sentence_and_the_rest_stays(
     visit: Open, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = bring(opened(visit, home), ("badges.md", GOOD.format("IT-9").encode()))
     monkeypatch.setattr("pages.ui.upload.session.MAX_KEPT", 10)
     bring(app, ("doors.md", GOOD.format("IT-10").encode()))
-    assert len(items(app)) == 2
-    assert "before anything is written" in words(opened(visit, home)), "half of it would be worse than none"
+    assert "Bring fewer at once, or submit what is here first." in app.session_state[keys.FLASH][0][1]
+    assert [item["path"] for item in items(app)] == ["badges.md"]
+
+
+def test_an_upload_that_left_memory_with_its_page_is_there_when_it_is_opened_again(visit: Open, home: Path) -> None:
+    app = bring(opened(visit, home), ("badges.md", GOOD.format("IT-9").encode()))
+    BATCHES._held.clear()
+    assert [item["path"] for item in items(app.run())] == ["badges.md"]
+    assert [held.batch.items[0].path for held in BATCHES._held.values()] == ["badges.md"]
 
 
 def test_the_address_of_compared_passages_shows_them(visit: Open, home: Path) -> None:

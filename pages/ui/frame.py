@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import dialogs, flash, foot, identity, keys, style, uploaded
+from pages.ui import batches, dialogs, flash, foot, identity, keys, style, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -30,9 +30,11 @@ def draw() -> None:
 
 
 def _turn_to(page: str) -> None:
-    """What was brought to another page, and not read there, is dropped."""
+    """What was brought to another page leaves memory; an upload that was read in comes back from its draft."""
     if st.session_state.get(keys.PAGE) != page:
         uploaded.leave()
+        batches.leave()
+        st.session_state.pop(keys.UPLOAD, None)
     st.session_state[keys.PAGE] = page
 
 

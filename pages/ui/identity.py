@@ -11,7 +11,7 @@ import streamlit as st
 from core.access import PERSON, Actor, allowed
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
-from pages.ui import direct, flash, keys, listening, uploaded
+from pages.ui import batches, direct, flash, keys, listening, uploaded
 from pages.ui.sign_in import cookies
 from pages.ui.workspace import app
 
@@ -94,6 +94,7 @@ def _here() -> str:
 def clear(names: Iterable[Any]) -> None:
     """Drop one person's work from this tab before the next: editor and uploads start empty. Saved drafts are kept."""
     uploaded.leave()
+    batches.leave()
     turns = {key: int(st.session_state.get(key, 0)) + 1 for key in (keys.TURN, keys.UPLOAD_TURN)}
     for key in names:
         st.session_state.pop(key, None)

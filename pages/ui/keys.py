@@ -25,7 +25,7 @@ VIEWS = "views"  # what the tabs of a page last belonged to
 SINCE = "since"  # whether what changed since an earlier day is shown
 OLD, NEW = "old", "new"  # the compared versions of a document; its id follows
 
-UPLOAD = "upload"  # files not submitted yet, as plain values
+UPLOAD = "upload"  # the name of the files not submitted yet; "" where there are none
 UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
 UPLOAD_AT = "file"  # the number of the open one, in the URL

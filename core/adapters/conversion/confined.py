@@ -13,6 +13,7 @@ from typing import Any
 
 from core.adapters.conversion.barrier import raise_barrier
 
+NICE = 10  # searches come first
 Answer = Callable[[Mapping[str, Any], bytes], Mapping[str, Any]]
 
 
@@ -37,6 +38,8 @@ def confine(memory: int) -> None:
     """Take away what reading a file does not need. Without the kernel's filter Python's own sockets are all that is closed."""
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("1000")  # where the machine runs out of memory, this process ends, and not the server
+    with suppress(OSError):
+        os.nice(NICE)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -18,7 +18,7 @@ from core.settings import PROJECT
 START = 60.0  # seconds until a new worker has loaded its libraries
 IDLE = 120.0  # seconds after which unused workers end
 PATIENCE = 120.0  # seconds that a question waits for a free worker
-MAX_ANSWER = 256 * 1024 * 1024  # bytes
+MAX_ANSWER = 64 * 1024 * 1024  # bytes
 ENVIRONMENT = ("PATH", "SYSTEMROOT", "LANG", "LC_ALL", "VIRTUAL_ENV", "LD_LIBRARY_PATH")
 
 
@@ -120,6 +120,8 @@ class _Worker:
         self.ready = True
         asked = json.dumps({**question, "bytes": len(payload)}).encode() + b"\n" + payload
         line = self._exchange(asked, self.limits.wall)
+        if len(line) >= MAX_ANSWER:
+            raise Overrun("holds more text and pictures than can be taken over", False)
         if not line.endswith(b"\n"):
             raise Overrun(self._reason(), self.late)
         answer: dict[str, Any] = json.loads(line)

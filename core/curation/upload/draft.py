@@ -7,9 +7,9 @@ from base64 import b64decode, b64encode
 from typing import Any
 
 from core import strict
-from core.curation.upload.uploads import Batch
+from core.curation.upload.uploads import MAX_HELD, Batch
 
-MAX_KEPT = 16 * 1024 * 1024  # characters; a larger upload lives as long as its page
+MAX_KEPT = 3 * MAX_HELD // 2  # characters, with pictures in base64 and what the checks say; a larger upload is refused
 
 
 def packed(batch: Batch) -> str:

@@ -24,6 +24,9 @@ from core.types import Document
 LIMITS = "limits"  # the rule that a text breaks which takes too long to read
 MAX_ITEMS = 500
 MAX_UPLOAD = 50 * 1024 * 1024
+MAX_UNPACKED = 128 * 1024 * 1024  # bytes of all files of one upload
+MAX_HELD = 32 * 1024 * 1024  # bytes of text and pictures that become of them
+TOO_MUCH = "The files before it fill what one upload may hold ({} MB). Bring it again when those are submitted."
 UNUSED = "No document of this upload shows this picture."
 STATES = ("ready", "needs attention", "refused")
 
@@ -119,13 +122,17 @@ def unzipped(files: Iterable[tuple[str, bytes]]) -> Iterator[Raw]:
     >>> list(unzipped([("a\\x00.md", b"# A"), ("b.zip", b"nonsense")]))
     [Raw(name='a�.md', raw=b'# A', refused=''), Raw(name='b.zip', raw=b'', refused='The zip is damaged and cannot be opened. Make it again.')]
     """
-    count = 0
+    count = size = 0
     for file in (file for name, raw in files for file in _opened(visible(name), raw)):
         count += file.refused != HIDDEN
         if count > MAX_ITEMS:
             yield Raw(
                 file.name, refused=f"More than {MAX_ITEMS} documents at once cannot be reviewed. Bring the rest later."
             )
+            return
+        size += len(file.raw)
+        if size > MAX_UNPACKED:
+            yield Raw(file.name, refused=TOO_MUCH.format(MAX_UNPACKED // 1024**2))
             return
         yield file
 

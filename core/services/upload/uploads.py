@@ -30,8 +30,10 @@ from core.curation.upload.duplicates import (
 from core.curation.upload.edits import moves_into, origins
 from core.curation.upload.foreign import brought
 from core.curation.upload.uploads import (
+    MAX_HELD,
     MAX_ITEMS,
     MAX_UPLOAD,
+    TOO_MUCH,
     Batch,
     Raw,
     UploadItem,
@@ -106,9 +108,12 @@ class Uploads:
         folder, everything = safe_folder(into), list(unzipped(files))
         beside = [upload for upload in everything if is_picture(upload.name) or upload.refused == HIDDEN]
         uploads = [upload for upload in everything if upload not in beside]
-        items, pictures = [], list[Picture]()
+        items, pictures, held = [], list[Picture](), 0
         for n, upload in enumerate(uploads, 1):
+            if held > MAX_HELD:
+                upload = replace(upload, raw=b"", refused=TOO_MUCH.format(MAX_HELD // 1024**2))
             item, brought = self._item(upload, folder)
+            held += len(item.text.encode()) + sum(len(picture.raw) for picture in brought)
             items.append(_with_original(item, upload.raw, keep))
             pictures += brought
             progress(n, len(uploads), "Reading")

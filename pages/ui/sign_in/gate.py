@@ -14,7 +14,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import ConcordError
 from core.settings import load
-from pages.ui import uploaded
+from pages.ui import batches, uploaded
 from pages.ui.sign_in import cookies, html
 from pages.ui.sign_in.tabs import DEMO, RELOADED, Tabs
 from pages.ui.workspace import current_app
@@ -81,6 +81,7 @@ class SignInGate:
                     await self.app(scope, *messages)
             finally:
                 uploaded.sweep()
+                batches.sweep()
 
 
 async def _file(request: Request) -> Response | None:

@@ -1,45 +1,61 @@
-"""Uploads that are not submitted yet: they live in the browser session, and as a draft of their author, so that a reload loses nothing."""
+"""Uploads that are not submitted yet: while their page is open in memory, and as a draft of their author, so that a reload loses nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from uuid import uuid4
 
 import streamlit as st
 
-from core import strict
 from core.access import require
 from core.curation.upload.draft import MAX_KEPT, packed, restored
 from core.curation.upload.uploads import Batch
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
 from core.services.upload.uploads import Uploads
-from pages.ui import flash, identity, keys, pictures
+from pages.ui import batches, flash, identity, keys, pictures
 from pages.ui.workspace import app
 
 PLACE = "upload"  # of the draft
+TOO_LARGE = (
+    "These documents and their pictures have {size} MB together, and {most} MB is the limit. Bring fewer at once, or submit "
+    "what is here first. Whoever runs the app takes over large folders with: python -m core import"
+)
 
 
 def batch() -> Batch:
-    """The files brought in so far; in a new session, those that were left."""
-    if keys.UPLOAD not in st.session_state:
+    """The files brought in so far; in a new session, or back on the page, those that were left."""
+    name = st.session_state.get(keys.UPLOAD)
+    if name == "":
+        return Batch()
+    held = batches.BATCHES.get(batches.tab(), name) if name else None
+    if held is None:
         left = app().knowledge.drafts.find(identity.me(), PLACE)
-        st.session_state[keys.UPLOAD] = strict.plain(restored(left[0])) if left else None
-    values = st.session_state[keys.UPLOAD]
-    return strict.parse(Batch, values, "upload") if values else Batch()
+        held = restored(left[0]) if left else Batch()
+        _hold(held, left[0] if left else "")
+    return held
 
 
 def save(batch: Batch) -> None:
-    """Store the batch, as plain values."""
-    st.session_state[keys.UPLOAD] = strict.plain(batch) if batch.items else None
-    _keep(batch)
-
-
-def _keep(batch: Batch) -> None:
-    """As a draft, unless it is empty or too large for one."""
+    """Hold the batch for this tab, and keep it as a draft. One that is too large for a draft is refused."""
     me, drafts, text = identity.me(), app().knowledge.drafts, packed(batch)
-    if batch.items and len(text) <= MAX_KEPT:
+    if len(text) > MAX_KEPT:
+        raise BadInput(TOO_LARGE.format(size=len(text) // 1024**2, most=MAX_KEPT // 1024**2))
+    _hold(batch, text)
+    if batch.items:
         drafts.keep(me, PLACE, text, MAX_KEPT)
     else:
         drafts.forget(me, PLACE)
+
+
+def _hold(batch: Batch, text: str) -> None:
+    """The session knows it by a name; the text itself leaves memory with the page or the tab."""
+    name = uuid4().hex if batch.items else ""
+    if batch.items:
+        who = pictures.holder(identity.me())
+        batches.BATCHES.put(batches.tab(), batches.Held(name, who, batch, batches.size(batch, text)))
+    else:
+        batches.leave()
+    st.session_state[keys.UPLOAD] = name
 
 
 def original(digest: str) -> bytes | None:
@@ -80,7 +96,8 @@ def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) ->
     """Change the batch as the signed-in person; a refusal is shown in its own words. `moves`: items change places."""
     try:
         require(identity.me(), "propose a change")
-        save(action(app().upload.uploads, batch()))
+        with batches.BATCHES.turn(pictures.holder(identity.me())):
+            save(action(app().upload.uploads, batch()))
     except ConcordError as error:
         flash.say(str(error), "error")
         return False
