@@ -520,7 +520,7 @@ def _sweep(sizes: list[int]) -> None:
         [what, f"{spent.cpu50:.0f}", f"{spent.cpu95:.0f}", f"{spent.wall50:.0f}"] for what, spent in sweep.measure()
     ]
     text = f"{sweep.QUESTIONS:,} questions, two legs to depth {sweep.DEPTH}, nDCG@10 of documents, {report.machine()}. "
-    text += "The intervals of the sweep are of 1,000 resamples; one move of a slider is normalisation, fusion, ranks, the measure and its interval.\n\n"
+    text += "One move of a slider is normalisation, fusion, ranks, the measure and its interval.\n\n"
     report.write(
         "sweep",
         "Sliders over a whole query set",

@@ -12,7 +12,6 @@ from core.evaluation.tuning import alpha_curves, sweep
 from core.retrieval.candidates import stored
 from core.retrieval.config import parse
 from core.retrieval.ranking import rank
-from core.services.tuning.sweeps import RESAMPLES
 from core.types import SearchConfig
 
 QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000
@@ -49,4 +48,4 @@ def measure() -> list[tuple[str, Timing]]:
 
 def _move(rows: sweep.SweepTable, config: SearchConfig) -> float:
     places = sweep.ranks(rows, sweep.fuse(sweep.normalise(rows, config), config))
-    return bootstrap(sweep.values(rows, places, "nDCG@10")[:, None], RESAMPLES)[0].mean
+    return bootstrap(sweep.values(rows, places, "nDCG@10")[:, None])[0].mean

@@ -82,7 +82,7 @@ def test_the_judgments_still_needed_would_in_fact_be_enough() -> None:
 def test_equal_runs_say_that_there_is_nothing_to_see() -> None:
     found = compare([0.5] * 50, [0.5] * 50)
     assert (found.wins, found.ties, found.losses, found.needed) == (0, 50, 0, 0)
-    assert found.sentence.endswith("If there is a difference, it is smaller than 0.01.")
+    assert found.sentence == "No question changed: all 50 score the same."
 
 
 def test_what_the_interval_leaves_open_is_not_called_smaller_than_it_is() -> None:

@@ -219,6 +219,12 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) 
     assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
         point.mean for point in found.overall.points
     )
+    at = replace(configs.parse("tm2c2-0.5"), depth=9, alpha=found.overall.best)
+    here, there = (
+        shared_app.tuning.sweeps.measure_at(data, at).overall,
+        found.overall.points[found.overall.alphas.index(found.overall.best)],
+    )
+    assert (here.mean, here.low, here.high) == pytest.approx((there.mean, there.low, there.high)), "sliders and curve"
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
@@ -261,6 +267,7 @@ def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_wi
         ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9)
     )
     assert set(made.quality) == {f"fixed {made.best_fixed:g}", "model", "oracle"}
+    assert max(each.mean for each in made.quality.values()) == made.quality["oracle"].mean, "nothing beats the oracle"
     assert "thin" in made.trained.warning
     assert not made.wins
     assert f"Use the fixed alpha {made.best_fixed:g}, chosen on" in made.advice
@@ -400,6 +407,14 @@ def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that
     assert len(chosen_on) + len(judged_on) == 144
     assert compared.basis == f"Judged on the {len(judged_on)} of 144 questions that nothing is chosen on."
     assert compared.overall.comparisons == 3, "bm25, rrf and combmnz; production is what they are compared with"
+    asked = questions(each=3, name="wide")
+    more = replace(asked, questions=(*asked.questions, Question("new", "another one")))
+    judged_app.evaluation.querysets.keep(ADMIN, more)
+    assert judged_app.tuning.production.evidence(ADMIN, run).overall == compared.overall, "an edit forgives no try"
+    judged_app.evaluation.querysets.keep(ADMIN, replace(more, name="copy"))
+    copied = judged_app.evaluation.runs.evaluate("copy", [judged_app.evaluation.runs.plan(config="bm25")])[0].id
+    again = judged_app.tuning.production.evidence(ADMIN, copied)
+    assert again.overall.comparisons == 4, "nor does another name; bm25 to its own depth is one more"
 
 
 def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App) -> None:

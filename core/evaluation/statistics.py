@@ -207,6 +207,8 @@ def _sentence(judged: PairedComparison, matters: float) -> str:
         low, high = sorted((abs(interval.low), abs(interval.high)))
         size = f"{abs(interval.mean):.3f} ({low:.3f} to {high:.3f})"
         return f"{judged.verdict.capitalize()} by {size}, {_chance(judged)}: {counts}."
+    if not judged.differ:
+        return f"No question changed: all {judged.queries:,} score the same."
     difference = f"the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {_chance(judged)}, {counts}"
     sentence = f"Not enough evidence: {_few(judged)}{difference}."
     if not judged.needed:

@@ -153,9 +153,12 @@ def alpha_curve(
 
 @st.cache_resource(max_entries=16, show_spinner="Weighing against production")
 def evidence(
-    run: str, production: str, generation: str, digests: tuple[str, ...], measure: str, _actor: Actor
+    run: str, production: str, generation: str, digests: tuple[str, ...], newest: str, measure: str, _actor: Actor
 ) -> tuple[RunComparison, tuple[RunComparison, ...]]:
-    """A run against what is in production, and the same on the other query sets that production was measured on."""
+    """A run against what is in production, and the same on the other query sets that production was measured on.
+
+    Every new run is another try, so the `newest` one is a part of what is asked.
+    """
     weigh = app().tuning.production
     return weigh.evidence(_actor, run, measure), weigh.guardrails(_actor, run, measure)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import BadInput
@@ -50,10 +50,10 @@ class RunComparison:
     def spent(self) -> str:
         """Time and, where anything is paid for, cost of both."""
         runs = (self.before, self.after)
-        p50, p95 = (" to ".join(f"{run.times['total'][at]:.1f}" for run in runs) for at in ("p50", "p95"))
-        sentence = f"Time of a question: p50 {p50} ms, p95 {p95} ms."
+        p50, p95 = (_both(f"{run.times['total'][at]:.1f} ms" for run in runs) for at in ("p50", "p95"))
+        sentence = f"Time of a question: p50 {p50}; p95 {p95}."
         if any(run.cost for run in runs):
-            single, thousand = (" to ".join(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
+            single, thousand = (_both(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
             sentence += f" Cost of a question: {single}; of 1,000: {thousand}."
         return sentence
 
@@ -65,6 +65,11 @@ class LeaderboardRow:
     run: Run
     figure: Interval
     against_best: PairedComparison | None
+
+
+def _both(values: Iterable[str]) -> str:
+    first, second = values
+    return f"{first} before, {second} after"
 
 
 def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
@@ -84,14 +89,19 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
     )
 
 
-def judge(before: Run, after: Run, measure: str = MEASURE, tried: int = 1) -> RunComparison:
-    """What was chosen, on the half of the questions that nothing is chosen on, and corrected for all that were tried."""
+def judge(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
+    """What was chosen, on the half of the questions that nothing is chosen on; `corrected` for all that were tried."""
     compared = compare(before, after, measure)
     rows = tuple(row for row in compared.rows if not for_choosing(row.question))
     if not rows:
         raise BadInput(f"No question of {after.queryset!r} is left to judge on; the others are for choosing.")
     basis = f"Judged on the {len(rows):,} of {len(compared.rows):,} questions that nothing is chosen on."
-    return replace(compared, overall=holm([_paired(rows)], of=tried)[0], rows=rows, basis=basis)
+    return replace(compared, overall=_paired(rows), rows=rows, basis=basis)
+
+
+def corrected(compared: RunComparison, tried: int) -> RunComparison:
+    """The same with its p corrected for a number of tries."""
+    return replace(compared, overall=holm([compared.overall], of=tried)[0])
 
 
 def _rows(before: Run, after: Run, measure: str) -> list[QuestionRow]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 STEPS = 101
-RESAMPLES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +51,17 @@ def alphas(steps: int = STEPS) -> tuple[float, ...]:
     return tuple(round(step / (steps - 1), 12) for step in range(steps))
 
 
-def curve(scores: np.ndarray, measure: str, resamples: int = RESAMPLES) -> Curve:
+def curve(scores: np.ndarray, measure: str) -> Curve:
     """The mean at every alpha with its 95 % interval."""
-    points = bootstrap(scores, resamples)
+    points = bootstrap(scores)
     best = max(range(len(points)), key=lambda n: (points[n].mean, -n))
     every = alphas(scores.shape[1])
     return Curve(measure, every, tuple(points), every[best], len(scores))
 
 
-def by_category(
-    scores: np.ndarray, categories: Mapping[str, Sequence[int]], measure: str, resamples: int = RESAMPLES
-) -> dict[str, Curve]:
+def by_category(scores: np.ndarray, categories: Mapping[str, Sequence[int]], measure: str) -> dict[str, Curve]:
     """One curve per category; `categories` holds the rows of each."""
-    return {name: curve(scores[list(rows)], measure, resamples) for name, rows in categories.items() if rows}
+    return {name: curve(scores[list(rows)], measure) for name, rows in categories.items() if rows}
 
 
 def per_question(scores: np.ndarray) -> list[tuple[float, float]]:

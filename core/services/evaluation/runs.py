@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 SHOWN = 20  # documents of a question that a run stores
+EVERY = 1_000_000  # runs: all that there are
 MEASURED = 2  # raise it when runs measure something else or in another way: older ones are made again
 
 
@@ -276,9 +277,26 @@ class Runs:
         row = self.database.runs.get(number)
         return unpack(row) if row else None
 
+    def tried(self, run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:
+        """Every profile and configuration, as digests, that was ever run on one of these questions of a run.
+
+        Whatever a set was called or held at the time: another name or another edit of it forgives no try.
+        """
+        asked, every = _keys(run, questions), self.all(limit=EVERY)
+        of_set = {other.queryset_digest: other.id for other in every}
+        known = {digest: self.get(number) for digest, number in of_set.items()}
+        shared = {digest for digest, other in known.items() if asked & _keys(other, other.results)}
+        return {(other.profile_digest, other.config_digest) for other in every if other.queryset_digest in shared}
+
     def all(self, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
         """Runs without their questions, newest first; for services, doors call `listed`."""
         return tuple(unpack(row) for row in self.database.runs.newest(queryset, limit))
+
+
+def _keys(run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:
+    """What makes a question the same one: its text, or its id in a set of the same name."""
+    texts = {number: " ".join(run.results[number].question.text.casefold().split()) for number in questions}
+    return {("", text) for text in texts.values()} | {(run.queryset, number) for number in texts}
 
 
 class _SetRunner:

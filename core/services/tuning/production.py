@@ -10,7 +10,7 @@ from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets.queryset import FRONTMATTER
-from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, judge
+from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, corrected, judge
 from core.evaluation.runs.run import Run, label
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
@@ -54,16 +54,17 @@ class ProductionSettings:
         """A run's configuration against production, both on today's questions and generation.
 
         A run of an older commit or query set is repeated; most of it is cached. The verdict is on the questions that
-        nothing is chosen on, corrected for every configuration that was tried on the set.
+        nothing is chosen on, corrected for every configuration that was ever tried on one of them.
         """
         candidate = self.runs.show(actor, run)
         current, remeasured = self._against_production(candidate, candidate.queryset, progress)
-        tried = {
-            (other.profile_digest, other.config_digest)
-            for other in self.runs.all(candidate.queryset)
-            if other.queryset_digest == remeasured.queryset_digest
-        } - {(current.profile_digest, current.config_digest)}
-        return judge(current, remeasured, measure, len(tried))
+        return self.judged(current, remeasured, measure)
+
+    def judged(self, current: Run, candidate: Run, measure: str = MEASURE) -> RunComparison:
+        """A candidate against production, corrected for all tries: the verdict that every page and command gives."""
+        compared = judge(current, candidate, measure)
+        tried = self.runs.tried(candidate, [row.question for row in compared.rows])
+        return corrected(compared, len(tried - {(current.profile_digest, current.config_digest)}))
 
     def guardrails(
         self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from core import profiles
 from core.access import Actor, require
 from core.errors import BadInput
-from core.evaluation.runs.comparisons import MEASURE, RunComparison, judge
+from core.evaluation.runs.comparisons import RunComparison
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.presets import advice, titled
@@ -66,7 +66,7 @@ class Recommendation:
         plans = [RunPlan(now.profile, now.config), RunPlan(now.profile, offered.config)]
         pairs = [self.runs.evaluate(name, plans, progress=progress) for name in dict.fromkeys(names)]
         self.audit.note(actor, "measure the recommendation", ", ".join(dict.fromkeys(names)))
-        return tuple(judge(before, after, MEASURE) for before, after in pairs)
+        return tuple(self.production.judged(before, after) for before, after in pairs)
 
     def decline(self, actor: Actor, reason: str) -> None:
         """Do not offer this configuration again; the next recommendation is offered."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
-RESAMPLES = 400  # bootstrap resamples per move of a slider: fast enough to follow the hand
 LOADED = 4  # query sets kept in memory as arrays
 EXACT, RELEVANT = "T5EM", "Recall@5"  # above 0, a question that is not reranked counts as answered
 
@@ -188,7 +187,7 @@ class Sweeps:
         return SweepResult(
             config,
             measure,
-            bootstrap(scores[:, None], RESAMPLES)[0],
+            bootstrap(scores[:, None])[0],
             by_category,
             int(first.sum()),
             len(scores),
@@ -204,7 +203,7 @@ class Sweeps:
             for config in (before, after)
         )
         has = _having(first)
-        return compare(first[has].tolist(), second[has].tolist(), resamples=RESAMPLES)
+        return compare(first[has].tolist(), second[has].tolist())
 
     def _scaled(self, data: SweepData, config: SearchConfig) -> ScaledLegs:
         """Normalised scores; the last ones are cached, since most moves change only what comes after."""

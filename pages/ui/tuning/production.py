@@ -117,8 +117,9 @@ def _promote(tuning_set: TuningSet) -> None:
                 st.caption(flash.plain(f"{' and '.join(due)} must rerank these questions first, those of {queryset}; that takes a while."))  # fmt: skip
                 st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=queryset, pairs=list(due.values())),))  # fmt: skip
                 return
+        newest = app().evaluation.runs.listed(identity.me(), limit=1)[0].id
         comparison, guards = evidence(
-            chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), MEASURE, identity.me()
+            chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), newest, MEASURE, identity.me()
         )
     except ConcordError as error:
         st.warning(flash.plain(str(error)), icon=":material/warning:")
