@@ -78,6 +78,8 @@ def test_a_question_that_another_document_takes_is_named_with_both_states(impact
     assert (taken.top_before[0].path, taken.top_after[0].path) == ("fin/records.md", "it/laptops.md")
     assert "We keep every invoice for 5 years." in taken.top_before[0].text
     assert impact.questions == {"own": 1, "answers": 3}
+    assert (taken.outcome, impact.outcome) == ("loss", "loss"), "green is for changes that take nothing from anybody"
+    assert impact.sentence.startswith("“How long do we keep an invoice?” loses its first place to Laptops.")
 
 
 def test_its_own_questions_are_shown_even_when_nothing_moves(impact_app: App) -> None:
@@ -86,7 +88,7 @@ def test_its_own_questions_are_shown_even_when_nothing_moves(impact_app: App) ->
     )
     impact = impact_app.reviews.impacts.measure(AUTHOR, number)
     assert [(each.kind, each.before, each.after) for each in impact.shifts] == [("own", 1, 1)]
-    assert impact.sentence == "Its own question is found. Nothing moves: 4 questions find the same first documents."
+    assert impact.sentence == "Its own question is found. No result changes, for 4 questions."
 
 
 def test_a_question_of_its_own_that_is_not_found_is_said_first() -> None:
@@ -95,7 +97,7 @@ def test_a_question_of_its_own_that_is_not_found_is_said_first() -> None:
     impact = impacts.Impact(1, "h", "m", "local", "c", {"own": 1, "answers": 9}, (missed, won), {}, {})
     assert impact.sentence == (
         "1 of its own questions is not found among the first 3: “Who waters the plants?”. "
-        "1 question is now found among the first 3. 9 of 10 questions find the same first documents."
+        "1 question is now found among the first 3. Results change for 1 of 10 questions."
     )
 
 
@@ -124,6 +126,8 @@ def test_guards_and_what_people_asked_most_are_asked_too(impact_app: App) -> Non
     assert impact.questions == {"answers": 3, "guard": 1, "asked": 1}
     asked = [each for each in impact.shifts if each.kind == "asked"]
     assert [(each.text, each.times, each.judged) for each in asked] == [("invoice", 7, False)]
+    (row,) = [row for row in impact.rows if row[0] == "invoice"]
+    assert row[1:] == ("asked", "first: Record retention", "first: Laptops", "tie"), "found, though nobody judged it"
     app.evaluation.querysets.guard(ADMIN, "watch", on=False)
     assert not app.evaluation.querysets.guards()
 

@@ -15,7 +15,6 @@ from core.entrypoints import change_texts
 from core.entrypoints.session import acting, open_app
 from core.entrypoints.terminal import Terminal, table
 from core.errors import BadInput, NotFound
-from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, in_words
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
@@ -323,15 +322,11 @@ def impact(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     """Show the impact of a change; measure it first if that was not done on this text."""
     app = open_app(settings)
     measured = app.reviews.impacts.measure(acting(app, options), options.change, terminal.progress)
-    rows = [
-        (each.text, each.source or "asked", in_words(each.before), in_words(each.after))
-        for each in measured.of(OWN, ANSWERS, GUARD, ASKED)
-    ]
     lines = [measured.sentence, *measured.notes]
     lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
-    terminal.show(
-        impact_json(measured), [*lines, "", *table(rows, ("question", "of", "before", "after"))] if rows else lines
-    )
+    if measured.rows:
+        lines += ["", *table(measured.rows, ("question", "of", "before", "after", "outcome"))]
+    terminal.show(impact_json(measured), lines)
     return 0
 
 

@@ -15,6 +15,7 @@ from core.evaluation.statistics import Interval, PairedComparison, compare, holm
 FIRST = 3  # documents that people look at, and that are shown of each state
 SCORED = 10  # documents that the score of a question looks at
 OWN, ANSWERS, GUARD, ASKED = "own", "answers", "guard", "asked"
+LOSS, GAIN, TIE = "loss", "gain", "tie"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,30 @@ class Shift:
         return self.judged and not self.new and 0 < self.after <= FIRST and not 0 < self.before <= FIRST
 
     @property
+    def outcome(self) -> str:
+        """Loss, gain or tie, as everything calls it that shows one: what happens among the first places counts.
+
+        >>> [Shift("", ANSWERS, "", before, after, 0, 0).outcome for before, after in ((1, 2), (26, 27), (5, 3), (2, 2))]
+        ['loss', 'tie', 'gain', 'tie']
+        """
+        before, after = (place if 0 < place <= FIRST else FIRST + 1 for place in (self.before, self.after))
+        if not self.judged:
+            return TIE
+        if after > before or self.gone or (self.kind == OWN and after > FIRST):
+            return LOSS
+        return GAIN if after < before else TIE
+
+    @property
+    def places(self) -> tuple[str, str]:
+        """Before and after as people read them: a place, or the first document where nobody said which one answers."""
+        if not self.judged:
+            first, second = (
+                f"first: {top[0].title}" if top else "nothing found" for top in (self.top_before, self.top_after)
+            )
+            return first, second
+        return in_words(self.before), in_words(self.after)
+
+    @property
     def moved(self) -> bool:
         """Whether anybody could notice: another place, or other documents first."""
         return self.before != self.after or _paths(self.top_before) != _paths(self.top_after)
@@ -110,7 +135,8 @@ class Impact:
     def of(self, *kinds: str) -> tuple[Shift, ...]:
         """The shifts of some kinds, losses first."""
         chosen = [shift for shift in self.shifts if shift.kind in kinds]
-        return tuple(sorted(chosen, key=lambda shift: (shift.score_after - shift.score_before, shift.text)))
+        worst = lambda each: (each.outcome != LOSS, each.score_after - each.score_before, each.text)
+        return tuple(sorted(chosen, key=worst))
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -118,8 +144,20 @@ class Impact:
         return tuple(name for name, verdict in self.verdicts.items() if verdict.verdict == "worse")
 
     @property
+    def outcome(self) -> str:
+        """A loss as soon as one question loses: green is for changes that take nothing from anybody."""
+        outcomes = {each.outcome for each in self.shifts}
+        return LOSS if self.losses or LOSS in outcomes else GAIN if GAIN in outcomes else TIE
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str, str, str], ...]:
+        """Question, whose it is, before, after, outcome: losses first."""
+        shown = self.of(OWN, ANSWERS, GUARD, ASKED)
+        return tuple((each.text, each.source or "asked", *each.places, each.outcome) for each in shown)
+
+    @property
     def sentence(self) -> str:
-        """What a reviewer needs to know first."""
+        """What a reviewer needs to know first: the worst thing."""
         return " ".join(_sentences(self))
 
 
@@ -182,13 +220,16 @@ def _sentences(impact: Impact) -> Iterable[str]:
     own = [each for each in impact.of(OWN) if not each.gone]
     missed = [each for each in own if not 0 < each.after <= FIRST]
     lost = [each for each in impact.of(ANSWERS, GUARD) if each.lost and not each.gone]
+    fallen = [each for each in impact.of(OWN, ANSWERS, GUARD) if each.outcome == LOSS and 0 < each.after <= FIRST]
     gone = [each for each in impact.shifts if each.gone]
     if missed:
         yield f"{len(missed):,} of its own questions {_is(missed)} not found among the first {FIRST}: {_quoted(missed)}."
     if lost:
-        yield f"{_count(len(lost), 'question')} {_is(lost)} lost: {_quoted(lost)} {_fall(lost[0])}."
+        yield f"{_count(len(lost), 'question')} {_is(lost)} lost: {_quoted(lost)} (the first {_fall(lost[0])})."
     if gone:
         yield f"{_count(len(gone), 'question')} {_has(gone)} no document any more: {_quoted(gone)}."
+    if fallen:
+        yield _falls(fallen)
     for name in impact.losses:
         yield f"On {_set(name)} search gets worse: {impact.verdicts[name].sentence}"
     if impact.contradictions:
@@ -217,12 +258,12 @@ def _rest(impact: Impact) -> str:
     asked = sum(impact.questions.values())
     if not asked:
         return "There is no question to ask: no document lists any under `answers:`, and no query set is a guard."
-    still = asked - sum(each.moved for each in impact.shifts)
-    if still == asked:
-        return (
-            f"Nothing moves: {_count(asked, 'question')} {'finds' if asked == 1 else 'find'} the same first documents."
-        )
-    return f"{still:,} of {asked:,} questions find the same first documents."
+    moved = sum(each.moved for each in impact.shifts)
+    return (
+        f"Results change for {moved:,} of {_count(asked, 'question')}."
+        if moved
+        else f"No result changes, for {_count(asked, 'question')}."
+    )
 
 
 def _count(n: int, noun: str) -> str:
@@ -242,9 +283,22 @@ def _quoted(shifts: Sequence[Shift]) -> str:
     return ", ".join(f"“{each.text}”" for each in shifts[:2]) + more
 
 
+def _falls(shifts: Sequence[Shift]) -> str:
+    """Who takes whose place: the question that stood highest first."""
+    worst = min(shifts, key=lambda each: each.before)
+    taken = (
+        f"loses its first place to {worst.top_after[0].title}"
+        if worst.before == 1 and worst.top_after
+        else _fall(worst)
+    )
+    more = len(shifts) - 1
+    others = f", and {_count(more, 'more question')} {'falls' if more == 1 else 'fall'}" if more else ""
+    return f"“{worst.text}” {taken}{others}."
+
+
 def _fall(shift: Shift) -> str:
     where = f"to {shift.after}" if shift.after else "out of what is found"
-    return f"(the first falls from {shift.before} {where})"
+    return f"falls from {shift.before} {where}"
 
 
 def _set(name: str) -> str:
@@ -272,14 +326,14 @@ def as_json(impact: Impact) -> dict[str, Any]:
     """The contract of `change impact --json`."""
     plain: dict[str, Any] = strict.plain(impact)
     for row, each in zip(plain["shifts"], impact.shifts, strict=True):
-        row |= {"lost": each.lost, "won": each.won}
-    return {**plain, "losses": list(impact.losses), "sentence": impact.sentence}
+        row |= {"lost": each.lost, "won": each.won, "outcome": each.outcome}
+    return {**plain, "losses": list(impact.losses), "outcome": impact.outcome, "sentence": impact.sentence}
 
 
 def unpack(packed: bytes) -> Impact:
     raw = json.loads(zlib.decompress(packed))
-    for derived in ("losses", "sentence"):
-        raw.pop(derived)
+    for derived in ("losses", "outcome", "sentence"):
+        raw.pop(derived, None)
     verdicts = {name: _verdict(value) for name, value in raw["verdicts"].items()}
     listed = {"shifts": tuple(map(_shift, raw["shifts"])), "verdicts": verdicts, "notes": tuple(raw["notes"])}
     contradictions = tuple(map(_contradiction, raw.get("contradictions", ())))
@@ -292,7 +346,7 @@ def _contradiction(raw: Mapping[str, Any]) -> Contradiction:
 
 def _shift(raw: dict[str, Any]) -> Shift:
     tops = {name: tuple(map(_found, raw[name])) for name in ("top_before", "top_after")}
-    return Shift(**{key: value for key, value in {**raw, **tops}.items() if key not in ("lost", "won")})
+    return Shift(**{key: value for key, value in {**raw, **tops}.items() if key not in ("lost", "won", "outcome")})
 
 
 def _found(raw: Mapping[str, Any]) -> FoundDocument:

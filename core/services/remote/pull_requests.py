@@ -13,7 +13,7 @@ from core.curation.checks.findings import Finding
 from core.curation.document.names import safe_folder
 from core.curation.review import moves
 from core.errors import Refused
-from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, Impact, in_words
+from core.evaluation.impact import Impact
 from core.ports import Progress, no_progress
 from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Change, Changes
@@ -118,8 +118,7 @@ def _impact(impact: Impact) -> Iterator[str]:
     yield ""
     yield cell(impact.sentence)
     yield from (f"- {cell(note)}" for note in impact.notes)
-    rows = [(e.text, e.source or "asked", in_words(e.before), in_words(e.after)) for e in impact.of(OWN, ANSWERS, GUARD, ASKED)]  # fmt: skip
-    yield from _table(("Question", "Of", "Before", "After"), rows)
+    yield from _table(("Question", "Of", "Before", "After", "Outcome"), impact.rows)
 
 
 def _table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

@@ -10,12 +10,11 @@ from core.evaluation.runs.comparisons import QuestionRow, RunComparison
 from core.evaluation.runs.run import Run
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
-from pages.ui import flash, identity, keys, tiles
+from pages.ui import flash, identity, keys, tiles, verdicts
 from pages.ui.workspace import app, run_comparison
 from pages.ui.workspace import run as with_questions
 
 ORDERS = {"Losses first": 1, "Wins first": -1}
-TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
@@ -43,8 +42,7 @@ def _production(ids: Sequence[str], names: Mapping[str, str]) -> int:
 
 def _verdict(comparison: RunComparison) -> None:
     overall = comparison.overall
-    box, icon = TONES.get(overall.verdict, (st.info, "balance"))
-    box(flash.plain(overall.sentence), icon=f":material/{icon}:")
+    verdicts.box(overall.verdict, flash.plain(overall.sentence))
     tiles.draw(
         {
             f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",

@@ -43,6 +43,8 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
         with st.popover("Export", icon=":material/download:", type="tertiary", key="board_export"):
             _export(runs, names, measure)
     ranking = leaderboard(tuple(run.id for run in runs), measure, identity.me())
+    if len({(run.commit, run.queryset_digest) for run in runs}) > 1:  # before any number of them
+        st.warning("Some runs saw an older commit or older questions. Run them again to compare like with like.", icon=":material/warning:")  # fmt: skip
     _leader(ranking, names, measure)
     colours = style.colours([run.id for run in runs])
     labels = [names[entry.run.id] for entry in ranking]
@@ -157,8 +159,6 @@ def _heatmap(ranking: Sequence[LeaderboardRow], labels: Sequence[str], by: str, 
 def _warnings(runs: Sequence[Run]) -> None:
     for warning in dict.fromkeys(warning for run in runs for warning in run.warnings):
         st.warning(flash.plain(warning), icon=":material/warning:")
-    if len({(run.commit, run.queryset_digest) for run in runs}) > 1:
-        st.caption("Some runs saw an older commit or older questions. Run them again to compare like with like.")
     if runs[0].unmapped:
         judgments = style.count(len(runs[0].unmapped), "judgment")
         st.caption(f"{judgments} found no place in this index and did not count; they are listed under Query sets.")

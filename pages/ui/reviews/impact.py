@@ -8,11 +8,11 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
-from core.evaluation.impact import ANSWERS, ASKED, FIRST, GUARD, OWN, FoundDocument, Impact, Shift
+from core.evaluation.impact import ANSWERS, ASKED, FIRST, GAIN, GUARD, LOSS, OWN, TIE, FoundDocument, Impact, Shift
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.changes import Change
-from pages.ui import dialogs, flash, identity, keys, style
+from pages.ui import dialogs, flash, identity, keys, style, verdicts
 from pages.ui.workspace import app
 
 AT_ONCE = 12  # questions of a group that are shown before somebody asks for more
@@ -21,6 +21,11 @@ _KINDS = {
     ANSWERS: "of other documents",
     GUARD: "of guards",
     ASKED: "that people asked most",
+}
+_OUTCOMES = {
+    LOSS: f"Loss: lower among the first {FIRST}, or out of them",
+    GAIN: f"Gain: higher among the first {FIRST}",
+    TIE: f"Tie: other places below the first {FIRST}, or other documents around it",
 }
 
 
@@ -36,16 +41,9 @@ def draw(change: Change, me: Actor) -> None:
         return
     _verdict(change, impact, fresh)
     _own(change, impact, me, fresh)
-    lost = [each for each in impact.of(ANSWERS, GUARD) if each.lost]
-    won = [each for each in impact.of(ANSWERS, GUARD) if each.won]
-    moved = [each for each in impact.of(ANSWERS, GUARD) if not each.lost and not each.won]
-    for name, title, shifts in (
-        ("lost", f"Lost: no longer among the first {FIRST}", lost),
-        ("won", f"Won: now among the first {FIRST}", won),
-        ("moved", "Moved, and still found as well or as badly", moved),
-        ("asked", "Asked by people, with other documents first", impact.of(ASKED)),
-    ):
-        _group(change, name, title, shifts, me, fresh)
+    for outcome, title in _OUTCOMES.items():
+        _group(change, outcome, title, [e for e in impact.of(ANSWERS, GUARD) if e.outcome == outcome], me, fresh)
+    _group(change, "asked", "Asked by people, with other documents first", impact.of(ASKED), me, fresh)
     _sets(impact)
     _passages(impact)
 
@@ -59,7 +57,13 @@ def panel(change: Change, me: Actor) -> None:
         if st.session_state.get(keys.SIDE) != "Search":  # the tab has a bar of its own
             _follow(change.id, False)
         return
-    st.button(f"Search: {_short(impact)}", key="to_impact", icon=_icon(impact), type="tertiary", on_click=_show_tab)
+    st.button(
+        f"Search: {_short(impact)}",
+        key="to_impact",
+        icon=verdicts.icon(impact.outcome),
+        type="tertiary",
+        on_click=_show_tab,
+    )
 
 
 def _show_tab() -> None:
@@ -70,27 +74,20 @@ def _short(impact: Impact) -> str:
     """What counts, in a few words."""
     counts = (
         (len(impact.losses), "significant loss", "significant losses"),
-        (sum(each.kind == OWN and not each.gone and not 0 < each.after <= FIRST for each in impact.shifts), "own question not found", "own questions not found"),
-        (sum(each.lost and each.kind != OWN for each in impact.shifts), "question lost", "questions lost"),
-        (sum(each.won for each in impact.shifts), "question won", "questions won"),
+        (sum(_missed(each) for each in impact.shifts), "own question not found", "own questions not found"),
+        (sum(each.outcome == LOSS and not _missed(each) for each in impact.shifts), "loss", "losses"),
+        (sum(each.outcome == GAIN for each in impact.shifts), "gain", "gains"),
         (len(impact.contradictions), "disagreement", "disagreements"),
     )  # fmt: skip
     words = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n]
     moved = sum(each.moved for each in impact.shifts)
     return ", ".join(words) or (
-        f"{moved} of {sum(impact.questions.values())} questions move" if moved else "nothing moves"
+        f"results change for {moved} of {sum(impact.questions.values())} questions" if moved else "no result changes"
     )
 
 
-def _icon(impact: Impact) -> str:
-    return ":material/trending_down:" if impact.losses or _misses(impact) else ":material/query_stats:"
-
-
-def _misses(impact: Impact) -> list[Shift]:
-    """What a reviewer should look at."""
-    return [
-        each for each in impact.shifts if each.lost or each.gone or (each.kind == OWN and not 0 < each.after <= FIRST)
-    ]
+def _missed(each: Shift) -> bool:
+    return each.kind == OWN and not each.gone and not 0 < each.after <= FIRST
 
 
 def _not_yet(change: Change, me: Actor, impact: Impact | None) -> None:
@@ -140,10 +137,8 @@ def _live(number: int, older: bool, started: int) -> None:
 
 def _verdict(change: Change, impact: Impact, fresh: bool) -> None:
     stopped = fresh and bool(change.stops)
-    box = st.error if stopped or impact.losses else st.warning if _misses(impact) else st.success
-    icon = ":material/trending_down:" if stopped or impact.losses or _misses(impact) else ":material/check_circle:"
     rules = "The review rules stop it, as the panel says. " if stopped else ""
-    box(f"**{rules}{flash.plain(impact.sentence)}**", icon=icon)
+    verdicts.box(LOSS if stopped else impact.outcome, f"**{rules}{flash.plain(impact.sentence)}**")
     counts = [f"{style.count(n, 'question')} {_KINDS[kind]}" for kind, n in impact.questions.items()]
     asked = f"Asked before and after, with {flash.plain(impact.config)} on {flash.plain(impact.profile)}: {', '.join(counts) or 'nothing'}."
     when = (
@@ -195,13 +190,12 @@ def _question(change: Change, key: str, each: Shift, me: Actor, fresh: bool) -> 
 def _way(each: Shift) -> str:
     """Before and after as a badge."""
     if not each.judged:
-        return ":gray-badge[other first documents]"
+        return verdicts.badge(TIE, "other documents first")
     before, after = (str(place) if place else "not found" for place in (each.before, each.after))
     words = f"found at {after}" if each.new and each.after else after if each.new else f"{before} → {after}"
     if each.gone:
         words = "its document is removed"
-    bad = each.gone or not 0 < each.after <= FIRST
-    return f":{'red' if bad else 'green' if each.won or each.kind == OWN else 'gray'}-badge[{words}]"
+    return verdicts.badge(GAIN if each.kind == OWN and each.outcome == TIE else each.outcome, words)
 
 
 def _documents(found: Sequence[FoundDocument], each: Shift) -> None:
@@ -233,10 +227,9 @@ def _sets(impact: Impact) -> None:
         st.header("In numbers", anchor=False)
     for name, verdict in impact.verdicts.items():
         title = "Questions that documents list" if name == ANSWERS else f"Guard {name}"
-        icon = {"worse": ":material/trending_down:", "better": ":material/trending_up:"}.get(
-            verdict.verdict, ":material/balance:"
+        st.markdown(
+            f"{verdicts.icon(verdict.verdict)} **{flash.plain(title)}** :small[{flash.plain(verdict.sentence)}]"
         )
-        st.markdown(f"{icon} **{flash.plain(title)}** :small[{flash.plain(verdict.sentence)}]")
 
 
 def _passages(impact: Impact) -> None:

@@ -17,13 +17,12 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import losses, proven
-from pages.ui import actions, dialogs, empty, flash, identity, style, tiles
+from pages.ui import actions, dialogs, empty, flash, identity, style, tiles, verdicts
 from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
 
 ACTION = "change what is in production"
-TONES = {"better": (st.success, "trending_up"), "worse": (st.error, "trending_down")}
 
 
 def draw(tuning_set: TuningSet) -> None:
@@ -180,8 +179,7 @@ def measure(actor: Actor, queryset: str, pairs: list[tuple[str, str]]) -> str:
 
 def _evidence(comparison: RunComparison) -> None:
     overall = comparison.overall
-    say, icon = TONES.get(overall.verdict, (st.info, "balance"))
-    say(flash.plain(f"Against production: {overall.sentence}"), icon=f":material/{icon}:")
+    verdicts.box(overall.verdict, flash.plain(f"Against production: {overall.sentence}"))
     st.caption(flash.plain(comparison.basis))
     if comparison.note:
         st.warning(flash.plain(comparison.note), icon=":material/warning:")
@@ -200,7 +198,7 @@ def _guardrails(guards: Sequence[RunComparison]) -> None:
     for guard in guards:
         sentence = flash.plain(f"On {guard.after.queryset}: {guard.overall.sentence}")
         if guard.overall.verdict == "worse":
-            st.error(sentence, icon=":material/trending_down:")
+            verdicts.box(guard.overall.verdict, sentence)
         else:
             st.caption(sentence)
 

@@ -184,7 +184,7 @@ def _impact(visit: ToolSession, change: Change) -> ImpactReply:
     return ImpactReply(
         sentence=impact.sentence,
         losses=list(impact.losses),
-        lost=[each.text for each in impact.shifts if each.lost][:FINDINGS],
+        lost=[each.text for each in impact.shifts if each.outcome == "loss"][:FINDINGS],
     )
 
 
