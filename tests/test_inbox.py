@@ -248,9 +248,9 @@ def test_many_due_documents_are_one_message_and_unknown_owners_are_the_admins_ma
     put(app, {f"hr/{n}.md": owned("Dana Whitfield", title=f"Paper {n}") for n in range(7)})
     put(app, {"hr/nobody.md": "---\ntitle: N\nreview_due: 2026-11-01\n---\n# N\n\nText.\n"})
     app.inbox.reminders.remind()
-    assert told(app, ADMIN) == [("due", "7 documents")]
+    assert told(app, ADMIN) == [("due", "8 documents")]
     assert first(app, ADMIN).address == "/freshness"
-    assert first(app, ADMIN).text == "Paper 0, Paper 1, Paper 2, Paper 3, Paper 4 and 2 more"
+    assert first(app, ADMIN).text == "Paper 0, Paper 1, Paper 2, Paper 3, Paper 4 and 3 more"
     assert app.inbox.owners.unknown(app.knowledge.documents.show("hr/1.md")) == ("Dana Whitfield",)
 
 
@@ -259,6 +259,18 @@ def test_an_owner_is_an_account_by_id_address_or_name_and_several_are_separated_
     document = app.knowledge.documents.show("a.md")
     assert app.inbox.owners.of([document]) == {"reviewer", "reviewer2"}
     assert app.inbox.owners.unknown(document) == ("Dana",)
+    offered = app.inbox.owners.offered(demo("author"), ["Dana", "Petra Voss", ""])
+    assert offered == [
+        "Avery Lindqvist",
+        "Ada Brandt",
+        "Jonas Mbeki",
+        "Petra Voss",
+        "Robin Falk",
+        "Theo Nakamura",
+        "Dana",
+    ]
+    assert "Nobody here is called Dana." in app.inbox.owners.remark(document.meta.owner)
+    assert app.inbox.owners.remark("petra voss, Theo Nakamura") == ""
 
 
 # ---------------------------------------------------------------- watching

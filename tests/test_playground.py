@@ -272,6 +272,12 @@ def test_a_document_that_is_found_says_its_rank(indexed_app: App) -> None:
     where = indexed_app.playground.locator.where(demo("author"), "error 809", "IT-1", column("bm25"))
     assert (where.cut, where.rank, where.changes) == ("found", 1, ())
     assert where.ways[0].legs == {"bm25": 1}
+    fused = indexed_app.playground.locator.where(demo("author"), "error 809", "IT-1", column("bm25", documents=True))
+    index = indexed_app.search.searcher.index()
+    assert [(one.size, one.unit) for one in (where, fused)] == [
+        (index.size, "passage"),
+        (len(index.documents), "document"),
+    ]
 
 
 def test_every_change_that_is_promised_keeps_its_promise(indexed_app: App) -> None:

@@ -18,6 +18,7 @@ from core.curation.document.frontmatter import decode
 from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
+from pages.ui import owner_field
 from pages.ui.reviews import queues
 from tests.apptest import drawn, page_of
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
@@ -680,7 +681,11 @@ def test_a_new_document_becomes_a_change(visit: Open, kb: App) -> None:
     app = visit("documents", "author", do="new")
     key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
     app.text_input(key=f"{key}_title").set_value("Booking the boat").run()
-    app.selectbox(key=f"{key}_owner").set_value("Ann").run()
+    app.selectbox(key=f"{key}_owner").set_value(owner_field.OTHER).run()
+    app.text_input(key=owner_field.other(f"{key}_owner")).set_value("Ann").run()
+    assert "Nobody here is called Ann. Reminders and questions about it go to the admins." in " ".join(
+        one.value for one in app.caption
+    )
     assert kb.knowledge.drafts.find(who(kb, "author"), "new") is not None, "what was typed is kept"
     app.button(key="save").click().run()
     assert not app.exception

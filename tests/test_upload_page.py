@@ -112,11 +112,16 @@ def test_missing_fields_are_named_at_their_place_and_filled_in_without_typing_an
     assert "`" not in words(app)
     assert not [one for one in app.selectbox if one.label == "Status"], "a new document has no status to choose"
     box(app, "selectbox", "Type").set_value("sop").run()
-    box(app, "selectbox", "Owner").set_value("Ann").run()
+    assert box(app, "selectbox", "Owner").options[:2] == ["Avery Lindqvist (me)", "Ada Brandt"], "people first"
+    box(app, "selectbox", "Owner").set_value("Ada Brandt").run()
+    form = box(app, "text_input", "Title").key
     box(app, "text_input", "Title").set_value("Replace a badge").run()
+    assert box(app, "text_input", "Title").key == form, "the form stays, and what is typed in it meanwhile"
     assert "Nobody owns this document" not in words(app)
     (text,) = texts(app)
-    assert text == "---\ndoc_type: sop\nowner: Ann\ntitle: Replace a badge\n---\n# Replace a badge\n\nCall 4400.\n"
+    assert (
+        text == "---\ndoc_type: sop\nowner: Ada Brandt\ntitle: Replace a badge\n---\n# Replace a badge\n\nCall 4400.\n"
+    )
     assert not app.exception
 
 
@@ -133,13 +138,13 @@ def test_a_folder_chosen_after_the_drop_moves_the_files_but_not_a_path_that_was_
 
 def test_an_owner_and_a_type_chosen_for_all_stand_in_every_file_also_in_later_ones(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("a.md", b"# A\n\nOne.\n"), ("b.md", b"---\nowner: Bob\n---\n# B\n\nTwo.\n"))
-    app.selectbox(key=keys.UPLOAD_OWNER).set_value("Ann").run()
+    app.selectbox(key=keys.UPLOAD_OWNER).set_value("Ada Brandt").run()
     app.selectbox(key=keys.UPLOAD_TYPE).set_value("policy").run()
     bring(app, ("c.md", b"# C\n\nThree.\n"))
     kept = texts(app)
     assert len(kept) == 3
-    assert all("owner: Ann\n" in text and "doc_type: policy\n" in text for text in kept)
-    assert box(app, "selectbox", "Owner").value == "Ann", "the form follows"
+    assert all("owner: Ada Brandt\n" in text and "doc_type: policy\n" in text for text in kept)
+    assert box(app, "selectbox", "Owner").value == "Ada Brandt", "the form follows"
 
 
 def test_submit_for_review_submits_asks_and_leaves_what_is_refused(visit: Open, home: Path) -> None:

@@ -33,6 +33,7 @@ class Draft:
     judgments: list[Judgment] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     tried: dict[str, tuple[str, int]] = field(default_factory=dict)  # where a question was judged, well or not
+    _ids: dict[str, str] = field(default_factory=dict)  # text to id
     _at: tuple[str, int] = ("", 0)
 
     def add_question(self, ident: str, text: str, category: str = "") -> None:
@@ -42,6 +43,11 @@ class Draft:
             raise BadInput("a question needs an id and a text")
         if self.questions.setdefault(ident, Question(ident, text, category)).text != text:
             raise BadInput(f"the id {ident!r} already names another question")
+        self._ids.setdefault(text, ident)
+
+    def ident(self, given: object, text: str) -> str:
+        """The id of a question: the given one, or that of a line with the same text, or one after its line."""
+        return str(given or "") or self._ids.get(" ".join(text.split()), f"line-{self._at[1]}")
 
     @contextmanager
     def line(self, file: str, number: int) -> Iterator[None]:

@@ -128,7 +128,7 @@ def _read_csv(path: Path, draft: Draft, split: str) -> None:
             if cells is None:
                 raise BadInput("a quote in this line is not closed or stands in the middle of a cell; write it twice")
             if any(cells):
-                _add_row(_row(heads, cells), f"line-{line}", draft)
+                _add_row(_row(heads, cells), draft)
 
 
 def _row(heads: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
@@ -137,8 +137,8 @@ def _row(heads: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
     return dict(zip(heads, map(unguarded, cells), strict=True))
 
 
-def _add_row(row: Mapping[str, str], default_id: str, draft: Draft) -> None:
-    ident = row.get("id") or default_id
+def _add_row(row: Mapping[str, str], draft: Draft) -> None:
+    ident = draft.ident(row.get("id"), row["question"])
     draft.add_question(ident, row["question"], row.get("category", ""))
     if row.get("path"):
         draft.try_judging(ident)
@@ -153,8 +153,9 @@ def _read_jsonl(path: Path, draft: Draft, split: str) -> None:
     for line, raw in numbered(file_text(path)):
         with draft.line(path.name, line):
             row = json_object(raw)
-            ident = str(row.get("id") or f"line-{line}")
-            draft.add_question(ident, str(row.get("text") or row.get("question") or ""), str(row.get("category") or ""))
+            text = str(row.get("text") or row.get("question") or "")
+            ident = draft.ident(row.get("id"), text)
+            draft.add_question(ident, text, str(row.get("category") or ""))
             for judgment in row.get("judgments", ()):
                 draft.try_judging(ident)
                 draft.judgments.append(_judgment(ident, judgment))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-from core.services.people.accounts import Accounts
+from core.access import Actor, folded
+from core.services.people.accounts import PERSON, Accounts
 from core.services.people.directory import owners
 from core.types import Document
 
@@ -28,3 +30,21 @@ class Owners:
     def unknown(self, document: Document) -> tuple[str, ...]:
         """Names in `owner:` that nobody in Concord has."""
         return owners(self.accounts.all(), document.meta.owner)[1]
+
+    def offered(self, actor: Actor, written: Iterable[str], *more: str) -> list[str]:
+        """Whom a field for an owner offers: oneself, the other people by name, then what documents say besides.
+
+        People who share a name are offered by their id.
+        """
+        people = [account for account in self.accounts.all() if account.active and account.kind == PERSON]
+        times = Counter(folded(account.name) for account in people)
+        spelled = {account.id: account.name if times[folded(account.name)] == 1 else account.id for account in people}
+        mine = spelled.pop(actor.id, actor.name)
+        names = [mine, *sorted(spelled.values(), key=str.casefold)]
+        return list(dict.fromkeys([*names, *sorted({name for name in (*written, *more) if name}, key=str.casefold)]))
+
+    def remark(self, owner: str) -> str:
+        """What to know about an owner before it is written: that nobody answers to a name; "" where all is well."""
+        if not (missing := owners(self.accounts.all(), owner)[1]):
+            return ""
+        return f"Nobody here is called {', '.join(missing)}. Reminders and questions about it go to the admins."

@@ -48,7 +48,7 @@ class Reminders:
         """By account what it was not told about yet; written down as told."""
         known, new = state.reminders.all(), defaultdict(list)
         for document, when in due:
-            for account in sorted(self.owners.of([document]) if document.meta.owner else ()):
+            for account in sorted(self.owners.of([document])):
                 row = (account, document.path, str(document.meta.review_due), when)
                 if row not in known:
                     new[account].append((document, when))

@@ -71,7 +71,8 @@ class Diagnosis:
     ways: tuple[PassageRanks, ...] = ()
     changes: tuple[SuggestedChange, ...] = ()
     words: tuple[QueryWord, ...] = ()
-    size: int = 0  # passages in the index
+    size: int = 0  # what a leg ranks: passages of the index, or documents where those are fused
+    unit: str = "passage"
 
 
 class Locator:
@@ -115,7 +116,8 @@ class Locator:
             ways=search.passages(config, words),
             changes=tuple(sorted(changes, key=lambda change: (not change.better, change.effort))),
             words=words,
-            size=cached.index.size,
+            size=len(cached.index.documents) if config.documents else cached.index.size,
+            unit="document" if config.documents else "passage",
         )
 
     def _not_indexed(self, name: str, k: int) -> Diagnosis:

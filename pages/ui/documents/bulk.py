@@ -13,7 +13,7 @@ from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, save_bulk
 from core.services.reviews.changes import Change
 from core.types import Document
-from pages.ui import flash, keys, style
+from pages.ui import flash, keys, owner_field, style
 from pages.ui.documents import save_target
 from pages.ui.documents.frontmatter_form import options
 from pages.ui.workspace import app
@@ -45,14 +45,7 @@ def close() -> None:
 def _form(chosen: Sequence[Document]) -> BulkEdit:
     everything = app().knowledge.documents.all()
     owner_cell, due_cell, status_cell = st.columns(3)
-    owner = owner_cell.selectbox(
-        "Owner",
-        options(document.meta.owner for document in everything),
-        index=None,
-        accept_new_options=True,
-        placeholder="As it is",
-        key="bulk_owner",
-    )
+    owner = owner_field.choose(owner_cell, "bulk_owner", placeholder="As it is")
     due = due_cell.date_input("Review due", None, format="YYYY-MM-DD", key="bulk_due")
     status = status_cell.selectbox(
         "Status",
@@ -68,7 +61,7 @@ def _form(chosen: Sequence[Document]) -> BulkEdit:
     theirs = options(tag for document in chosen for tag in document.meta.tags)
     remove = remove_cell.multiselect("Remove tags", theirs, key="bulk_remove", disabled=not theirs)
     return BulkEdit(
-        " ".join(owner.split()) if owner else None,
+        owner or None,
         status or "",
         due if isinstance(due, date) else None,
         tuple(" ".join(tag.split()) for tag in add),

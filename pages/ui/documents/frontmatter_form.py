@@ -10,7 +10,7 @@ import streamlit as st
 from core.curation.document.statuses import STATUSES
 from core.curation.document.writing import Value
 from core.types import NOTHING, Document, Meta
-from pages.ui import flash, style
+from pages.ui import flash, owner_field, style
 from pages.ui.documents import answers_form
 from pages.ui.workspace import app
 
@@ -44,7 +44,8 @@ def _fields(
 ) -> dict[str, Value]:
     documents = app().knowledge.documents.all()
     title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
-    name = title_cell.text_input("Title", title, key=title_key or f"{key}_title", max_chars=200)
+    box = title_key or f"{key}_title"
+    name = title_cell.text_input("Title", "" if box in st.session_state else title, key=box, max_chars=200)
     types = (*style.TYPES, *(document.meta.doc_type for document in documents))
     doc_type = type_cell.selectbox(
         "Type",
@@ -53,15 +54,7 @@ def _fields(
         format_func=style.type_name,
         key=f"{key}_type",
     )
-    owners = sorted({document.meta.owner for document in documents})
-    owner = owner_cell.selectbox(
-        "Owner",
-        options(owners, meta.owner),
-        index=index_of(owners, meta.owner),
-        accept_new_options=True,
-        placeholder="Who keeps it true",
-        key=f"{key}_owner",
-    )
+    owner = owner_field.choose(owner_cell, f"{key}_owner", meta.owner)
     for cell, field in ((title_cell, "title"), (type_cell, "doc_type"), (owner_cell, "owner")):
         _remark(cell, remarks.get(field, ""))
     *status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2] if status else [1, 1, 2])
@@ -103,7 +96,7 @@ def _fields(
     return {
         "title": _line(name) if _line(name) != title or meta.title else meta.title,
         "doc_type": _line(doc_type).lower(),
-        "owner": _line(owner),
+        "owner": owner,
         "status": chosen,
         "effective_date": effective,
         "review_due": due,

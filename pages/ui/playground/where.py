@@ -158,7 +158,7 @@ def _apply(n: int, plain: Mapping[str, Any]) -> None:
 def ranks(passage: PassageRanks, diagnosis: Diagnosis) -> str:
     """The rank of a passage everywhere, and the words of the query that it has."""
     legs = [
-        f"{style.stage_title(leg)}: {f'{rank:,} of {diagnosis.size:,}' if rank else 'no match'}"
+        f"{style.stage_title(leg)}: {f'{rank:,} of {style.count(diagnosis.size, diagnosis.unit)}' if rank else 'no match'}"
         for leg, rank in passage.legs.items()
     ]
     if diagnosis.cut == "found" or passage.final:

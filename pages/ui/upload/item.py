@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core import strict
 from core.curation.upload.edits import fill, look_at, start_fresh
 from core.curation.upload.uploads import LIMITS, UploadItem, document_of
 from core.types import Document
@@ -42,16 +41,22 @@ def _fields(item: UploadItem, n: int, document: Document) -> None:
         document.meta,
         document.title,
         key,
-        title_key=f"{key}_title_{strict.digest([document.title])}",
+        title_key=_title_key(key, document.title),
         status=document.meta.status != "approved" or item.choice == "replace" or "status" in remarks,
         remarks=remarks,
         typed=document,
     )
     changed = {name: value for name, value in values.items() if getattr(document.meta, name) != value}
-    if changed and session.change(
-        lambda uploads, batch: uploads.look(fill(batch, n, changed)), moves="title" in changed
-    ):
+    if changed and session.change(lambda uploads, batch: uploads.look(fill(batch, n, changed))):
         st.rerun()
+
+
+def _title_key(key: str, title: str) -> str:
+    """The key of the box for the title, which follows a title that the text changed; the other boxes keep what is typed."""
+    box, known = f"{key}_title", f"{key}_title_known"
+    if st.session_state.get(known) != title:
+        st.session_state[known] = st.session_state[box] = title
+    return box
 
 
 def _place(item: UploadItem, n: int) -> None:

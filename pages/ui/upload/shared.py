@@ -8,8 +8,7 @@ from core.curation.document.writing import Value
 from core.curation.upload.edits import fill_all
 from core.curation.upload.uploads import Batch
 from core.services.upload.uploads import Uploads
-from pages.ui import keys, style
-from pages.ui.documents import frontmatter_form
+from pages.ui import keys, owner_field, style
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
@@ -29,23 +28,19 @@ def draw(batch: Batch) -> None:
         help="Choose a folder or type a new one. Folders inside a zip are kept below it. A path that you typed stays.",
     )
     if several:
-        documents = app().knowledge.documents.all()
-        owners = frontmatter_form.options(document.meta.owner for document in documents)
-        _choice(cells[1], "Owner of all files", keys.UPLOAD_OWNER, owners)
-        _choice(cells[2], "Type of all files", keys.UPLOAD_TYPE, list(style.TYPES))
-
-
-def _choice(cell: st.delta_generator.DeltaGenerator, label: str, key: str, options: list[str]) -> None:
-    cell.selectbox(
-        label,
-        options,
-        index=None,
-        key=key,
-        format_func=style.type_name if key == keys.UPLOAD_TYPE else str,
-        accept_new_options=key == keys.UPLOAD_OWNER,
-        placeholder="As each file says",
-        on_change=_fill,
-    )
+        as_it_is = "As each file says"
+        owner_field.choose(
+            cells[1], keys.UPLOAD_OWNER, label="Owner of all files", placeholder=as_it_is, on_change=_fill
+        )
+        cells[2].selectbox(
+            "Type of all files",
+            list(style.TYPES),
+            index=None,
+            key=keys.UPLOAD_TYPE,
+            format_func=style.type_name,
+            placeholder=as_it_is,
+            on_change=_fill,
+        )
 
 
 def folders() -> list[str]:
@@ -62,8 +57,8 @@ def into() -> str:
 
 def values() -> dict[str, Value]:
     """The fields that were chosen for all files."""
-    chosen = {"owner": keys.UPLOAD_OWNER, "doc_type": keys.UPLOAD_TYPE}
-    return {field: str(st.session_state[key]) for field, key in chosen.items() if st.session_state.get(key)}
+    chosen = {"owner": owner_field.chosen(keys.UPLOAD_OWNER), "doc_type": st.session_state.get(keys.UPLOAD_TYPE)}
+    return {field: str(value) for field, value in chosen.items() if value}
 
 
 def applied(uploads: Uploads, batch: Batch) -> Batch:
