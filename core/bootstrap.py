@@ -14,12 +14,12 @@ from core.access import SYSTEM, Actor, require
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters, Originals
 from core.adapters.conversion.texts import TextReader
+from core.adapters.conversion.word import WordWriter
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.finetune import LocalTrainer
 from core.adapters.models.rankers import RankerFiles
 from core.adapters.models.registry import ModelRegistry
-from core.adapters.system import docx_file
 from core.adapters.system.archives import Archives
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.later import Later
@@ -622,7 +622,7 @@ def build(
             gaps,
             feedback,
             Pictures(repository, drafts),
-            Exports(documents, docx_file.word_file),
+            Exports(documents, WordWriter().write),
             disagreements,
         ),
         reviews=Reviews(changes, Discussion(changes), merger, ReviewerViews(changes), impacts),

@@ -5,16 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import re
+import time
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.access import SYSTEM
+from core.adapters.conversion.word import WordWriter
+from core.adapters.conversion.workers import Limits
+from core.adapters.system.docx_file import word_file
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound
 from core.spreadsheet import csv_text
+from core.types import Document
 from tests.conftest import ME, ROOT, put
 from tests.uploads import png
 
@@ -155,3 +162,25 @@ def test_one_place_writes_csv_and_no_cell_of_it_begins_like_a_formula() -> None:
     assert len(rows) == 2
     assert all(cell.startswith(("'", "x\n")) for row in rows for cell in row)
     assert 'aria-label^="Download as CSV"' in (ROOT / "pages/ui/assets/app.css").read_text(), "Streamlit guards none"
+
+
+def test_a_long_document_is_written_as_word_by_a_process_with_limits(exported_app: App) -> None:
+    long = TEXT + "\n" + "\n".join(f"- Item {number} with *words* enough\n" for number in range(400))
+    put(exported_app, {"it/vpn.md": long})
+    document = word(exported_app)
+    assert (len(document.inline_shapes), document.paragraphs[-1].text) == (1, "Item 399 with words enough")
+    assert document.paragraphs[-1].style.name == "List Bullet"
+    writer = WordWriter(Limits(60.0, 1, 1024**3))
+    slow = exported_app.knowledge.documents.show("IT-1")
+    slow = replace(slow, text=slow.text + "\n- **a** b" * 20_000)
+    with pytest.raises(
+        BadInput, match="it/vpn.md needs more than 1 seconds of computing and was given up. Take it as Mark"
+    ):
+        writer.write(slow, ["x"], datetime(2026, 1, 1, tzinfo=UTC), lambda path: None)
+
+
+def test_list_items_are_written_without_looking_their_style_up_each_time() -> None:
+    text = "\n".join(f"- item {number}" for number in range(300))
+    started = time.process_time()
+    word_file(Document("X", "x.md", "T", text), ["x"], datetime(2026, 1, 1, tzinfo=UTC), lambda path: None)
+    assert time.process_time() - started < 2.0, "it took 4 seconds"

@@ -30,8 +30,10 @@ from core.bootstrap import App
 from core.curation.upload.draft import packed
 from core.curation.upload.uploads import MAX_UNPACKED, Batch, UploadItem, unzipped
 from core.entrypoints.api.limits import Turns
-from core.errors import Busy, ConcordError, Refused, Unavailable
+from core.errors import BadInput, Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
+from core.services.evaluation import querysets
+from core.services.platform import jobs
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
@@ -295,6 +297,28 @@ def test_what_becomes_of_files_stops_at_what_one_upload_may_hold(
     assert [item.readable for item in items] == [True] * 3 + [False] * 3
     assert "The files before it fill" in items[-1].findings[0].message
     assert not items[-1].text
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\v", "\u2028"])
+def test_an_uploaded_query_set_has_so_many_lines(sign_in_app: App, end: str) -> None:
+    raw = ("question" + end + end.join(f"q{number}" for number in range(querysets.MAX_LINES))).encode()
+    with pytest.raises(BadInput, match="at most 10,000,000 and 50,000 can be uploaded. Split it, or import it at the"):
+        sign_in_app.evaluation.querysets.read_upload(demo("author"), "big.csv", raw)
+
+
+def test_an_account_has_so_many_open_jobs_and_nobody_elses_are_refused(
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform = sign_in_app.platform.jobs
+    monkeypatch.setattr(jobs, "MOST_OPEN", 3)
+    monkeypatch.setattr(platform.crew, "fill", lambda: None)
+    for number in range(3):
+        platform.start("drift", {"number": number}, demo("author"))
+    platform.start("drift", {"number": 2}, demo("author"))  # the same again is no other job
+    with pytest.raises(Busy, match="3 jobs that you asked for wait or run. Ask for more when some of them are done"):
+        platform.start("drift", {"number": 3}, demo("author"))
+    platform.start("drift", {"number": 3}, demo("reviewer"))
+    platform.start("reindex", {})
 
 
 def test_what_waits_for_submission_is_half_of_one_account_at_most_and_the_oldest_goes_first() -> None:

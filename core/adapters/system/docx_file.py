@@ -79,6 +79,7 @@ class _WordWriter:
 
     def __init__(self, word: Any, document: Document, picture: ReadPicture) -> None:
         self.word, self.document, self.picture = word, document, picture
+        self.style_ids = {style.name: style.style_id for style in word.styles}  # looking one up takes 10 ms
         self.lists: list[
             tuple[str, int]
         ] = []  # the lists that are open: the style, and Word's number of an ordered one
@@ -97,9 +98,15 @@ class _WordWriter:
                 self._block(token, tokens[n + 1] if n + 1 < len(tokens) else token)
             n += 1
 
+    def _styled(self, style: str) -> Any:
+        """A new paragraph; a style that the template lacks is left out."""
+        paragraph = self.word.add_paragraph()
+        paragraph._p.style = self.style_ids.get(style)
+        return paragraph
+
     def _block(self, token: Token, following: Token) -> None:
         if token.type == "heading_open":
-            self._inline(self.word.add_heading("", int(token.tag[1])), following)
+            self._inline(self._styled(f"Heading {token.tag[1]}"), following)
         elif token.type == "paragraph_open":
             self._inline(self._paragraph(), following)
         elif token.type in ("bullet_list_open", "ordered_list_open"):
@@ -132,12 +139,12 @@ class _WordWriter:
 
     def _paragraph(self) -> Any:
         if not self.lists:
-            return self.word.add_paragraph(style="Quote" if self.quotes else None)
+            return self._styled("Quote" if self.quotes else "")
         style, number = self.lists[-1]
         if self.begun:  # a further paragraph of the same item carries no mark
-            return self.word.add_paragraph(style=style.replace("Number", "Continue").replace("Bullet", "Continue"))
+            return self._styled(style.replace("Number", "Continue").replace("Bullet", "Continue"))
         self.begun = True
-        paragraph = self.word.add_paragraph(style=style)
+        paragraph = self._styled(style)
         if number:
             properties = paragraph._p.get_or_add_pPr().get_or_add_numPr()
             properties.get_or_add_ilvl().val = 0
@@ -180,7 +187,9 @@ class _WordWriter:
                 paragraph.add_run(" ") if kind == "softbreak" else paragraph.add_run().add_break()
             elif child.content:
                 run = _run(paragraph, _text(child.content), href if is_external(href) else "")
-                run.bold, run.italic, run.font.strike = (style[name] or None for name in ("bold", "italic", "strike"))
+                run.bold, run.italic = style["bold"] or None, style["italic"] or None
+                if style["strike"]:
+                    run.font.strike = True
                 if kind == "code_inline":
                     run.font.name = "Consolas"
 

@@ -30,7 +30,13 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 UPLOADS = ("csv", "jsonl")  # formats of one file
+_LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"  # where str.splitlines ends one
 _PROBLEMS = 1000  # lines of an import that are listed
+MAX_BYTES, MAX_LINES = 10_000_000, 50_000  # of an upload; the terminal takes more
+TOO_LARGE = (
+    "The file has {bytes:,} bytes and {lines:,} lines; at most {most_bytes:,} and {most_lines:,} can be uploaded. "
+    "Split it, or import it at the terminal: python -m core eval import"
+)
 GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
     "0: it does not help. Judge the passage, not the document around it, and do not guess what the system meant."
@@ -255,6 +261,11 @@ class QuerySets:
         form = Path(filename).suffix.lower().lstrip(".")
         if form not in UPLOADS:
             raise BadInput(f"{filename!r} is neither CSV nor JSONL. Folders come in with: python -m core eval import")
+        text = content.decode(errors="replace").replace("\r\n", "\n")
+        lines = 1 + sum(map(text.count, _LINE_ENDS))
+        if len(content) > MAX_BYTES or lines > MAX_LINES:
+            limits = {"most_bytes": MAX_BYTES, "most_lines": MAX_LINES}
+            raise BadInput(TOO_LARGE.format(bytes=len(content), lines=lines, **limits))
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"{_name(Path(filename).stem)}.{form}"
             path.write_bytes(content)

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import SYSTEM, Actor, require
-from core.errors import Cancelled, ConcordError, NotFound, storage_failure
+from core.errors import Busy, Cancelled, ConcordError, NotFound, storage_failure
 from core.ports import Clock, Progress
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 MAX_ATTEMPTS = 5
+MOST_OPEN = 100  # jobs of one account
 _PAUSE = 0.25  # seconds between two progress updates in the database
 _OPEN = ("queued", "running")
 # Whatever makes a merge searchable is done first, for everybody; a person's short work goes before their long work.
@@ -27,6 +28,8 @@ _FIRST = ("reindex",)
 _SHORT = ("remote", "answers", "impact", "drift", "verify", "check-model")
 
 _TOO_LARGE = "It needs more memory than a worker may take. An admin can raise CONCORD_WORKER_MEMORY."
+
+_TOO_MANY = "{} jobs that you asked for wait or run. Ask for more when some of them are done, or cancel some."
 
 Work = Callable[[Mapping[str, Any], Progress], Any]
 
@@ -103,6 +106,11 @@ class Jobs:
                 if again:
                     state.jobs.set(same, again=1)
                 return _job(state.jobs.get(same) or {})
+            if (
+                actor
+                and sum(json.loads(row["arguments"]).get("who") == actor.id for row in state.jobs.open()) >= MOST_OPEN
+            ):
+                raise Busy(_TOO_MANY.format(MOST_OPEN))
             asked, now = json.dumps(asdict(actor or cause)), self.clock.stamp()
             number = state.jobs.add(kind=kind, arguments=packed, state="queued", created=now, asked=asked)
             detail = "" if actor else "by itself; "
