@@ -18,7 +18,7 @@ PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, 
 SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens lint format lock editor bench clean
+.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens reference lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -75,13 +75,16 @@ $(PRETTIER): .ci/package-lock.json
 	@npm ci --prefix .ci --silent
 	@touch $@
 
+reference: $(VENV)/.tested ## write the pages in docs/reference that are made from the code
+	@$(PY) -m tests.reference
+
 lint: $(VENV)/.tested $(PRETTIER) ## check style, types and formatting: ruff, mypy, prettier
 	@$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy && $(PRETTIER) --check --log-level warn $(STYLED)
 
 format: $(VENV)/.tested $(PRETTIER) ## let ruff and prettier format the code
 	@$(PY) -m ruff check --fix . ; $(PY) -m ruff format . ; $(PRETTIER) --write --log-level warn $(STYLED)
 
-bench: setup ## measure speed beside the peers; prints ratios and writes docs/benchmarks.md
+bench: setup ## measure speed beside the peers; prints ratios and writes docs/research/benchmarks.md
 	@$(INSTALL) $(VENV)/.bench bench/requirements.txt
 	@$(PY) -m bench
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: every section is written by the command that measured it."""
+"""docs/research/benchmarks.md: every section is written by the command that measured it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 import re
 from pathlib import Path
 
-PATH = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+PATH = Path(__file__).resolve().parent.parent / "docs" / "research" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 Sections are written by `make bench` (or `python -m bench PART`), but for those that name another command. Times are of the machine on which a section was

@@ -1,4 +1,4 @@
-"""What 10 million and 1 billion chunks would take: arithmetic over the figures in docs/benchmarks.md, written to docs/scale.md."""
+"""What 10 million and 1 billion chunks would take: arithmetic over the figures in docs/research/benchmarks.md, written to docs/research/scale.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from bench import report
 from bench.measure import markdown_table
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "scale.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "scale.md"
 SIZES = (200_000, 10_000_000, 1_000_000_000)
 HOURS = 730  # of a month
 
@@ -27,7 +27,7 @@ class Input:
 
 
 def table(section: str, text: str | None = None, which: int = -1) -> list[dict[str, str]]:
-    """The rows of one table of a section of docs/benchmarks.md, by their heads.
+    """The rows of one table of a section of docs/research/benchmarks.md, by their heads.
 
     >>> table("a", "<!-- a -->\\n| chunks | MB |\\n| --- | --- |\\n| 2,033 | 19 |\\n<!-- /a -->")
     [{'chunks': '2,033', 'MB': '19'}]
@@ -253,14 +253,14 @@ ENGINES = """## Which engine from where on
 | to about 100 million | the Lance profile: one table on the store, every node answers every query | one writer at a time per table ({rate:.0f} documents a second when each is a commit of its own: load in batches); posting lists of common words | its parts, from 20,000 to 400,000; the rest is this arithmetic |
 | beyond, or thousands of searches a second | an engine that spreads one query over shards: OpenSearch, Vespa, Milvus, LanceDB Enterprise | money and operation | no: none could be run here. It is another adapter of `Index` with `bm25`, `dense`, filters and passages; pipeline, evaluation and pages stay |
 
-What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](store.md). What grows with documents
+What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../store.md). What grows with documents
 is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
 that size is many repositories and many workspaces before it is one index. That is assumed, not measured.
 """
 
 
 def page() -> str:
-    """docs/scale.md."""
+    """docs/research/scale.md."""
     given = inputs()
     g = {name: figure.value for name, figure in given.items()}
     rows = [[what, how, *(value(n) for n in SIZES)] for what, how, value in lines(given)]

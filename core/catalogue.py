@@ -1,4 +1,4 @@
-"""Every method, by kind: for help texts, `python -m core methods` and the table in docs/methods.md."""
+"""Every method, by kind: for help texts, `python -m core methods` and the table in docs/reference/methods.md."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _range(knob: Parameter) -> str:
 
 
 def markdown() -> str:
-    """The table of docs/methods.md."""
+    """The table of docs/reference/methods.md."""
     lines = ["| " + " | ".join(column.capitalize() for column in COLUMNS) + " |", "|" + "---|" * len(COLUMNS)]
     lines += [f"| {kind} | `{name}` | {about} | {knobs} | {source} |" for kind, name, about, knobs, source in rows()]
     return "\n".join(lines) + "\n"

@@ -151,7 +151,7 @@ def certified_provider(app: str, log: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def organisation(team: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The app, and the provider that it is configured for as docs/sign-in.md says."""
+    """The app, and the provider that it is configured for as docs/accounts.md says."""
     port, tmp_path = free_port(), tmp_path_factory.mktemp("organisation")
     with certified_provider(f"http://127.0.0.1:{port}", tmp_path / "provider.log") as issuer:
         secrets = tmp_path / "secrets.toml"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -288,22 +287,6 @@ def test_eval_beir_scores_a_small_collection_and_reuses_the_index(
     )
 
 
-def test_every_command_and_option_is_documented() -> None:
-    text = (ROOT / "docs" / "cli.md").read_text()
-
-    def walk(current: Any, path: str) -> None:
-        for action in current._actions:
-            if action.__class__.__name__ == "_SubParsersAction":
-                for name, child in action.choices.items():
-                    assert f"`{path} {name}".replace("` ", "`") in text, f"{path} {name} is not in docs/cli.md"
-                    walk(child, f"{path} {name}".strip())
-            for option in action.option_strings:
-                if option.startswith("--") and option != "--help" and action.help != argparse.SUPPRESS:
-                    assert option in text, f"{path} {option} is not in docs/cli.md"
-
-    walk(parser(), "")
-
-
 def test_every_command_of_the_table_is_added_by_its_module() -> None:
     def added(words: list[str] | None) -> dict[str, Any]:
         group: Any = parser(words)._subparsers
@@ -338,16 +321,6 @@ def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     assert not {*big.split(), "sqlalchemy.dialects.postgresql", "psycopg", "core.entrypoints.tuning"}.intersection(
         of_list
     )
-
-
-def test_every_setting_is_documented() -> None:
-    from dataclasses import fields
-
-    from core.settings import Settings
-
-    text = (ROOT / "docs" / "cli.md").read_text()
-    for field in fields(Settings):
-        assert f"CONCORD_{field.name.upper()}" in text
 
 
 def test_it_runs_as_a_module() -> None:

@@ -1,7 +1,4 @@
-"""Who may do what, through which door: every use case, command, page and route has a row here and is tried as every role.
-
-Print the table of docs/sign-in.md with: python -m tests.test_doors
-"""
+"""Who may do what, through which door: every use case, command, page and route has a row here and is tried as every role."""
 
 from __future__ import annotations
 
@@ -704,35 +701,6 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
             assert status == wanted if wanted else status not in (401, 403), (route.path, who, status)
 
 
-# ---------------------------------------------------------------- the page about it
-
-
-def table() -> str:
-    """Pages, commands and routes by the action they need, as Markdown."""
-    lines = ["| Action | Who | Pages | Commands | HTTP |", "|---|---|---|---|---|"]
-    named = sorted(commands(), key=len, reverse=True)
-    for action, role in NEEDS.items():
-        mine = [next(name for name in named if line.startswith(name)) for line in COMMANDS.get(action, ())]
-        cells = (
-            ", ".join(title for section in PAGES.values() for _, title, _, needed in section if needed == action),
-            ", ".join(f"`{name}`" for name in mine),
-            ", ".join(f"`{path}`" for path, needed in ROUTES.items() if needed == action),
-        )
-        who = {"reader": "everybody", "admin": "admins"}.get(role, f"{role}s and above")
-        if any(cells):
-            lines.append(f"| {action} | {who} | " + " | ".join(cell or "-" for cell in cells) + " |")
-    free = ", ".join(f"`{next(name for name in named if line.startswith(name))}`" for line in COMMANDS[EVERYBODY])
-    return "\n".join([*lines, f"| no more than an account | everybody | - | {free} | `/api/health` |"])
-
-
-def test_the_page_on_sign_in_shows_the_doors() -> None:
-    assert table() in (ROOT / "docs" / "sign-in.md").read_text(encoding="utf-8"), "run: python -m tests.test_doors"
-
-
 def test_every_action_is_asked_somewhere() -> None:
     used = {action for _, action in rows()} | set(COMMANDS) | set(ROUTES.values()) | set(pages().values())
     assert set(NEEDS) - used <= set(ASKED_ELSEWHERE)
-
-
-if __name__ == "__main__":
-    print(table())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -41,7 +40,7 @@ from core.types import ChunkerSpec, Document, SearchConfig
 from pages.ui import style
 from tests import small_kb
 from tests.chunker_laws import KB, check_laws
-from tests.conftest import ROOT, put
+from tests.conftest import put
 
 SCORES = st.dictionaries(st.integers(0, 40), st.floats(0.0, 30.0), min_size=1, max_size=12)
 COSINES = st.dictionaries(st.integers(0, 40), st.floats(-1.0, 1.0), min_size=1, max_size=12)
@@ -200,13 +199,6 @@ def test_every_preset_and_every_row_of_every_experiment_parses() -> None:
 def test_an_unknown_name_is_refused_and_never_run_as_another(key: str, value: Any) -> None:
     with pytest.raises(BadInput, match="is unknown. Known"):
         configs.from_mapping({key: value})
-
-
-def test_the_table_in_the_docs_is_made_from_the_records() -> None:
-    text = (ROOT / "docs" / "methods.md").read_text()
-    shown = re.search(r"<!-- methods -->\n(.*?)<!-- /methods -->", text, re.S)
-    assert shown
-    assert shown[1] == catalogue.markdown(), "run: python -m core methods --markdown"
 
 
 # ---------------------------------------------------------------- toys are found everywhere

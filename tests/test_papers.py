@@ -1,4 +1,4 @@
-"""docs/papers.md: every command on it exists, and those that need nothing from outside run."""
+"""docs/research/papers.md: every command on it exists, and those that need nothing from outside run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RULE = "---\nid: BSA-1\ntitle: Records\ntags: [bsa]\n---\n# Records\n\nThe BSA O
 
 def commands() -> list[tuple[str, list[str]]]:
     """Every command of the page with the mark before it."""
-    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "research" / "papers.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
     found = [match for row in rows for match in re.findall(r"([‡§] )?`python -m core ([^`]+)`", row)]
     return [(mark, shlex.split(command)) for mark, command in found]
@@ -37,10 +37,10 @@ def test_every_command_of_the_page_is_one(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_the_page_has_thirty_parts_and_each_choice_has_its_place() -> None:
-    text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "research" / "papers.md").read_text(encoding="utf-8")
     assert re.findall(r"^\| (\d+) \|", text, re.MULTILINE) == [str(n) for n in range(1, 31)]
     for page, anchor in re.findall(r"\]\((\w+\.md)#([^)]+)\)", text):
-        heads = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(encoding="utf-8"), re.MULTILINE)
+        heads = re.findall(r"^#+ (.+)$", (ROOT / "docs" / "research" / page).read_text(encoding="utf-8"), re.MULTILINE)
         known = {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
         assert anchor in known, f"{page} has no part {anchor}"
 

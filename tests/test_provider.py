@@ -357,7 +357,7 @@ def test_what_is_missing_or_wrong_in_the_settings_is_said(
     try:
         monkeypatch.setattr(st.secrets, "load_if_toml_exists", lambda: False)
         page = visitor().get("/sign-in?signed_out")
-        assert (page.status_code, "adds an [auth] section" in page.text, "docs/sign-in.md" in page.text) == (
+        assert (page.status_code, "adds an [auth] section" in page.text, "docs/accounts.md" in page.text) == (
             503,
             True,
             True,

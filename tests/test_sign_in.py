@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.access import NEEDS, ROLES
 from core.bootstrap import App
 from core.errors import Refused
 from core.services.people.accounts import DEMO, MIN_PASSWORD
@@ -265,18 +264,9 @@ def test_words_of_an_error_are_shown_as_they_are() -> None:
 
 
 def test_the_page_on_sign_in_says_what_the_code_does(sign_in_app: App) -> None:
-    text = (ROOT / "docs" / "sign-in.md").read_text()
+    text = (ROOT / "docs" / "accounts.md").read_text()
     assert f"{Settings().session_idle:.0f} hours" in text
     assert f"{Settings().session_life:.0f} days" in text
     assert f"at least {MIN_PASSWORD} characters" in text
     assert f"for one in {' '.join(one.id for one in DEMO)}; do" in text
     assert {one.id for one in sign_in_app.people.accounts.all()} == {"root", "zoe"}, "only a demo has personas"
-
-
-def test_the_page_on_roles_lists_every_action() -> None:
-    text = (ROOT / "docs" / "sign-in.md").read_text()
-    rows = dict(re.findall(r"^\| ([a-z ]+?) \| ((?:yes)? ?\|.*)$", text, re.MULTILINE))
-    for action, role in NEEDS.items():
-        cells = [cell.strip() for cell in rows[action].split("|")][:4]
-        assert cells == ["yes" if ROLES.index(one) >= ROLES.index(role) else "" for one in ROLES], action
-    assert set(rows) == set(NEEDS)

@@ -13,7 +13,7 @@ from core.settings import Settings
 def register(add: Any) -> None:
     """The command `methods`."""
     command = add("methods", methods)
-    command.add_argument("--markdown", action="store_true", help="as the table of docs/methods.md")
+    command.add_argument("--markdown", action="store_true", help="as a Markdown table")
 
 
 def methods(settings: Settings, options: Namespace, terminal: Terminal) -> int:

@@ -17,9 +17,7 @@ RESAMPLES = 2000
 SEED = 42
 LEAST = 30  # queries; an interval over fewer says little about others
 DIFFER = 10  # queries that differ at all; what fewer say is chance, whatever the interval
-ERROR = (
-    0.04  # the largest p of a verdict; so fewer than one in twenty is wrong in simulations, too (docs/benchmarks.md)
-)
+ERROR = 0.04  # the largest p of a verdict; so fewer than one in twenty is wrong in simulations, too (docs/research/benchmarks.md)
 FLIPS = 10_000  # random sign patterns of the randomisation test
 EXACT = 12  # queries that differ: up to here every sign pattern is tried
 ENTRIES = 4_000_000  # of the matrix of signs, so that many queries do not fill the memory

@@ -2,7 +2,7 @@
 
 A logistic model over a few signs of a match. They do not depend on the embedder's own scale: nearness is counted in
 deviations of the cosine between passages that have nothing to do with each other. The coefficients come from
-`python -m bench confidence`; docs/confidence.md has what they are worth and where they fail.
+`python -m bench confidence`; docs/research/confidence.md has what they are worth and where they fail.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)
 PRODUCTION = replace(DEFAULT, depth=30)  # of workspaces that were made before there was a recommendation
-RECOMMENDED = SearchConfig(  # what new workspaces start with (docs/benchmarks.md)
+RECOMMENDED = SearchConfig(  # what new workspaces start with (docs/research/benchmarks.md)
     normalisation="tm2c2",
     alpha=0.9,
     depth=30,

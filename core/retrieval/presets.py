@@ -23,7 +23,7 @@ class Preset(NamedTuple):
     about: str
 
 
-# Figures are nDCG@10 of documents, the mean of seven public collections (docs/benchmarks.md).
+# Figures are nDCG@10 of documents, the mean of seven public collections (docs/research/benchmarks.md).
 PRESETS = (
     Preset(
         "Documents, titles",

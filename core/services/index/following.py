@@ -129,7 +129,7 @@ class IndexSync:
 
     def _copies(self) -> PublishedGenerations:
         if self.generations.copies is None:
-            raise Unavailable("There is no store. Name one with CONCORD_STORE, see docs/store.md.")
+            raise Unavailable("There is no store. Name one with CONCORD_STORE, see docs/cluster.md.")
         return self.generations.copies
 
     def _trying(self, asks: Sequence[Callable[[], object]], *, whole: bool = True) -> None:

@@ -26,9 +26,9 @@ LOG = logging.getLogger("concord")
 FLOW, MINUTES = "concord_flow_", 10  # the cookie of a sign-in that is under way, and how long it may take
 NOT_CONFIGURED = (
     "CONCORD_SIGN_IN is oidc, and no sign-in provider is configured. "
-    "Whoever runs this app adds an [auth] section to .streamlit/secrets.toml; docs/sign-in.md shows one."
+    "Whoever runs this app adds an [auth] section to .streamlit/secrets.toml; docs/accounts.md shows one."
 )
-UNUSABLE = "The section [auth] of .streamlit/secrets.toml cannot be used: {why}. docs/sign-in.md shows one that works."
+UNUSABLE = "The section [auth] of .streamlit/secrets.toml cannot be used: {why}. docs/accounts.md shows one that works."
 STALE = "This sign-in was begun in another browser, or more than ten minutes ago. Start again."
 
 

@@ -1,0 +1,243 @@
+"""The reference pages in docs/reference, made from the code: commands, settings, rights, methods and the HTTP API.
+
+Write them with: python -m tests.reference
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tokenize
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from core import catalogue, settings
+from core.access import NEEDS, NO_TOKEN, REACH
+from core.entrypoints.cli import parser
+from core.entrypoints.commands import COMMANDS, GROUPS
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "reference"
+MADE = "<!-- made from the code by: make reference -->\n"
+SHARED = ("help", "home", "json", "quiet", "user", "version")  # options of every command
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file name."""
+    return {
+        "commands.md": commands(),
+        "settings.md": variables(),
+        "rights.md": rights(),
+        "methods.md": methods(),
+        "operations.md": operations(),
+    }
+
+
+# ---------------------------------------------------------------- commands
+
+
+def commands() -> str:
+    everything: Any = parser()
+    known = _below(everything)
+    abouts = {name: about for part in COMMANDS.values() for name, about in part.items()}
+    lines = [
+        "# Commands",
+        MADE,
+        "Every command of `python -m core`, as its `--help` says it. Options that all of them take, exit codes and examples:",
+        "[cli.md](../cli.md). What `--json` prints: [json.md](json.md).",
+    ]
+    for title, names in GROUPS.items():
+        lines += ["", f"## {title}"]
+        for name in names.split():
+            lines += ["", f"### {name}", "", sentence(abouts[name])]
+            for path, command in _leaves(name, known[name]):
+                lines += ["", *_command(path, command)]
+    return "\n".join(lines) + "\n"
+
+
+def _below(command: Any) -> Mapping[str, Any]:
+    found = [action.choices for action in command._actions if isinstance(action, argparse._SubParsersAction)]
+    return found[0] if found else {}
+
+
+def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
+    below = _below(command)
+    if not below:
+        yield path, command
+    for name, child in below.items():
+        yield from _leaves(f"{path} {name}", child)
+
+
+def _command(path: str, command: Any) -> Iterator[str]:
+    own = [action for action in command._actions if action.dest not in SHARED and action.help != argparse.SUPPRESS]
+    needed = [_name(action) for action in own if not action.option_strings]
+    yield f"**`{' '.join([path, *needed])}`**" + (f": {command.description}." if " " in path else "")
+    if own:
+        yield ""
+    for action in own:
+        yield f"- `{_name(action)}`: {_about(action)}"
+
+
+def _name(action: argparse.Action) -> str:
+    value = str(action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper()))
+    if action.option_strings:
+        return action.option_strings[-1] + ("" if action.nargs == 0 else f" {value}")
+    return {"?": f"[{value}]", "*": f"[{value} ...]", "+": f"{value} ..."}.get(str(action.nargs), value)
+
+
+def _about(action: argparse.Action) -> str:
+    about = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
+    shown = isinstance(action.default, (int, float, str)) and bool(action.default) and action.default is not True
+    return f"{about} (default: {action.default})" if shown and "default" not in about else about
+
+
+# ---------------------------------------------------------------- settings
+
+
+def variables() -> str:
+    said = _comments()
+    lines = [
+        "# Settings",
+        MADE,
+        "Every setting is an environment variable, read when a process starts. A variable that is empty counts as not set.",
+        "",
+        "| Variable | Default | Meaning |",
+        "|---|---|---|",
+    ]
+    defaults = settings.Settings()
+    for option in fields(settings.Settings):
+        default = _default(getattr(defaults, option.name))
+        lines.append(f"| `CONCORD_{option.name.upper()}` | {default} | {said[option.name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: object) -> str:
+    if isinstance(value, Path):
+        return f"`{value.relative_to(ROOT)}/`"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return f"`{value}`" if isinstance(value, str) and value else str(value) if value not in ("", None) else "-"
+
+
+def _comments() -> dict[str, str]:
+    """What the source says behind each setting."""
+    said: dict[str, str] = {}
+    name, names = "", {option.name for option in fields(settings.Settings)}
+    source = Path(settings.__file__).read_text(encoding="utf-8").partition("class ProviderSettings")[0]
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.NAME and token.string in names and token.line.startswith(f"    {token.string}:"):
+            name = token.string
+        elif token.type == tokenize.COMMENT and name and name not in said:
+            said[name] = token.string.lstrip("# ").replace("|", "\\|")
+    return said
+
+
+# ---------------------------------------------------------------- rights, methods, API
+
+
+def rights() -> str:
+    from pages.ui.menu import PAGES
+
+    used, free = _by_action()
+    lines = [
+        "# Rights",
+        MADE,
+        "Who may do what. Each role may do what the roles before it may: reader, author, reviewer, admin. Services ask before they do",
+        "anything, so a page, a command and an API call refuse the same people. *Token* is the scope that an access token needs.",
+        "",
+        "| Action | Role | Token | Pages | Commands |",
+        "|---|---|---|---|---|",
+    ]
+    for action, role in NEEDS.items():
+        shown = ", ".join(title for section in PAGES.values() for _, title, _, needed in section if needed == action)
+        scope = "no token" if REACH[action] == NO_TOKEN else f"`{REACH[action]}`"
+        lines.append(f"| {action} | {role} | {scope} | {shown} | {used.get(action, '')} |")
+    lines += ["", f"Commands that every account may use: {free}."]
+    return "\n".join(lines) + "\n"
+
+
+def _by_action() -> tuple[dict[str, str], str]:
+    """The commands of each action, and those that need none."""
+    from tests import test_doors as doors
+
+    names = sorted(doors.commands(), key=len, reverse=True)
+    used = {
+        action: _named([next(name for name in names if line.startswith(name)) for line in lines])
+        for action, lines in doors.COMMANDS.items()
+    }
+    return used, used.pop(doors.EVERYBODY)
+
+
+def _named(commands: list[str]) -> str:
+    """Commands in a cell; one with several parts is named once.
+
+    >>> _named(["change new", "change edit", "check"])
+    '`change` new, edit; `check`'
+    """
+    parts: dict[str, list[str]] = {}
+    for command in commands:
+        first, _, rest = command.partition(" ")
+        parts.setdefault(first, []).append(rest)
+    return "; ".join(f"`{first}` {', '.join(rest)}".rstrip() for first, rest in parts.items())
+
+
+def methods() -> str:
+    return "\n".join(
+        [
+            "# Methods",
+            MADE,
+            "Every method that a profile or a search configuration can name; `python -m core methods` prints the same. Formulas and",
+            "where each comes from: [research/methods.md](../research/methods.md). The keys of a configuration:",
+            "[configuration.md](configuration.md). How to add one: [architecture.md](../architecture.md#adding-a-method).",
+            "",
+            catalogue.markdown(),
+        ]
+    )
+
+
+def operations() -> str:
+    from core.entrypoints.api import reference
+    from core.entrypoints.api.application import create
+
+    described = reference.document(create(lambda: None, settings.Settings()))  # type: ignore[arg-type, return-value]
+    lines = [
+        "# Operations of the HTTP API",
+        MADE,
+        "Below `/api/v1`. A running app shows the same with forms under `/api/v1/docs`, and as OpenAPI under `/api/v1/openapi.json`.",
+        "How to call it: [api.md](../api.md).",
+    ]
+    tag = ""
+    for path, ways in described["paths"].items():
+        for way, operation in ways.items():
+            if operation["tags"][0] != tag:
+                tag = operation["tags"][0]
+                lines += [
+                    "",
+                    f"## {tag.capitalize()}",
+                    "",
+                    "| Operation | What it does | Parameters |",
+                    "|---|---|---|",
+                ]
+            asked = [f"`{one['name']}`" for one in operation.get("parameters", []) if one["in"] == "query"]
+            about = operation.get("description", operation["summary"]).partition("\n\n")[0].replace("\n", " ")
+            lines.append(f"| `{way.upper()} {path}` | {sentence(about)} | {', '.join(asked)} |")
+    return "\n".join(lines) + "\n"
+
+
+def sentence(about: str) -> str:
+    """A line of help as a sentence.
+
+    >>> sentence("search the knowledge base")
+    'Search the knowledge base.'
+    """
+    return about[:1].upper() + about[1:].rstrip(".") + "."
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -1,0 +1,139 @@
+"""The documentation held against the code: links, pictures, commands, variables, tables and the length of sentences."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.types import SearchConfig
+from tests import reference
+from tests.conftest import ROOT
+
+FOR_USERS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+ALL = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+OUTSIDE = re.compile(r"[a-z]+:")
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    """What the headings of a page are called in links."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    heads = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", head) for head in re.findall(r"^#+ (.+)$", text, re.MULTILINE))
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def links(page: Path) -> Iterator[tuple[str, Path, str]]:
+    """Links of a page to places in the repository."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in LINK.findall(re.sub(r"`[^`\n]*`", "", text)):
+        if not OUTSIDE.match(target):
+            name, _, anchor = target.partition("#")
+            yield target, (page.parent / name).resolve() if name else page, anchor
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    lost = [
+        target for target, path, anchor in links(page) if not path.exists() or (anchor and anchor not in anchors(path))
+    ]
+    assert lost == []
+
+
+def test_every_page_and_picture_is_reached_from_the_readme() -> None:
+    seen, waiting = set(), [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        if page not in seen:
+            seen.add(page)
+            waiting += (
+                [path for _, path, _ in links(page) if path.suffix == ".md" and path.exists()]
+                if page.suffix == ".md"
+                else []
+            )
+    pictures = {path for page in seen for _, path, _ in links(page)}
+    assert sorted(str(page.relative_to(ROOT)) for page in ALL if page not in seen) == []
+    taken = (path for path in (ROOT / "docs" / "screens").rglob("*.*"))
+    assert sorted(str(path.relative_to(ROOT)) for path in taken if path not in pictures) == []
+
+
+@pytest.mark.parametrize("name", ["commands.md", "settings.md", "rights.md", "methods.md", "operations.md"])
+def test_a_reference_page_is_what_the_code_says(name: str) -> None:
+    assert made()[name] == (reference.FOLDER / name).read_text(encoding="utf-8"), "run: make reference"
+
+
+@cache
+def made() -> dict[str, str]:
+    return reference.pages()
+
+
+def test_every_key_of_a_configuration_is_described_with_its_default() -> None:
+    import json
+    from dataclasses import asdict
+
+    text = (reference.FOLDER / "configuration.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \|", text, re.MULTILINE))
+    known: dict[str, Any] = asdict(SearchConfig())
+    assert {key: json.loads(value) for key, value in rows.items()} == json.loads(json.dumps(known, default=dict))
+
+
+def test_every_variable_that_a_page_names_is_a_setting() -> None:
+    known = set(re.findall(r"`(CONCORD_\w+)`", made()["settings.md"]))
+    others = {"CONCORD_TOKEN", "CONCORD_REAL_HOME", "CONCORD_SCREENS", "CONCORD_TEST_DATABASE"}  # of MCP and of tests
+    named = {
+        name
+        for page in ALL
+        for name in re.findall(r"\bCONCORD_[A-Z_]*[A-Z]\b(?!\*|_)", page.read_text(encoding="utf-8"))
+    }
+    assert sorted(name for name in named - known - others if not any(one.startswith(f"{name}_") for one in known)) == []
+
+
+def test_every_command_that_a_page_names_exists() -> None:
+    text = made()["commands.md"]
+    known = {tuple(line.split()) for line in re.findall(r"^\*\*`([a-z][a-z -]*[a-z])", text, re.MULTILINE)}
+    groups = {words[:n] for words in known for n in range(1, len(words) + 1)}
+    wrong = []
+    for page in ALL:
+        for said in re.findall(
+            r"python -m core(?: --(?:home \S+|quiet|json|as \S+))* ([a-z-]+(?: [a-z-]+)?)",
+            page.read_text(encoding="utf-8"),
+        ):
+            first, *rest = said.split()
+            below = {words[1] for words in groups if len(words) > 1 and words[0] == first}
+            if (first,) not in groups or (below and rest and rest[0] not in below and not rest[0].startswith("-")):
+                wrong.append(f"{page.name}: {said}")
+    assert wrong == []
+
+
+# ---------------------------------------------------------------- how it reads
+
+
+def prose(page: Path) -> Iterator[str]:
+    """The sentences of a page, outside of tables, lists of keys and code."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for paragraph in re.split(r"\n\s*\n|\n(?=- |\d+\. )", text):
+        if paragraph.strip() and not paragraph.lstrip().startswith(("|", "#", "!", "<")):
+            yield from (one for one in re.split(r"(?<=[.?!:;]) +", " ".join(paragraph.split())) if len(one.split()) > 2)
+
+
+def test_sentences_are_short() -> None:
+    lengths = [len(sentence.split()) for page in FOR_USERS for sentence in prose(page)]
+    assert statistics.median(lengths) <= 16
+    long = [f"{page.name}: {one[:60]}" for page in FOR_USERS for one in prose(page) if len(one.split()) > 60]
+    assert long == []
+
+
+def test_no_cell_of_a_table_hides_a_paragraph() -> None:
+    rows = [
+        (page, line)
+        for page in FOR_USERS
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    assert [f"{page.name}: {line[:60]}" for page, line in rows if len(line) >= 300] == []
