@@ -85,7 +85,13 @@ def test_every_key_of_a_configuration_is_described_with_its_default() -> None:
 
 def test_every_variable_that_a_page_names_is_a_setting() -> None:
     known = set(re.findall(r"`(CONCORD_\w+)`", made()["settings.md"]))
-    others = {"CONCORD_TOKEN", "CONCORD_REAL_HOME", "CONCORD_SCREENS", "CONCORD_TEST_DATABASE"}  # of MCP and of tests
+    others = {
+        "CONCORD_TOKEN",
+        "CONCORD_REAL_HOME",
+        "CONCORD_SCREENS",
+        "CONCORD_SHARED",
+        "CONCORD_TEST_DATABASE",
+    }  # of MCP and of tests
     named = {
         name
         for page in ALL
@@ -101,7 +107,7 @@ def test_every_command_that_a_page_names_exists() -> None:
     wrong = []
     for page in ALL:
         for said in re.findall(
-            r"python -m core(?: --(?:home \S+|quiet|json|as \S+))* ([a-z-]+(?: [a-z-]+)?)",
+            r"python -m core(?: --(?:home \S+|quiet|json|as \S+))* ([a-z][a-z-]*(?: [a-z-]+)?)",
             page.read_text(encoding="utf-8"),
         ):
             first, *rest = said.split()
@@ -119,7 +125,9 @@ def prose(page: Path) -> Iterator[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for paragraph in re.split(r"\n\s*\n|\n(?=- |\d+\. )", text):
         if paragraph.strip() and not paragraph.lstrip().startswith(("|", "#", "!", "<")):
-            yield from (one for one in re.split(r"(?<=[.?!:;]) +", " ".join(paragraph.split())) if len(one.split()) > 2)
+            yield from (
+                one for one in re.split(r"(?<=[.?!:;→]) +", " ".join(paragraph.split())) if len(one.split()) > 2
+            )
 
 
 def test_sentences_are_short() -> None:
