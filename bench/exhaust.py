@@ -1,4 +1,5 @@
-"""`python -m bench.exhaust [MINUTES [DOOR ...]]`: one reader tries to exhaust a server of 2 GB through every door, while five others search.
+"""`python -m bench.exhaust [MINUTES [DOOR ...]]`: a reader and an author try to exhaust a server of 2 GB through every door, while five
+others search.
 
 The server is real and its memory limited by a control group where one can be made (as root), else only watched. The attacker is a
 process of its own, so that its work does not count as the waiting of the five. Everything stays on the loopback and ends by itself.
@@ -7,6 +8,7 @@ process of its own, so that its work does not count as the waiting of the five. 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import random
@@ -15,6 +17,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -30,6 +33,7 @@ from bench.sessions import WORDS, Tab, _wait, starter
 from core import strict
 from core.access import SYSTEM
 from core.bootstrap import App, build
+from core.evaluation.querysets.queryset import QuerySet, Question
 from core.retrieval import config as configs
 from core.settings import load
 from pages.ui.sign_in.cookies import SESSION
@@ -39,6 +43,7 @@ OTHERS, THINKING = 5, 1.0  # people who search, and seconds between two of their
 PATIENCE = 30.0  # seconds after which one of them gives up
 AT_ONCE = 60  # connections of the attacker
 PASSWORD = "a long password of nobody"
+QUERYSET = "exhaust"  # questions that an author has evaluated again and again
 GROUP = Path("/sys/fs/cgroup/memory/concord_exhaust")
 
 
@@ -93,6 +98,14 @@ def resident(process: int) -> int:
     return 0
 
 
+def grouped() -> int:
+    """Bytes of the control group without what the kernel can drop; 0 where there is none."""
+    with suppress(OSError, StopIteration, ValueError):
+        lines = (GROUP / "memory.stat").read_text().splitlines()
+        return int(next(line.split()[1] for line in lines if line.startswith("total_rss ")))
+    return 0
+
+
 # ---------------------------------------------------------------- people
 
 
@@ -130,6 +143,7 @@ class Phase:
     seconds: list[float] = field(default_factory=list)
     errors: Counter[str] = field(default_factory=Counter)
     peak: int = 0
+    group: int = 0  # with the processes that the server started
     got: dict[str, int] = field(default_factory=dict)
 
 
@@ -153,7 +167,7 @@ async def _searcher(url: str, cookie: str, number: int, now: list[Phase], ends: 
 
 @dataclass(frozen=True)
 class Attacker:
-    """A reader with twenty access tokens and a session, and how long they have."""
+    """Somebody with twenty access tokens and a session, and how long they have: a reader, or at the doors of authors an author."""
 
     url: str
     cookie: str
@@ -341,7 +355,147 @@ async def passwords(eve: Attacker) -> None:
     await eve.many(sign_in)
 
 
-DOORS = {door.__name__: door for door in (uploads, strangers, tabs, bodies, box, past, searches, lists, assistants, notes, passwords)}  # fmt: skip
+# ---------------------------------------------------------------- doors of authors
+
+
+async def columns(mal: Attacker) -> None:
+    """Four columns at a time, every passage of each reranked, as knobs and by token."""
+    config = replace(configs.parse("convex-0.5+rerank"), rerank="always", rerank_depth=1000, depth=1000)
+    async with SignedIn(mal.url, mal.cookie) as tab:
+        await tab.start()
+        page = {"Authorization": f"Bearer {tab.token}"}
+
+        async def compare(client: Any, number: int) -> str:
+            shown = [replace(config, alpha=random.random()) for _ in range(4)]
+            if number % 2:
+                asked = {"q": question(number), "config": [strict.canonical(each) for each in shown]}
+                return str((await client.get("/api/v1/compare", params=asked, headers=mal.bearer(number))).status_code)
+            setup = {"query": question(number), "columns": [{"config": strict.plain(each)} for each in shown]}
+            body = {"setup": setup, "run": f"{random.getrandbits(64):x}"}
+            return str((await client.post("/api/playground", json=body, headers=page)).status_code)
+
+        await mal.many(compare)
+
+
+async def converters(mal: Attacker) -> None:
+    """Upload pages in twelve tabs, each with forty small zips of large texts, a hundred Word files and endless lists to read."""
+    brought = [*((f"z{n}.zip", _large_zip()) for n in range(40)), *((f"w{n}.docx", _word()) for n in range(100))]
+    brought += [(f"t{n}.md", b"- a\n" * 200_000) for n in range(20)]
+
+    async def read(client: Any, number: int) -> str:
+        async with SignedIn(mal.url, mal.cookie) as tab:
+            session, widget = await _upload_page(tab)
+            xsrf = (await client.get("/_stcore/health")).cookies.get("_streamlit_xsrf", "")
+            headers = {"Cookie": f"_streamlit_xsrf={xsrf}; {SESSION}={mal.cookie}", "X-Xsrftoken": xsrf}
+            names = []
+            for name, raw in brought:
+                ident = f"{random.getrandbits(64):x}"
+                put = f"/_stcore/upload_file/{session}/{ident}"
+                if (await client.put(put, files={"file": (name, raw)}, headers=headers)).status_code == 204:
+                    names.append((ident, name, len(raw)))
+            await _brought(tab, widget, names)
+            return f"{len(names)} files read"
+
+    await mal.many(read, 12)
+
+
+async def _upload_page(tab: SignedIn) -> tuple[str, str]:
+    """The session of a tab and its box for files."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+    opening, session, widget = BackMsg(), "", ""
+    opening.rerun_script.page_name = "upload"
+    await tab.socket.send(opening.SerializeToString())
+    while True:
+        message = ForwardMsg()
+        message.ParseFromString(await asyncio.wait_for(tab.socket.recv(), PATIENCE))
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            session = message.new_session.initialize.session_id or session
+        elif kind == "delta":
+            widget = message.delta.new_element.file_uploader.id or widget
+        elif kind == "script_finished" and widget:
+            return session, widget
+
+
+async def _brought(tab: SignedIn, widget: str, files: Sequence[tuple[str, str, int]]) -> None:
+    """Have the page read what was brought to it."""
+    from streamlit.proto.BackMsg_pb2 import BackMsg
+
+    message = BackMsg()
+    message.rerun_script.page_name = "upload"
+    state = message.rerun_script.widget_states.widgets.add()
+    state.id = widget
+    for ident, name, size in files:
+        info = state.file_uploader_state_value.uploaded_file_info.add()
+        info.file_id, info.name, info.size = ident, name, size
+    await tab._send(message)
+
+
+def _large_zip() -> bytes:
+    """40 MB of text in less than half a megabyte."""
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED) as archive:
+        for n in range(40):
+            archive.writestr(f"{n}.md", b"".join(random.randbytes(8).hex().encode() + b" x" * 2000 for _ in range(240)))
+    return box.getvalue()
+
+
+def _word(paragraphs: int = 20_000) -> bytes:
+    """A Word file that takes long to convert."""
+    word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    body = "".join(f"<w:p><w:r><w:t>Words {random.random()}</w:t></w:r></w:p>" for _ in range(paragraphs))
+    parts = {
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
+        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+        "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
+    }
+    box = io.BytesIO()
+    with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return box.getvalue()
+
+
+async def proposals(mal: Attacker) -> None:
+    """Changes of 3.5 MB, with texts that take long to read, by API and MCP."""
+    slow = (
+        "| a | b |\n|---|---|\n" + "|b\n" * 30_000,
+        "> - " * 19 + "a\n" + "a|\n" * 4_900,
+        "*a **b " * 6_000,
+        "- a\n" * 4_900,
+    )
+    accept = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+
+    async def propose(client: Any, number: int) -> str:
+        texts = [(slow[n % 4] + "\n\n" + "word " * 9_000 + "\n")[:900_000] for n in range(40)]
+        if number % 3 == 0:
+            given = {"path": f"eve/{random.getrandbits(40):x}.md", "text": slow[number % 4], "why": "so"}
+            asked = {"name": "propose_change", "arguments": {"title": "T", "documents": [given]}}
+            body: Any = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}
+            return str((await client.post("/mcp", json=body, headers=mal.bearer(number) | accept)).status_code)
+        files = [{"path": f"eve/{random.getrandbits(40):x}.md", "text": text} for text in texts]
+        body = {"title": "T", "files": files}
+        return str((await client.post("/api/v1/changes", json=body, headers=mal.bearer(number))).status_code)
+
+    await mal.many(propose, 20)
+
+
+async def jobs(mal: Attacker) -> None:
+    """Evaluations without end."""
+
+    async def run(client: Any, number: int) -> str:
+        body = {"queryset": QUERYSET, "configs": [f"convex-{random.randrange(1000) / 1000:g}"]}
+        return str((await client.post("/api/v1/runs", json=body, headers=mal.bearer(number))).status_code)
+
+    await mal.many(run)
+
+
+READERS = (uploads, strangers, tabs, bodies, box, past, searches, lists, assistants, notes, passwords)
+AUTHORS = (columns, converters, proposals, jobs)
+DOORS = {door.__name__: door for door in (*READERS, *AUTHORS)}
+ROLES = {door.__name__: "author" if door in AUTHORS else "reader" for door in DOORS.values()}
 
 
 # ---------------------------------------------------------------- all of it
@@ -351,9 +505,9 @@ def measure(home: Path, minutes: float, doors: Sequence[str]) -> dict[str, Any]:
     """Every door for its share of the time, after the same time without an attacker."""
     app = starter(home)
     _earlier(app)
-    cookies, eve = _people(app)
+    cookies, attackers = _people(app)
     with limited(home, home / "exhaust.log") as (url, process, grouped):
-        phases = asyncio.run(_run(url, process, cookies, eve, doors, 60 * minutes / len(doors)))
+        phases = asyncio.run(_run(url, process, cookies, attackers, doors, 60 * minutes / len(doors)))
         alive = resident(process) > 0
         group = {name: (GROUP / name).read_text().split() for name in ("memory.max_usage_in_bytes", "memory.failcnt", "memory.oom_control")} if grouped else {}  # fmt: skip
     log = (home / "exhaust.log").read_text(errors="replace")
@@ -371,25 +525,35 @@ def _earlier(app: App, commits: int = 12) -> None:
     app.index.builder.build(app.platform.settings.profile())
 
 
-def _people(app: App) -> tuple[list[str], dict[str, Any]]:
-    """Cookies of five readers, and what the attacker has."""
+def _people(app: App) -> tuple[list[str], dict[str, dict[str, Any]]]:
+    """Cookies of five readers, and what the attacker of each role has."""
     settled = build(load(home=app.settings.home, sign_in="local"))
     people, known = settled.people, {account.id for account in settled.people.accounts.all()}
-    for name in (*(f"reader{n}" for n in range(OTHERS)), "eve"):
+    roles = {**{f"reader{n}": "reader" for n in range(OTHERS)}, "eve": "reader", "mal": "author"}
+    for name, role in roles.items():
         if name not in known:
-            people.accounts.add(SYSTEM, name, name.title(), f"{name}@example.org", "reader", PASSWORD)
+            people.accounts.add(SYSTEM, name, name.title(), f"{name}@example.org", role, PASSWORD)
     enter = lambda name: people.sessions.start(people.accounts.actor(name), SESSION)
-    eve = people.accounts.actor("eve")
-    for token in people.tokens.listed(eve, "eve"):
-        people.tokens.revoke(eve, token.id)
-    tokens = [people.tokens.make(eve, f"t{n} {time.time_ns()}", "propose" if n % 2 else "read")[0] for n in range(20)]
     store = app.knowledge.repository
     days = [commit.id for commit, _ in store.log(store.head(), limit=40)]
-    return [enter(f"reader{n}") for n in range(OTHERS)], {"cookie": enter("eve"), "tokens": tokens, "days": days}
+    asked = tuple(Question(f"q{n}", question(n)) for n in range(200))
+    settled.evaluation.querysets.keep(people.accounts.actor("mal"), QuerySet(QUERYSET, asked))
+    attackers = {
+        role: {"cookie": enter(name), "tokens": _tokens(settled, name), "days": days}
+        for name, role in (("eve", "reader"), ("mal", "author"))
+    }
+    return [enter(f"reader{n}") for n in range(OTHERS)], attackers
+
+
+def _tokens(app: App, name: str) -> list[str]:
+    tokens, who = app.people.tokens, app.people.accounts.actor(name)
+    for token in tokens.listed(who, name):
+        tokens.revoke(who, token.id)
+    return [tokens.make(who, f"t{n} {time.time_ns()}", "propose" if n % 2 else "read")[0] for n in range(20)]
 
 
 async def _run(
-    url: str, process: int, cookies: list[str], eve: dict[str, Any], doors: Sequence[str], seconds: float
+    url: str, process: int, cookies: list[str], attackers: dict[str, Any], doors: Sequence[str], seconds: float
 ) -> list[Phase]:
     now, ends, phases = [Phase("opening")], asyncio.Event(), []
     people = [asyncio.create_task(_searcher(url, cookie, n, now, ends)) for n, cookie in enumerate(cookies)]
@@ -399,7 +563,7 @@ async def _run(
         now[0] = phases[-1]
         watched = asyncio.create_task(_watch(process, phases[-1]))
         if door in DOORS:
-            phases[-1].got = await _attack(url, eve, door, seconds)
+            phases[-1].got = await _attack(url, attackers[ROLES[door]], door, seconds)
         else:
             await asyncio.sleep(seconds)
         watched.cancel()
@@ -414,6 +578,7 @@ async def _run(
 async def _watch(process: int, phase: Phase) -> None:
     while True:
         phase.peak = max(phase.peak, resident(process))
+        phase.group = max(phase.group, grouped())
         await asyncio.sleep(0.2)
 
 
@@ -453,6 +618,7 @@ def _row(phase: Phase) -> dict[str, Any]:
         "p50_ms": round(1000 * median(ordered)),
         "p95_ms": round(1000 * ordered[int(0.95 * len(ordered))]),
         "peak_mb": phase.peak // 1_000_000,
+        "group_mb": phase.group // 1_000_000,
         "got": phase.got,
     }
 

@@ -157,6 +157,21 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     assert f"Co-authored-by: {REVIEWER.name} <{REVIEWER.email}>" in message
 
 
+def test_a_suggestion_that_was_applied_before_commits_named_co_authors_is_its_writers_all_the_same(
+    reviews_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.services.reviews.discussion.co_authored", lambda writer: "")
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    reviews_app.reviews.changes.submit(AUTHOR, number)
+    talk, body = reviews_app.reviews.discussion, "```suggestion\nKeep them 7 years after closing.\n```"
+    made = talk.comment(REVIEWER, number, body, path="finance/records.md", line=8)
+    talk.comment(REVIEWER2, number, "```suggestion\nNobody takes this.\n```", path="finance/records.md", line=8)
+    talk.apply(AUTHOR, number, made.id)
+    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
+        talk.approve(REVIEWER, number)
+    talk.approve(REVIEWER2, number)
+
+
 # ---------------------------------------------------------------- whose it is
 
 

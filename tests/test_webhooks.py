@@ -339,8 +339,25 @@ def test_a_name_that_leads_inside_is_not_called(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: answers)
     monkeypatch.setattr(socket, "create_connection", lambda *_, **__: pytest.fail("it was called"))
     said = WebhookPoster().post("https://rebound.example/hook", b"{}", {})
-    assert (said.state, said.reachable) == ("again", False)
+    assert said.state == "refused"
     assert "private network" in said.note
+
+
+def test_a_name_that_leads_inside_by_now_ends_its_deliveries_at_once_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = small_app(tmp_path / "home", NoProcesses(), url=URL)
+    app.deliveries.webhooks.add(ADMIN, "https://rebound.example/hook", "Ours")
+    inside = [(socket.AF_INET, socket.SOCK_STREAM, 0, "", ("10.0.0.1", 443))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: inside)
+    tell(app, ref="1")
+    tell(app, ref="2")
+    assert app.deliveries.sender.run() == SendReport(failed=1, cancelled=1)
+    first, second = log(app)
+    assert (first.state, first.attempts, second.state) == ("failed", 1, "cancelled")
+    assert "private network" in first.note
+    assert "private network" in second.note
+    assert not app.deliveries.webhooks.listed(ADMIN)[0].active
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch: pytest.MonkeyPatch) -> None:

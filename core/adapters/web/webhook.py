@@ -54,7 +54,7 @@ class WebhookPoster:
         except DeadlineExceeded:
             return connection.answered or Receipt("again", 0, f"no answer within {self.seconds:g} s", reachable=False)
         except ForbiddenAddress:
-            return Receipt("again", 0, _REFUSAL, reachable=False)
+            return Receipt("refused", 0, _REFUSAL)
         except ssl.SSLCertVerificationError as error:
             return Receipt("again", 0, f"its certificate is not trusted ({error.verify_message})", reachable=False)
         except (OSError, http.client.HTTPException, ValueError) as error:

@@ -96,7 +96,7 @@ class ChangeFacts:
             verdicts=_by_change(state.verdicts.of_changes(numbers)),
             requests=_by_change(state.requests.of_changes(numbers)),
             conversations=state.comments.open_conversations(numbers),
-            writers=_by_change(state.audit.writers(numbers)),
+            writers=_by_change([*state.audit.writers(numbers), *state.comments.applied(numbers)]),
             co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 

@@ -23,6 +23,11 @@ _CONVERSATIONS = (
     .where(comments.c.change.in_(_NUMBERS), comments.c.thread == 0, comments.c.resolved == "")
     .group_by(comments.c.change)
 )
+_APPLIED = select(comments.c.change, comments.c.who).where(
+    comments.c.change.in_(bindparam("numbers", expanding=True)),
+    comments.c.applied != "",
+    comments.c.body.contains("```suggestion"),
+)
 _NEWEST = select(func.max(comments.c.id)).where(comments.c.change == bindparam("number"))
 _BY_OTHERS = (
     select(func.count())
@@ -130,6 +135,10 @@ class CommentRows:
     def of_change(self, number: int) -> list[Row]:
         """Oldest first."""
         return self._run.rows(select(comments).where(comments.c.change == number).order_by(comments.c.id))
+
+    def applied(self, numbers: Sequence[int]) -> list[Row]:
+        """Whose suggestions stand in each change. Git says it too, since its commits name co-authors."""
+        return self._run.rows(_APPLIED, numbers=numbers)
 
     def get(self, change: int, number: int) -> Row | None:
         """One comment of a change."""
