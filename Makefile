@@ -43,7 +43,7 @@ setup: $(VENV)/.installed $(VENV)/.torch ## install packages and fetch model wei
 run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501
 	@nice $(MAKE) --silent --no-print-directory $(VENV)/.torch &
 	@$(PY) -m core models fetch
-	@$(PY) -m core init
+	@$(PY) -m core init --sample
 	@$(PY) -m core reindex --words
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 

@@ -398,7 +398,7 @@ def _confidence(sizes: list[int]) -> None:
 
 def _people(sizes: list[int]) -> None:
     measured = people.measure(people.starter(HOME))
-    text = "Forty questions as people ask them (`bench/questions/people.jsonl`), on the starter knowledge base: those with a right document first.\n\n"
+    text = "Forty questions as people ask them (`kb/sample/questions.jsonl`), on the starter knowledge base: those with a right document first.\n\n"
     text += markdown_table(("kind", *measured), list(people.rows(measured)))
     for name, answers in measured.items():
         lines = [[each.question, str(each.rank or "-"), each.first, each.why] for each in people.misses(answers)]

@@ -16,7 +16,7 @@ from core.retrieval.presets import presets
 from core.settings import load
 from core.types import SearchConfig
 
-QUESTIONS = ROOT / "bench" / "questions"
+QUESTIONS = ROOT / "kb" / "sample" / "questions.jsonl"
 BEFORE, AFTER = "convex-0.5, depth 30", "Documents, titles"
 
 
@@ -50,13 +50,13 @@ def starter(home: Path) -> App:
 
 def measure(app: App) -> dict[str, list[AnsweredByPeople]]:
     """Every question under every configuration."""
-    asked = [json.loads(line) for line in (QUESTIONS / "people.jsonl").read_text().splitlines()]
+    asked = [json.loads(line) for line in QUESTIONS.read_text().splitlines()]
     return {name: [_answered(app, row, config) for row in asked] for name, config in configurations().items()}
 
 
 def _answered(app: App, row: Mapping[str, object], config: SearchConfig) -> AnsweredByPeople:
     result = app.search.searcher.search(str(row["text"]), config=config)
-    right = tuple(judgment["path"] for judgment in row["judgments"])  # type: ignore[attr-defined]
+    right = tuple(judged["path"] for judged in row["judgments"] if judged["grade"] >= 2)  # type: ignore[attr-defined]
     found = list(dict.fromkeys(hit.path for hit in result.hits))
     rank = next((place for place, path in enumerate(found, 1) if path in right), 0)
     return AnsweredByPeople(str(row["text"]), str(row["category"]), right, found[0] if found else "", rank, result.confidence, str(row.get("why", "")))  # fmt: skip

@@ -119,6 +119,10 @@ from core.services.reviews.changes import Changes
 from core.services.reviews.diff import ReviewerViews
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
+from core.services.sample.past import Past
+from core.services.sample.sample import JOB as SAMPLE
+from core.services.sample.sample import Sample
+from core.services.sample.script import PastClock
 from core.services.search.answers import Answerer
 from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
@@ -138,7 +142,7 @@ from core.services.upload.statuses import StatusWords
 from core.services.upload.uploads import Uploads
 from core.services.words.house import HouseFiles
 from core.services.words.words import SynonymsAndPins
-from core.settings import ProviderSettings, Settings, node_name
+from core.settings import PROJECT, ProviderSettings, Settings, node_name
 from core.storage.cache.memo import JsonCache
 from core.storage.cache.texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
@@ -347,6 +351,7 @@ class Platform:
     daily: Daily
     follower: RepositorySync
     memory: ProcessMemory
+    sample: Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,8 +384,9 @@ def build(
     clock: Clock | None = None,
     models: Models | None = None,
     processes: Processes | None = None,
+    dated: bool = False,
 ) -> App:
-    """Wire the parts; tests pass their own clock, models and processes."""
+    """Wire the parts; tests pass their own clock, models and processes. With `dated`, commits carry the clock's time."""
     write_privately()
     clock = clock or SystemClock()
     cache_folder = settings.cache or settings.home / "cache"
@@ -392,6 +398,7 @@ def build(
         settings.remote_timeout,
     )
     repository = _repository(settings, access)
+    repository.git.stamp = clock.stamp if dated else None
     opening = partial(open_database, file=settings.home / "app.db")
     database = opening(settings.database)
     ledger = Ledger(database, clock, read_prices(settings.prices, endpoints.free(settings)), settings.monthly_budget)
@@ -531,9 +538,11 @@ def build(
     def built() -> None:
         watches.evaluate()
         gaps.served()
+        sample.start()
         impacts.start()
 
     cluster = lambda address: RayCluster(address, settings, InlineBulk(models))
+    sample = Sample(team_settings, jobs, partial(_past, settings, models, clock))
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built, cluster)
 
     def moved(cause: Actor) -> None:
@@ -702,6 +711,7 @@ def build(
                         ANSWERS: answers.work,
                         JOB: impacts.work,
                         REMOTE: remotes.work,
+                        SAMPLE: sample.work,
                         "experiment": experiments.work,
                         "check-model": checker.work,
                         **index_jobs.works(),
@@ -716,6 +726,7 @@ def build(
             daily,
             RepositorySync(repository, database, lambda: (merger.repair(), index_jobs.catch_up())),
             memory,
+            sample,
         ),
     )
 
@@ -822,6 +833,31 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     other = build(alone, models=app.models.registry)
     other.platform.workspace.create()
     return other
+
+
+def _past(settings: Settings, models: Models, clock: Clock) -> Past:
+    """The same workspace with a clock that can be set back; what happens there starts no job."""
+    back = PastClock(clock)
+    app = build(replace(settings, workers=0), clock=back, models=models, dated=True)
+    app.reviews.merger.merged = app.reviews.changes.rewritten = lambda actor: None
+    return Past(
+        PROJECT / "kb",
+        back,
+        app.people.accounts,
+        app.knowledge.documents,
+        app.reviews.changes,
+        app.reviews.discussion,
+        app.reviews.merger,
+        app.words.house,
+        app.inbox.watches,
+        app.knowledge.gaps,
+        app.knowledge.feedback,
+        app.search.queries,
+        app.evaluation.querysets,
+        app.evaluation.runs,
+        app.tuning.production,
+        app.tuning.confidence,
+    )
 
 
 def _scratch_workspace(

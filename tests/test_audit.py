@@ -100,7 +100,10 @@ IN_THE_LOG = {"deliveries.sender": "send"}  # every attempt has its own line in 
 BY_THE_BACKUP = {"platform.backups": "download upload"}  # `take` and `restore`, which they call, have the line
 LEFT_OVERS = {"index.following": "collect"}  # what nothing names any more
 BY_THE_JOB = {"platform.workers": "run"}  # the jobs that it does have their lines
-BY_THE_IMPORT = {"knowledge.documents": "import_folder save"}  # called inside `importing`, which has the line
+BY_THE_IMPORT = {  # called inside `importing`, which has the line; or call it
+    "knowledge.documents": "import_folder save",
+    "platform.sample": "begin",
+}
 IN_THE_LEDGER = {"search.answerer": "answer ask plain"}  # every call of a model has its own line there
 
 

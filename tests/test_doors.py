@@ -260,6 +260,7 @@ USE_CASES = {
     "platform.daily": {"run": UPKEEP},
     "platform.memory": {"relieve require_room": UPKEEP},
     "platform.follower": {"look run": UPKEEP},
+    "platform.sample": {"begin": "import documents", "here": EVERYBODY, "start": UPKEEP, "work": INNER},
     "platform.jobs": {
         "listed show": "see jobs",
         "log": "see the log of a job",
@@ -269,7 +270,7 @@ USE_CASES = {
     "platform.workers": {"run": "work on a job", "waiting": "see jobs"},
     "platform.settings": {
         "confidence production profile prompt prompts questions start": EVERYBODY,
-        "original decline declined set_confidence set_questions set_statuses statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
+        "original decline declined set_confidence set_questions set_sample set_statuses sample statuses add_profile add_prompt check_free evidence head make_default profiles remove_profile promote promotions": INNER,
     },
 }
 # What stands in a room and is no use case, with what doors may ask of it: nothing that anybody would have to hide.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,18 @@ STORE = "s3://"
 
 def register(add: Any) -> None:
     new = add("init", init)
-    new.add_argument(
-        "--from", dest="source", type=Path, help="a folder of Markdown (default: the starter knowledge base)"
+    first = new.add_mutually_exclusive_group()
+    first.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        help="a folder of Markdown (default: the documents of the starter knowledge base)",
+    )
+    first.add_argument("--empty", action="store_true", help="begin without documents")
+    first.add_argument(
+        "--sample",
+        action="store_true",
+        help="the starter knowledge base with half a year of changes, questions and measurements",
     )
     new.add_argument(
         "--new-database", action="store_true", help="start a new database where the old one is lost beyond recovery"
@@ -70,14 +81,18 @@ def init(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     imported = None
     if options.source and not source.is_dir():
         raise NotFound(f"There is no folder {str(source)!r}.")
-    app.platform.settings.start(actor.person)
     app.knowledge.repository.follow()
-    if not app.knowledge.repository.head():
+    if options.sample and not app.knowledge.repository.head() and settings.sign_in == "demo":
+        app.platform.sample.begin(actor, terminal.progress)
+    app.platform.settings.start(actor.person)
+    if not app.knowledge.repository.head() and not options.empty:
         first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
         saving = partial(app.reviews.merger.importing, actor, source.name)
         imported = app.knowledge.documents.import_folder(
             SYSTEM, source, first, progress=terminal.progress, saving=saving
         )
+        if not options.source:
+            imported = replace(imported, skipped=())  # the script of the sample
     value = {
         "home": str(settings.home),
         "commit": app.knowledge.repository.head(),

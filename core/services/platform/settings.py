@@ -33,6 +33,7 @@ _QUESTIONS = "questions.yaml"
 _PROMPTS = "prompts.yaml"
 _STATUSES = "statuses.yaml"
 _CONFIDENCE = "confidence.yaml"
+_SAMPLE = "sample.yaml"
 MAX_DAYS, MAX_FIRST = 3650, 20
 
 BUILT_IN: tuple[Profile, ...] = tuple(
@@ -125,6 +126,7 @@ class TeamSettings:
         self._statuses = lru_cache(maxsize=8)(lambda head: Frozen(self._parse(head, _STATUSES).get("words") or {}))
         self._prompts = lru_cache(maxsize=8)(self._prompts_at)
         self._confidence = lru_cache(maxsize=8)(self._confidence_at)
+        self._sample = lru_cache(maxsize=8)(lambda head: str(self._parse(head, _SAMPLE).get("state", "")))
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
     def profiles(self) -> tuple[Profile, ...]:
@@ -252,6 +254,15 @@ class TeamSettings:
         kept = [strict.plain(prompt) for prompt in (*self.prompts(), tuned)]
         self._write(_PROMPTS, {"prompts": kept}, author, f"Keep the prompt {tuned.title}")
         return tuned
+
+    def sample(self) -> str:
+        """How much of the sample's past was played: "begun", "whole", or "" for a knowledge base that is no sample."""
+        return self._sample(self.head())
+
+    def set_sample(self, state: str, author: Person) -> None:
+        """Remember it, with the settings, because it is as old as they are."""
+        if state != self.sample():
+            self._write(_SAMPLE, {"state": state}, author, "Play the past of the sample")
 
     def evidence(self) -> Mapping[str, Any]:
         """What the newest promotion was based on; empty before the first."""

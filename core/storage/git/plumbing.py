@@ -51,6 +51,7 @@ class Plumbing:
         self.path = path
         self.publish: Publish | None = None  # moves a ref where others see it, before it moves here
         self.catch_up: Callable[[], object] | None = None  # brings what others made
+        self.stamp: Callable[[], str] | None = None  # the time of a commit; git's own without one
         self._own = threading.local()
 
     def ask(
@@ -148,6 +149,8 @@ class Plumbing:
             "GIT_COMMITTER_NAME": APP.name,
             "GIT_COMMITTER_EMAIL": APP.email,
         }
+        if self.stamp:
+            who["GIT_AUTHOR_DATE"] = who["GIT_COMMITTER_DATE"] = self.stamp()
         options = [option for parent in parents for option in ("-p", parent)]
         out = self.ask("commit-tree", tree, *options, stdin=_printable(message).encode(), env=who)
         return out.decode().strip()

@@ -1,0 +1,194 @@
+"""Plays the script of the sample with the use cases that people use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core.access import Actor
+from core.curation.review.diffs import lines
+from core.curation.words.pins import Pin
+from core.errors import NotFound
+from core.ports import Progress
+from core.retrieval.presets import presets, spell
+from core.services.evaluation.querysets import QuerySets
+from core.services.evaluation.runs import Runs
+from core.services.inbox.watches import Watches
+from core.services.knowledge.documents import Documents
+from core.services.knowledge.feedback import FeedbackBoard
+from core.services.knowledge.gaps import Gaps
+from core.services.people.accounts import Accounts
+from core.services.reviews.changes import Change, Changes
+from core.services.reviews.discussion import Discussion
+from core.services.reviews.merge import Merger
+from core.services.sample.script import FOLDER, Deed, PastClock, Script, edited, first_texts, read
+from core.services.search.queries import QueryLog
+from core.services.tuning.confidence import ConfidenceTuning
+from core.services.tuning.production import ProductionSettings
+from core.services.words.words import SynonymsAndPins
+
+READER = "reader"  # who asks, where the script names nobody
+
+
+@dataclass(slots=True)
+class Past:
+    """The use cases of a workspace whose clock can be set back."""
+
+    kb: Path
+    clock: PastClock
+    accounts: Accounts
+    documents: Documents
+    changes: Changes
+    discussion: Discussion
+    merger: Merger
+    words: SynonymsAndPins
+    watches: Watches
+    gaps: Gaps
+    feedback: FeedbackBoard
+    queries: QueryLog
+    querysets: QuerySets
+    runs: Runs
+    production: ProductionSettings
+    confidence: ConfidenceTuning
+    numbers: dict[str, int] = field(default_factory=dict)  # of changes, as the script calls them
+
+    @property
+    def script(self) -> Script:
+        return read(self.kb, VERBS)
+
+    def play(self, deeds: Sequence[Deed], progress: Progress) -> None:
+        """One deed after the other, each by its person on its day."""
+        for n, deed in enumerate(deeds, 1):
+            self.clock.set(deed.days)
+            VERBS[deed.verb](self, self.accounts.actor(deed.who or READER), deed.what, deed.more)
+            progress(n, len(deeds), "Playing the past")
+
+    # ------------------------------------------------------------ documents and changes
+
+    def begin(self, actor: Actor, message: str, more: Mapping[str, Any]) -> None:
+        self.production.team_settings.start(actor.person)
+        files = first_texts(self.kb, self.script)
+        self.merger.importing(actor, message, lambda: self.documents.save(actor, files, [], message))
+
+    def propose(self, actor: Actor, title: str, more: Mapping[str, Any]) -> Change:
+        files = {more["adds"]: more["text"]} if "adds" in more else dict(self._edits(more["edits"]))
+        written: dict[str, bytes | None] = {path: text.encode() for path, text in files.items()}
+        change = self.changes.propose(actor, title, written, more["why"])
+        self.numbers[more.get("change", "")] = change.id
+        return change
+
+    def _edits(self, edits: Mapping[str, Any]) -> dict[str, str]:
+        return {
+            path: edited(self.documents.show(path).text, parts if isinstance(parts, list) else [parts])
+            for path, parts in edits.items()
+        }
+
+    def merged(self, actor: Actor, title: str, more: Mapping[str, Any]) -> None:
+        edit = {name: more[name] for name in ("was", "now")}
+        self._land(actor, self.propose(actor, title, {**more, "edits": {more["path"]: edit}}), more["reviewer"])
+
+    def _land(self, actor: Actor, change: Change, reviewer: str) -> None:
+        self.changes.submit(actor, change.id, [reviewer])
+        self.discussion.approve(self.accounts.actor(reviewer), change.id)
+        self.merger.merge(actor, change.id)
+
+    def synonyms(self, actor: Actor, texts: Sequence[str], more: Mapping[str, Any]) -> None:
+        self._land(actor, self.words.add(actor, texts), more["reviewer"])
+
+    def pin(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
+        pin = Pin(question, more["document"], more["section"], tuple(more["also"]))
+        self._land(actor, self.words.pin(actor, pin), more["reviewer"])
+
+    def submit(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
+        self.changes.submit(actor, self.numbers[change], more["reviewers"])
+
+    def approve(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
+        self.discussion.approve(actor, self.numbers[change], more["note"])
+
+    def comment(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
+        number = self.numbers[change]
+        proposed = self.changes.get(number)
+        path = proposed.documents[0].path
+        text = self.documents.repository.read(proposed.head, path).decode()
+        line = next(n for n, words in enumerate(lines(text), 1) if words.startswith(more["line"]))
+        self.discussion.comment(actor, number, more["text"], path=path, line=line)
+
+    def reply(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
+        number = self.numbers[change]
+        last = [comment for comment in self.discussion.comments(actor, number) if not comment.thread][-1]
+        self.discussion.comment(actor, number, more["text"], thread=last.id)
+
+    # ------------------------------------------------------------ readers
+
+    def watch(self, actor: Actor, what: str, more: Mapping[str, Any]) -> None:
+        self.watches.watch(actor, more.get("kind", "document"), what)
+
+    def give_feedback(self, actor: Actor, kind: str, more: Mapping[str, Any]) -> None:
+        self.feedback.give(actor, more["path"], kind, more["note"])
+
+    def answer(self, actor: Actor, number: int, more: Mapping[str, Any]) -> None:
+        self.feedback.close(actor, number, more["note"])
+
+    def gap(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
+        self.gaps.report(actor, question, more.get("note", ""))
+
+    def close(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
+        gap = next((gap for gap in self.gaps.open(actor) if gap.query == question), None)
+        if gap is None:
+            raise NotFound(f"Nobody asked {question!r}.")
+        self.gaps.close(actor, gap.id)
+
+    def asked(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
+        """The same question on one day after the other; some of those who asked went on to a document."""
+        first = self.clock.days
+        for n in range(more["times"]):
+            self.clock.set(first - n)
+            self.queries.keep(actor, question, opened=n < more.get("opened", 0))
+
+    # ------------------------------------------------------------ measuring
+
+    def queryset(self, actor: Actor, name: str, more: Mapping[str, Any]) -> None:
+        if "file" in more:
+            self.querysets.read(actor, self.kb / FOLDER / more["file"], "jsonl", name)
+        else:
+            self.querysets.from_frontmatter(actor, name)
+
+    def measure(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
+        self.runs.measure(actor, queryset, [("", _spelled(config)) for config in more["configs"]])
+
+    def promote(self, actor: Actor, config: str, more: Mapping[str, Any]) -> None:
+        run = self.runs.measure(actor, more["queryset"], [("", _spelled(config))])[0].id if "queryset" in more else ""
+        self.production.promote(actor, run, config="" if run else _spelled(config), reason=more.get("reason", ""))
+
+    def threshold(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
+        self.confidence.choose(actor, queryset, reason=more.get("reason", ""))
+
+
+def _spelled(config: str) -> str:
+    """A preset by its title, or a configuration by its name."""
+    return spell(presets()[config]) if config in presets() else config
+
+
+VERBS: Mapping[str, Callable[[Past, Actor, Any, Mapping[str, Any]], object]] = {
+    "begin": Past.begin,
+    "propose": Past.propose,
+    "merged": Past.merged,
+    "synonyms": Past.synonyms,
+    "pin": Past.pin,
+    "submit": Past.submit,
+    "approve": Past.approve,
+    "comment": Past.comment,
+    "reply": Past.reply,
+    "watch": Past.watch,
+    "feedback": Past.give_feedback,
+    "answer": Past.answer,
+    "gap": Past.gap,
+    "close": Past.close,
+    "asked": Past.asked,
+    "queryset": Past.queryset,
+    "runs": Past.measure,
+    "promote": Past.promote,
+    "threshold": Past.threshold,
+}

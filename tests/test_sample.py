@@ -1,0 +1,144 @@
+"""The sample: a past that is played the same way every time and ends at the documents that people read."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import date, datetime
+from pathlib import Path
+
+import pytest
+
+from core.access import SYSTEM
+from core.bootstrap import App
+from core.errors import Corrupt, Refused
+from core.services.sample.past import VERBS
+from core.services.sample.script import PastClock, edited, first_texts, read
+from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, kb_settings, small_app, sql
+
+KB = ROOT / "kb"
+SCRIPT = read(KB, VERBS)
+QUICK = [deed for deed in SCRIPT.later if deed.verb not in ("runs", "promote", "threshold")]
+
+
+def begun(home: Path) -> App:
+    app = small_app(home)
+    app.platform.sample.begin(demo("admin"))
+    return app
+
+
+@pytest.fixture(scope="module")
+def sample_app(tmp_path_factory: pytest.TempPathFactory) -> App:
+    return begun(tmp_path_factory.mktemp("sample") / "home")
+
+
+def test_the_past_ends_at_the_documents_in_kb(sample_app: App) -> None:
+    now = {document.path: document.text for document in sample_app.knowledge.documents.all()}
+    assert now == {path.relative_to(KB).as_posix(): path.read_text() for path in KB.rglob("*.md")}
+    assert len(sample_app.knowledge.repository.log("main")) >= 9, "the import and what was merged since"
+
+
+def test_every_state_of_a_change_is_there(sample_app: App) -> None:
+    changes = sample_app.reviews.changes.all()
+    assert {"draft", "in review", "approved", "merged"} == {change.state for change in changes}
+    assert [change.title for change in changes if change.conflicts] == ["Pay 70 cents a mile"]
+    talked = next(change for change in changes if change.title == "Pay more for internet at home")
+    comments = sample_app.reviews.discussion.comments(demo("reviewer"), talked.id)
+    assert [bool(comment.suggestion) for comment in comments] == [False, False, True]
+    assert all(comment.line for comment in comments if not comment.thread)
+    unread = [message.kind for message in sample_app.inbox.messages.listed(demo("author2"))]
+    assert "mentioned" in unread
+
+
+def test_dates_are_relative_to_today_and_in_git_too(sample_app: App) -> None:
+    dates = [step.when[:10] for step, _ in sample_app.knowledge.repository.log("main")]
+    assert (dates[0], dates[-1]) == ("2026-11-03", "2026-05-17"), "12 and 182 days before 2026-11-15"
+    assert dates == sorted(dates, reverse=True)
+    stamps = [row[0] for row in sql(sample_app, "SELECT at FROM audit")]
+    assert max(stamps) < "2026-11-15"
+
+
+def test_the_same_day_gives_the_same_past(sample_app: App, tmp_path: Path) -> None:
+    other = begun(tmp_path / "home")
+    assert told(other) == told(sample_app)
+
+
+def told(app: App) -> list[object]:
+    """Every branch, and every row that somebody reads."""
+    repository = app.knowledge.repository
+    heads = [repository.head(name) for name in ("main", "settings")]
+    heads += [repository.head(f"change/{number}") for number in range(1, 20)]
+    tables = (
+        "changes",
+        "comments",
+        "verdicts",
+        "review_requests",
+        "audit",
+        "messages",
+        "feedback",
+        "watches",
+        "queryset_questions",
+        "queryset_judgments",
+    )
+    return [heads, *(sql(app, f"SELECT * FROM {table}") for table in tables)]
+
+
+def test_nothing_waits_to_be_done_after_it(sample_app: App) -> None:
+    assert not sample_app.platform.jobs.recent(), "an index is built when the app starts"
+
+
+def test_it_begins_in_an_empty_workspace_alone(sample_app: App) -> None:
+    assert sample_app.platform.sample.here()
+    with pytest.raises(Refused, match="empty workspace"):
+        sample_app.platform.sample.begin(demo("admin"))
+
+
+def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path) -> None:
+    home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
+    app = small_app(home)
+    app.index.builder.build(app.platform.settings.profile())
+    past = app.platform.sample._past()
+    past.play(QUICK, lambda *_: None)
+    gaps = app.knowledge.gaps.counts(demo("author"))[""]
+    assert (gaps.open, gaps.closed, gaps.days) == (2, 1, 6)
+    assert app.search.queries.most_asked(1)[0].question == "vpn wont connect"
+    assert app.search.queries.totals().opened == 31
+
+
+@pytest.mark.slow
+def test_it_is_measured_and_promoted_with_evidence(tmp_path: Path) -> None:
+    """With the bundled model, as `make run` does it."""
+    app = build(kb_settings(tmp_path / "home"), clock=FixedClock(), processes=NoProcesses())
+    app.platform.workspace.create()
+    app.platform.sample.begin(demo("admin"))
+    app.index.builder.build(app.platform.settings.profile())
+    app.platform.sample.work({}, lambda *_: None)
+    newest, oldest = app.platform.settings.promotions()
+    assert (newest.evidence["verdict"], newest.evidence["queryset"], oldest.production.config.legs) == (
+        "better",
+        "answers",
+        ("bm25",),
+    )
+    assert len(app.evaluation.runs.all("typed")) == len(app.evaluation.runs.all("answers")) == 5
+    assert app.platform.settings.confidence().evidence["queryset"] == "answers"
+    broken = next(change for change in app.reviews.changes.all() if change.title == "Shorten the service desk FAQ")
+    assert any(shift.after > shift.before for shift in app.reviews.impacts.measure(SYSTEM, broken.id).shifts)
+    app.platform.sample.work({}, lambda *_: None)
+    assert len(app.platform.settings.promotions()) == 2, "played once"
+
+
+def test_the_first_texts_differ_where_something_was_merged_since() -> None:
+    texts = first_texts(KB, SCRIPT)
+    changed = {path for path, raw in texts.items() if raw.decode() != (KB / path).read_text()}
+    assert changed == {deed.more["path"] for deed in SCRIPT.past if deed.verb == "merged"}
+
+
+def test_an_edit_of_words_that_are_not_there_is_refused() -> None:
+    with pytest.raises(Corrupt, match="not in the document"):
+        edited("text", [{"was": "other", "now": "words"}])
+
+
+def test_a_minute_passes_between_two_looks_at_the_clock() -> None:
+    clock = PastClock(FixedClock("2026-11-15"))
+    clock.set(3)
+    first, second = (datetime.fromisoformat(clock.stamp()) for _ in range(2))
+    assert ((second - first).seconds, first.hour, clock.today()) == (60, 9, date(2026, 11, 12))
