@@ -2,7 +2,7 @@
 
 The cascade study takes capitalised phrases and numbers. Here words that are capital only because of where they stand
 (sentences, clauses, cells, labels, menus) are told from names, identifiers stay whole, addresses and tags are left out,
-and an acronym explained in brackets is the same entity as its long form. docs/graph.md has the figures.
+and an acronym explained in brackets is the same entity as its long form. docs/research/methods.md has the figures.
 """
 
 from __future__ import annotations
