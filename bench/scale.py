@@ -12,6 +12,8 @@ from bench import report
 from bench.measure import markdown_table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "scale.md"
+WORDS, CODES = 247, 392  # bytes a chunk in a Lance table: its words, and a byte for each of 384 dimensions with an id
+HOT = WORDS + CODES
 SIZES = (200_000, 10_000_000, 1_000_000_000)
 HOURS = 730  # of a month
 
@@ -55,25 +57,25 @@ def inputs() -> dict[str, Input]:
     built, real = table("building")[-1], table("embedding-sampled")[-1]
     chunks = number(built["chunks"])
     dense = [row for row in _legs("dense") if row["way"] == "concord"][-1]
-    smaller, larger = [row for row in _legs("bm25") if row["way"] == "LanceDB FTS"][-2:]
-    slope = (number(larger["CPU p50 ms"]) - number(smaller["CPU p50 ms"])) / 1e3
+    edited = [row for row in table("edits") if row["one edit CPU s"]][-2]
+    smaller, larger = [row for row in table("lance", which=0) if row["search"] == "recommended"][-2:]
+    slope = (number(larger["LanceDB CPU ms"]) - number(smaller["LanceDB CPU ms"])) / 1e3
     slope /= number(larger["chunks"]) - number(smaller["chunks"])
-    between = (
-        f"measured at {smaller['chunks']} and {larger['chunks']} chunks, taken as linear (Search beside the peers)"
-    )
+    lance = "A profile in LanceDB beside the exact one"
+    between = f"measured at {smaller['chunks']} and {larger['chunks']} chunks, taken as linear ({lance})"
     own = next(row for row in table("api") if row["way"] == "`/api/v1/search`")
     ray, parts = table("ray", which=0), table("ray")
     at = f"measured at {built['chunks']} chunks"
     given = [
         Input("image", number(built["index MB"]) * 1e6 / chunks, "bytes a chunk of an exact index", f"{at} (Indexing)"),
         Input("build", number(built["full CPU s"]) / chunks, "CPU s a chunk to chunk, analyse and write", f"{at} (Indexing)"),
-        Input("edit", number(built["one edit CPU s"]), "CPU s of one edit", f"{at} (Indexing)"),
+        Input("edit", number(edited["one edit CPU s"]), "CPU s of one edit, without embedding", f"measured at {edited['chunks']} (One edit of a large index)"),
         Input("exact", number(dense["CPU p50 ms"]) / 1e3 / number(dense["chunks"]), "CPU s a chunk and query, exact vectors", f"measured at {dense['chunks']} chunks, linear (Search beside the peers)"),
-        Input("fts", number(smaller["CPU p50 ms"]) / 1e3, "CPU s a query, words in LanceDB", f"measured at {smaller['chunks']} chunks (Search beside the peers)"),
-        Input("fts_more", slope, "CPU s more for each further chunk", between),
+        Input("search", number(smaller["LanceDB CPU ms"]) / 1e3, "CPU s of a recommended search in LanceDB", f"measured at {smaller['chunks']} chunks ({lance})"),
+        Input("search_more", slope, "CPU s more for each further chunk", between),
         Input("embed", number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]), "CPU s to embed a chunk, default model", "measured, Xeon with VNNI (A large index with the default model)"),
         Input("request", number(own["CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
-        Input("lance", 2461.0, "bytes a chunk in a Lance table with its indexes", "measured once at 20,000 chunks: data 2,121, words 247, IVF_RQ 67, keys 26"),
+        Input("lance", 2121.0 + WORDS + CODES + 26, "bytes a chunk in a Lance table with its indexes", f"measured once at 20,000 chunks: data 2,121, words {WORDS}, keys 26; codes of vectors {CODES}, a byte a dimension (IVF_SQ) and an id"),
         Input("lance_fts", 24e-6, "CPU s a chunk to index words in Lance", "measured once at 400,000 chunks"),
         Input("versions", 1.5, "times the data, for versions that are not collected yet", "assumed"),
         Input("characters", 730.0, "characters of Markdown a chunk", "measured on public handbooks"),
@@ -119,11 +121,11 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     yield "CPU of one exact search", "N x exact", lambda n: duration(n * g["exact"])
     yield "**a Lance table** on the store", "N x lance x versions", lambda n: size(n * g["lance"] * g["versions"])
     yield "two copies in a store of one's own", "twice that", lambda n: size(2 * n * g["lance"] * g["versions"])
-    yield "its hot part: words and codes of vectors", "N x (247 + 67) bytes", lambda n: size(n * 314)
+    yield "its hot part: words and codes of vectors", f"N x ({WORDS} + {CODES}) bytes", lambda n: size(n * HOT)
     yield (
         "read for one vector query, 20 of sqrt(N) cells",
-        "20 x sqrt(N) x 67 bytes",
-        lambda n: size(20 * cells(n) * 67),
+        f"20 x sqrt(N) x {CODES} bytes",
+        lambda n: size(20 * cells(n) * CODES),
     )
     yield "**embedding** on processors", "N x embed", lambda n: core_hours(n * g["embed"])
     yield "… in 24 hours", "N x embed / 86,400", lambda n: f"cores: {math.ceil(n * g['embed'] / 86_400):,}"
@@ -151,17 +153,17 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     )
     yield (
         "cores for searching, Lance",
-        "load x (request + fts + N x fts_more + cells) / busy",
+        "load x (search + N x search_more) / busy",
         lambda n: f"{math.ceil(g['load'] * _lance_query(n, g) / g['busy']):,}",
     )
     yield (
         "CPU of one search, Lance",
-        "request + fts + N x fts_more + cells",
+        "search + N x search_more",
         lambda n: duration(_lance_query(n, g)),
     )
     yield (
         "nodes of an engine with shards, two replicas",
-        "2 x N x (314 + 384) bytes / 32 GB",
+        f"2 x N x {HOT} bytes / 32 GB",
         lambda n: f"{_shards(n):,}",
     )
     yield "**a month, exact**, three nodes", "cores, memory, disk", lambda n: money(_month_exact(n, g))
@@ -174,13 +176,13 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
 
 
 def _lance_query(n: int, g: dict[str, float]) -> float:
-    """CPU s of a search in Lance: the node, the words, and the codes of 20 cells and sqrt(N) centres."""
-    return g["request"] + g["fts"] + n * g["fts_more"] + 2 * 384 * (20 + 1) * math.sqrt(n) / g["flops"]
+    """CPU s of a recommended search in Lance, as a line through what was measured."""
+    return g["search"] + n * g["search_more"]
 
 
 def _shards(n: int) -> int:
     """Nodes of an engine that keeps words and vectors of one byte a dimension in memory, each shard twice."""
-    return 2 * math.ceil(n * (314 + 384) / 32e9)
+    return 2 * math.ceil(n * HOT / 32e9)
 
 
 def _month_exact(n: int, g: dict[str, float]) -> float:
@@ -193,7 +195,7 @@ def _month_exact(n: int, g: dict[str, float]) -> float:
 def _month_lance(n: int, g: dict[str, float]) -> float:
     cores = max(g["smallest"], g["load"] * _lance_query(n, g) / g["busy"])
     stored = n * g["lance"] * g["versions"] / 1e9 * g["gb_store"]
-    return cores * g["core_hour"] * HOURS + stored + 3 * n * 314 / 1e9 * g["gb_nvme"]
+    return cores * g["core_hour"] * HOURS + stored + 3 * n * HOT / 1e9 * g["gb_nvme"]
 
 
 def size(count: float) -> str:
@@ -250,10 +252,10 @@ ENGINES = """## Which engine from where on
 | chunks | engine behind the port `Index` | what ends it | proved here |
 |---|---|---|---|
 | up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
-| to about 100 million | the Lance profile: one table on the store, every node answers every query | one writer at a time per table ({rate:.0f} documents a second when each is a commit of its own: load in batches); posting lists of common words | its parts, from 20,000 to 400,000; the rest is this arithmetic |
+| where vectors no longer fit in memory | the Lance profile: one table on the store, every node answers every query | it saves memory, not time: {lance_200k} of CPU a search at 200,000, {lance_10m} at 10 million if that stays a line; one writer at a time per table ({rate:.0f} documents a second, each a commit of its own: load in batches) | to 200,000; the rest is this arithmetic |
 | beyond, or thousands of searches a second | an engine that spreads one query over shards: OpenSearch, Vespa, Milvus, LanceDB Enterprise | money and operation | no: none could be run here. It is another adapter of `Index` with `bm25`, `dense`, filters and passages; pipeline, evaluation and pages stay |
 
-What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../store.md). What grows with documents
+What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../cluster.md#the-store). What grows with documents
 is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
 that size is many repositories and many workspaces before it is one index. That is assumed, not measured.
 """
@@ -269,6 +271,8 @@ def page() -> str:
     engines = ENGINES.format(
         exact_500k=duration(500_000 * g["exact"]),
         exact_10m=duration(10_000_000 * g["exact"]),
+        lance_200k=duration(_lance_query(200_000, g)),
+        lance_10m=duration(_lance_query(10_000_000, g)),
         rate=1 / g["commit"],
         docs_10m=f"{10_000_000 / g['document']:,.0f}",
         docs_1b=f"{1_000_000_000 / g['document']:,.0f}",

@@ -112,6 +112,12 @@ def test_people_get_lines_and_an_explanation(run: Any) -> None:
         (("jobs", "log", "77"), "There is no job 77"),
         (("eval", "beir", "/does/not/exist"), "There is no"),
         (("eval", "beir", "/does/not/exist", "--limit", "-1"), "from 0 up"),
+        (("token", "add", "t"), "Say whose access token it is: --as YOU"),
+        (("search", "cash", "--as-of", "2130-01-01"), "2130-01-01 is in the future"),
+        (("audit", "list", "--since", "yesterday"), "'yesterday' is no time"),
+        (("database", "move", "mysql://x"), "The address of a database must look like postgresql://"),
+        (("tune", "promote"), "Name the run to promote, as eval runs lists it"),
+        (("rate", "cash", "maybe"), "'maybe' is no rating"),
     ],
 )
 def test_refusals_exit_1_with_a_sentence_on_standard_error(run: Any, arguments: tuple[str, ...], sentence: str) -> None:

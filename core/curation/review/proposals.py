@@ -43,7 +43,7 @@ def check_file(path: str, raw: bytes) -> bytes:
 def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
     """Files that may go into a change; errors name the path. Frontmatter is checked later, before review."""
     if not files:
-        raise BadInput("There is nothing to save. Name at least one document.")
+        raise BadInput("There is nothing to save. Name at least one document and its text.")
     if len(files) > MAX_FILES:
         raise BadInput(f"{len(files):,} documents are too many for one change; the limit is {MAX_FILES:,}.")
     checked: dict[str, bytes | None] = {}

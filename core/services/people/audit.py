@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import Actor, require
+from core.errors import BadInput
 from core.ports import Clock
 from core.spreadsheet import csv_text
 
@@ -71,6 +73,7 @@ class Audit:
     ) -> tuple[AuditEntry, ...]:
         """Matching entries, newest first."""
         require(actor, "see the audit")
+        _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
         return tuple(AuditEntry(**row) for row in rows)
 
@@ -88,6 +91,17 @@ class Audit:
         lost = named - stored
         for commit in sorted(lost - self.repository.ancestors(self.repository.head()) if lost else ()):
             yield f"commit {commit[:12]} is in the audit but not in the repository"
+
+
+def _check_time(since: str) -> None:
+    """Refuse what no entry could be compared with.
+
+    >>> _check_time("2026-03-31")
+    """
+    try:
+        datetime.fromisoformat(since or "2026-03-31")
+    except ValueError:
+        raise BadInput(f"{since!r} is no time. Write it like 2026-03-31 or 2026-03-31T17:00.") from None
 
 
 def as_csv(entries: tuple[AuditEntry, ...]) -> str:

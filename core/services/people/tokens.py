@@ -117,6 +117,10 @@ class Tokens:
 
     def _owner(self, actor: Actor, name: str) -> Account:
         require(actor, "manage their own account" if name == actor.id else "manage accounts")
+        if name == actor.id and self.database.accounts.get(name) is None:
+            raise BadInput(
+                "Say whose access token it is: --as YOU for your own, or --account NAME of a service or agent."
+            )
         owner = self.accounts.get(name)
         if owner.id != actor.id and owner.kind == PERSON:
             raise Refused(

@@ -127,7 +127,7 @@ class Pools:
         """Say whether an answer was good; saying it again replaces what one said."""
         require(actor, "judge passages")
         if rating not in RATINGS:
-            raise BadInput(f"An answer is good: {', '.join(RATINGS)}.")
+            raise BadInput(f"{rating!r} is no rating. Say whether the answer was good: {', '.join(RATINGS)}.")
         if len(note) > _NOTE:
             raise BadInput(f"The note has {len(note):,} characters; the limit is {_NOTE:,}.")
         given = {"query": words_of(query), "kind": _known(shown.kind), "judge": actor.id, "rating": rating}

@@ -98,6 +98,10 @@ class Searcher:
         if self.past is None:
             raise Unavailable("Only the documents of now can be searched here.")
         past = self.past(as_of, profile)
+        if past.moment.day > self.clock.today():
+            raise BadInput(
+                f"{past.moment.day} is in the future. Name a day that has been, such as {self.clock.today()}."
+            )
         return past.index, past.moment.day
 
     def index(self, profile: str = "", *, words: bool = False) -> Index:

@@ -104,7 +104,9 @@ class ProductionSettings:
         seen = self.team_settings.head()
         compared = self.evidence(actor, run, measure) if run else None
         if not run and not config and not profile:
-            raise BadInput("Name a run, or a configuration with a reason.")
+            raise BadInput(
+                "Name the run to promote, as eval runs lists it; or a configuration (--config) with a reason (--reason)."
+            )
         guards = self.guardrails(actor, run, measure) if run else ()
         if not reason:
             _demand_reason(compared, guards)

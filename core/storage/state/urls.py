@@ -11,7 +11,9 @@ from core.errors import BadInput
 from core.storage.state.database import Database
 from core.storage.state.sqlite import SqliteDatabase
 
-_FORM = "CONCORD_DATABASE must look like postgresql://user:password@host:5432/name or sqlite:////folder/app.db."
+_FORM = (
+    "The address of a database must look like postgresql://user:password@host:5432/name or sqlite:////folder/app.db."
+)
 
 
 def open_database(url: str, file: Path) -> Database:
