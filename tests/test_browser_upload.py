@@ -81,7 +81,7 @@ def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> N
         lines.nth(2).click()
         expect(screen.page.get_by_role("heading", name="Dock safety", exact=False).first).to_be_visible()
         screen.settle()
-        side(screen, "Said elsewhere")
+        side(screen, "Duplicates")
         expect(screen.page.get_by_text("This upload").first).to_be_visible()
         screen.settle().page.wait_for_timeout(250)
         screen.shots("upload-duplicates")
@@ -108,7 +108,7 @@ def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(chr
         for n in range(3):
             lines.nth(n).click()
             screen.settle()
-            for name in ("Said elsewhere", "^Text"):
+            for name in ("Duplicates", "^Text"):
                 side(screen, name)
                 screen.page.wait_for_timeout(150)
                 assert screen.page.evaluate("window.__pwned") is None, (n, name)

@@ -63,6 +63,13 @@ def test_every_page_and_picture_is_reached_from_the_readme() -> None:
     assert sorted(str(path.relative_to(ROOT)) for path in taken if path not in pictures) == []
 
 
+def test_every_screenshot_is_taken_by_one_command() -> None:
+    from tests import screens
+
+    linked = {path.stem for page in ALL for _, path, _ in links(page) if path.suffix == ".png"}
+    assert linked == {*screens.PICTURES, screens.SIGN_IN}
+
+
 @pytest.mark.parametrize("name", ["commands.md", "settings.md", "rights.md", "methods.md", "operations.md"])
 def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     assert made()[name] == (reference.FOLDER / name).read_text(encoding="utf-8"), "run: make reference"

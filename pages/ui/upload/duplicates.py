@@ -14,7 +14,7 @@ from pages.ui.workspace import app
 
 def label(item: UploadItem) -> str:
     """The name of the tab."""
-    return f"Said elsewhere · {len(item.duplicates)}" if item.duplicates else "Said elsewhere"
+    return f"Duplicates · {len(item.duplicates)}" if item.duplicates else "Duplicates"
 
 
 def draw(item: UploadItem, n: int) -> None:

@@ -1,0 +1,115 @@
+"""The pictures that the docs link, taken of a fresh sample: python -m tests.screens, or `make screens`.
+
+The sample is made in a folder of its own. `python -m tests.screens search change` takes only these; with CONCORD_HOME
+set, that workspace is shown instead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from core.bootstrap import App, build
+from core.entrypoints.cli import main
+from core.settings import load
+from tests import browser
+from tests.browser import ROOT, Screen, act_as, small_png
+
+FOLDER = ROOT / "docs" / "screens"
+READER, AUTHOR, REVIEWER, ADMIN = "Robin Falk", "Avery Lindqvist", "Petra Voss", "Ada Brandt"
+
+
+def search(screen: Screen, app: App) -> None:
+    screen.open("/search?q=how+long+do+we+keep+SAR+records")
+    screen.page.get_by_role("button", name="Why this rank").first.wait_for()
+
+
+def upload(screen: Screen, app: App) -> None:
+    raw = (ROOT / "kb/supply-chain/safety/dock-safety-cmh2.md").read_text(encoding="utf-8").replace("CMH2", "ATL4")
+    file = {
+        "name": "dock-safety-atl4.md",
+        "mimeType": "text/markdown",
+        "buffer": raw.replace("\nid: ", "\nformer: ").encode(),
+    }
+    screen.open("/upload")
+    screen.page.locator("input[type=file]").set_input_files([file])
+    screen.page.locator("button.line").first.wait_for(timeout=browser.PATIENCE * 1000)
+
+
+def change(screen: Screen, app: App) -> None:
+    """The change in review that most was said about."""
+    actor = app.people.accounts.actor("reviewer")
+    open_ones = [one for one in app.reviews.changes.all() if one.state == "in review"]
+    said = {one.id: len(app.reviews.discussion.comments(actor, one.id)) for one in open_ones}
+    screen.open(f"/reviews?change={max(said, key=lambda number: said[number])}")
+
+
+def playground(screen: Screen, app: App) -> None:
+    screen.open("/playground")
+    screen.page.wait_for_timeout(2000)
+
+
+def tuning(screen: Screen, app: App) -> None:
+    screen.open("/tuning")
+    screen.page.wait_for_timeout(2000)
+
+
+def graph_path(screen: Screen, app: App) -> None:
+    screen.open("/graph?view=Path&connect=SAR&with=OFAC")
+    screen.page.locator("summary").first.wait_for()
+
+
+PICTURES: Mapping[str, tuple[str, Callable[[Screen, App], None]]] = {
+    "search": (READER, search),
+    "upload": (AUTHOR, upload),
+    "change": (REVIEWER, change),
+    "playground": (AUTHOR, playground),
+    "tuning": (ADMIN, tuning),
+    "graph-path": (AUTHOR, graph_path),
+}
+SIGN_IN = "sign-in"  # of a server that asks for a password
+
+
+def take(names: list[str], home: Path) -> None:
+    """Each picture by whom it is for, in light, 1,280 wide."""
+    app = build(load(home=home))
+    with tempfile.TemporaryDirectory() as logs, browser.chromium() as chromium:
+        with browser.server(home, Path(logs) / "app.log") as url:
+            for name in names:
+                if name in PICTURES:
+                    who, show = PICTURES[name]
+                    with browser.screen(chromium, url) as screen:
+                        act_as(screen.open("/"), who)
+                        show(screen, app)
+                        keep(screen.settle(), name)
+        if SIGN_IN in names:
+            asking = browser.server(home, Path(logs) / "sign-in.log", CONCORD_SIGN_IN="local")
+            with asking as url, browser.screen(chromium, url) as screen:
+                screen.page.goto(f"{url}/sign-in")
+                keep(screen, SIGN_IN)
+
+
+def keep(screen: Any, name: str) -> None:
+    screen.page.wait_for_timeout(500)
+    small_png(screen.page.screenshot(animations="disabled"), FOLDER / f"{name}.png")
+    print(name)
+
+
+def sample(home: Path) -> Path:
+    for command in (["init", "--sample"], ["reindex"]):
+        if code := main(["--home", str(home), "--quiet", *command]):
+            sys.exit(code)
+    return home
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:] or [*PICTURES, SIGN_IN]
+    if given := os.environ.get("CONCORD_HOME"):
+        take(wanted, Path(given))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            take(wanted, sample(Path(folder) / "home"))
