@@ -1,76 +1,21 @@
 """Who may do what: by role, by the scope of an access token, and never by an agent what a person decides.
 
-One table that services ask, so that pages, command line, API and assistants follow the same rules.
+One table, and one mark on every use case of a service that asks it: pages, command line, API and assistants follow the same rules.
 """
 
 from __future__ import annotations
 
+import inspect
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from core.errors import BadInput, Refused
 from core.types import Person
 
 ROLES = ("reader", "author", "reviewer", "admin")  # each may do what the ones before it may
-
-NEEDS: Mapping[str, str] = {
-    "search": "reader",
-    "read documents": "reader",
-    "report a gap": "reader",
-    "keep asked questions": "reader",
-    "see asked questions": "author",
-    "decide on asked questions": "admin",
-    "read the inbox": "reader",
-    "mark messages as read": "reader",
-    "watch documents": "reader",
-    "give feedback": "reader",
-    "answer feedback": "author",
-    "see jobs": "author",
-    "see the log of a job": "admin",
-    "work on a job": "admin",
-    "see the index": "admin",
-    "rebuild the index": "admin",
-    "roll back the index": "admin",
-    "cancel a job": "admin",
-    "add a profile": "admin",
-    "delete a profile": "admin",
-    "change what is in production": "admin",
-    "see reported gaps": "author",
-    "look after gaps": "author",
-    "propose a change": "author",
-    "review a change": "reviewer",
-    "take over a change": "admin",
-    "merge a change": "author",
-    "bypass the review rules": "admin",
-    "lift a request for changes": "admin",
-    "confirm a document": "reviewer",
-    "settle a disagreement": "reviewer",
-    "see the audit": "admin",
-    "manage accounts": "admin",
-    "manage their own account": "reader",
-    "see deliveries": "admin",
-    "send messages": "admin",
-    "manage webhooks": "admin",
-    "import documents": "admin",
-    "back up the workspace": "admin",
-    "restore the workspace": "admin",
-    "manage the remote": "admin",
-    "see the ledger": "admin",
-    "compare configurations": "author",
-    "save in the playground": "author",
-    "judge passages": "author",
-    "judge results": "reader",
-    "see query sets": "author",
-    "keep a query set": "author",
-    "run an evaluation": "author",
-    "explore the graph": "author",
-    "ask a language model": "author",
-    "get a written answer": "reader",
-    "fetch models": "admin",
-    "check a language model": "admin",
-    "use an unfit model": "admin",
-}
 
 SCOPES = (
     "read",
@@ -78,63 +23,66 @@ SCOPES = (
     "review",
 )  # of access tokens: each reaches what the ones before it reach; read writes nothing
 NO_TOKEN = ""  # what is done signed in or at the terminal alone: everything of admins, and one's own account
-REACH: Mapping[str, str] = {  # an action to the scope that a token needs for it, beside the role of its account
-    "search": "read",
-    "read documents": "read",
-    "read the inbox": "read",
-    "see asked questions": "read",
-    "see jobs": "read",
-    "see reported gaps": "read",
-    "see query sets": "read",
-    "compare configurations": "read",
-    "explore the graph": "read",
-    "get a written answer": "read",
-    "report a gap": "propose",
-    "look after gaps": "propose",
-    "keep asked questions": "propose",
-    "mark messages as read": "propose",
-    "save in the playground": "propose",
-    "watch documents": "propose",
-    "give feedback": "propose",
-    "answer feedback": "propose",
-    "propose a change": "propose",
-    "judge passages": "propose",
-    "judge results": "propose",
-    "keep a query set": "propose",
-    "run an evaluation": "propose",
-    "ask a language model": "propose",
-    "review a change": "review",
-    "merge a change": "review",
-    "confirm a document": "review",
-    "settle a disagreement": "review",
-    "manage their own account": NO_TOKEN,
-    "decide on asked questions": NO_TOKEN,
-    "see the log of a job": NO_TOKEN,
-    "work on a job": NO_TOKEN,
-    "see the index": NO_TOKEN,
-    "rebuild the index": NO_TOKEN,
-    "roll back the index": NO_TOKEN,
-    "cancel a job": NO_TOKEN,
-    "add a profile": NO_TOKEN,
-    "delete a profile": NO_TOKEN,
-    "change what is in production": NO_TOKEN,
-    "take over a change": NO_TOKEN,
-    "bypass the review rules": NO_TOKEN,
-    "lift a request for changes": NO_TOKEN,
-    "see the audit": NO_TOKEN,
-    "see deliveries": NO_TOKEN,
-    "send messages": NO_TOKEN,
-    "manage webhooks": NO_TOKEN,
-    "manage accounts": NO_TOKEN,
-    "import documents": NO_TOKEN,
-    "back up the workspace": NO_TOKEN,
-    "restore the workspace": NO_TOKEN,
-    "manage the remote": NO_TOKEN,
-    "see the ledger": NO_TOKEN,
-    "fetch models": NO_TOKEN,
-    "check a language model": NO_TOKEN,
-    "use an unfit model": NO_TOKEN,
+
+ACTIONS: Mapping[str, tuple[str, str]] = {  # an action to the lowest role, and to the lowest scope of a token beside it
+    "search": ("reader", "read"),
+    "read documents": ("reader", "read"),
+    "report a gap": ("reader", "propose"),
+    "keep asked questions": ("reader", "propose"),
+    "see asked questions": ("author", "read"),
+    "decide on asked questions": ("admin", NO_TOKEN),
+    "read the inbox": ("reader", "read"),
+    "mark messages as read": ("reader", "propose"),
+    "watch documents": ("reader", "propose"),
+    "give feedback": ("reader", "propose"),
+    "answer feedback": ("author", "propose"),
+    "see jobs": ("author", "read"),
+    "see the log of a job": ("admin", NO_TOKEN),
+    "work on a job": ("admin", NO_TOKEN),
+    "see the index": ("admin", NO_TOKEN),
+    "rebuild the index": ("admin", NO_TOKEN),
+    "roll back the index": ("admin", NO_TOKEN),
+    "cancel a job": ("admin", NO_TOKEN),
+    "add a profile": ("admin", NO_TOKEN),
+    "delete a profile": ("admin", NO_TOKEN),
+    "change what is in production": ("admin", NO_TOKEN),
+    "see reported gaps": ("author", "read"),
+    "look after gaps": ("author", "propose"),
+    "propose a change": ("author", "propose"),
+    "review a change": ("reviewer", "review"),
+    "take over a change": ("admin", NO_TOKEN),
+    "merge a change": ("author", "review"),
+    "bypass the review rules": ("admin", NO_TOKEN),
+    "lift a request for changes": ("admin", NO_TOKEN),
+    "confirm a document": ("reviewer", "review"),
+    "settle a disagreement": ("reviewer", "review"),
+    "see the audit": ("admin", NO_TOKEN),
+    "manage accounts": ("admin", NO_TOKEN),
+    "manage their own account": ("reader", NO_TOKEN),
+    "see deliveries": ("admin", NO_TOKEN),
+    "send messages": ("admin", NO_TOKEN),
+    "manage webhooks": ("admin", NO_TOKEN),
+    "import documents": ("admin", NO_TOKEN),
+    "back up the workspace": ("admin", NO_TOKEN),
+    "restore the workspace": ("admin", NO_TOKEN),
+    "manage the remote": ("admin", NO_TOKEN),
+    "see the ledger": ("admin", NO_TOKEN),
+    "compare configurations": ("author", "read"),
+    "save in the playground": ("author", "propose"),
+    "judge passages": ("author", "propose"),
+    "judge results": ("reader", "propose"),
+    "see query sets": ("author", "read"),
+    "keep a query set": ("author", "propose"),
+    "run an evaluation": ("author", "propose"),
+    "explore the graph": ("author", "read"),
+    "ask a language model": ("author", "propose"),
+    "get a written answer": ("reader", "read"),
+    "fetch models": ("admin", NO_TOKEN),
+    "check a language model": ("admin", NO_TOKEN),
+    "use an unfit model": ("admin", NO_TOKEN),
 }
+NEEDS = {action: role for action, (role, _) in ACTIONS.items()}
+REACH = {action: scope for action, (_, scope) in ACTIONS.items()}
 PERSON, SERVICE, AGENT = KINDS = ("person", "service", "agent")
 _AGENTS_REACH = "propose"  # whatever their role
 
@@ -255,3 +203,75 @@ def _scope_rule(actor: Actor, action: str) -> str:
         f"The access token {actor.token!r} has the scope {actor.scope}, which may not {action}."
         f" Use a token with the scope {REACH[action]}."
     )
+
+
+# ---------------------------------------------------------------- use cases
+
+# What needs no action of its own, and why.
+EVERYBODY = "everybody"  # what every account may read: the documents, the search, what is in production
+IN_HAND = "in hand"  # works on what a checked call gave: an upload, a search, arrays
+UPKEEP = "upkeep"  # what the system does by itself, whoever comes by
+SIGN_IN = "sign-in"  # finds out who somebody is
+FREE = (EVERYBODY, IN_HAND, UPKEEP, SIGN_IN)
+
+# Where it is written down that a use case was used.
+AUDITED = "audit"
+READS = "nowhere: it reads"
+OWN_DESK = "nowhere: it is one's own"  # text that is being typed, what one has looked at, one's own past queries
+SENDING_LOG = "log of deliveries"  # every attempt has its own line there
+JOB = "audit, by the jobs that it does"
+BACKUP = "audit, by what it calls"
+IMPORT = "audit, by the import around it"
+LEDGER = "ledger"  # every call of a model has its own line there
+LEFT_OVERS = "nowhere: nothing names it any more"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class UseCase:
+    """What a method of a service is to its doors."""
+
+    needs: str  # an action, or why it needs none
+    recorded: str = AUDITED
+    own: bool = False  # of one's own it needs less, and asks for that itself
+
+
+def use_case(needs: str, recorded: str = AUDITED, *, own: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark a method of a service that doors may call. It is refused before anything else, whichever door called it.
+
+    >>> class Desk:
+    ...     @use_case("see the audit", READS)
+    ...     def read(self, actor: Actor) -> str: return "lines"
+    >>> Desk().read(Actor("ann", "Ann", "ann@example.org", "reader"))
+    Traceback (most recent call last):
+        ...
+    core.errors.Refused: Only admins may see the audit; Ann is a reader.
+    >>> use_case_of(Desk.read).needs
+    'see the audit'
+    """
+    record = UseCase(needs, recorded, own)
+
+    def marked(method: Callable[P, R]) -> Callable[P, R]:
+        asking = method if needs in FREE or own else _asking(method, needs)
+        asking.__use_case__ = record  # type: ignore[attr-defined]
+        return asking
+
+    return marked
+
+
+def _asking(method: Callable[P, R], needs: str) -> Callable[P, R]:
+    place = list(inspect.signature(method).parameters).index("actor")
+
+    @wraps(method)
+    def asked(*arguments: P.args, **named: P.kwargs) -> R:
+        require(arguments[place] if len(arguments) > place else named["actor"], needs)  # type: ignore[arg-type]
+        return method(*arguments, **named)
+
+    return asked
+
+
+def use_case_of(method: Callable[..., object]) -> UseCase | None:
+    """What a method is to its doors; nothing when it is for services alone, which have asked."""
+    return getattr(method, "__use_case__", None)

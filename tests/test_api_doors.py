@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from core.access import NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
+from core.access import EVERYBODY, FREE, NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
 from core.entrypoints.api import reference
 from core.entrypoints.cli import main, part
 from core.entrypoints.commands import COMMANDS
@@ -18,7 +18,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Frozen
 from tests.api_server import ApiServer, served
 from tests.conftest import demo, put
-from tests.test_doors import EVERYBODY, FREE, rows
+from tests.test_doors import INNER, rows
 
 TIMES = {"ms", "seconds"}  # what no two calls share
 
@@ -103,7 +103,7 @@ def needing() -> set[str]:
     return {
         name
         for name, action in rows()
-        if action == EVERYBODY or (action not in FREE and REACH.get(action, NO_TOKEN) != NO_TOKEN)
+        if action == EVERYBODY or (action not in (*FREE, INNER) and REACH.get(action, NO_TOKEN) != NO_TOKEN)
     }
 
 

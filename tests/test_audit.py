@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from core.access import SYSTEM, Actor
+from core.access import AUDITED, NEEDS, SYSTEM, Actor
 from core.bootstrap import App, build
 from core.curation.words.pins import Pin
 from core.errors import BadInput
@@ -33,78 +33,12 @@ from core.types import Profile, Receipt
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
 from tests.remotes import bare, outside
-from tests.test_doors import FREE, rows
+from tests.test_doors import records
 from tests.test_embedder import NotingTrainer
 
 AUTHOR, REVIEWER = demo("author"), demo("reviewer")
 ADMIN = replace(demo("admin"), door="command line")
 TEXT = "# Note\n\nFirst line.\n"
-
-READING = {
-    "people.accounts": "listed warnings",
-    "people.sessions": "all",
-    "people.tokens": "listed",
-    "people.audit": "entries of_change",
-    "knowledge.gaps": "counts open",
-    "search.queries": "listed",
-    "answers.loop": "figures",
-    "words.house": "acronyms open_change pins problems synonyms",
-    "answers.writing": "suggest try_out",
-    "knowledge.feedback": "open",
-    "knowledge.disagreements": "everywhere of_change of_text",
-    "knowledge.pictures": "read",
-    "reviews.changes": "asked_of counts invitable listed own_work reviewers show waiting_for",
-    "inbox.messages": "listed unread",
-    "reviews.discussion": "comments",
-    "reviews.impacts": "measure open show",
-    "reviews.merger": "collisions",
-    "upload.uploads": "original paste read",
-    "index.admin": "check_profile estimate generations_of models_offered profiles",
-    "index.jobs": "verify",
-    "graph.explorer": "around_document around_entity around_query communities entities links path",
-    "graph.communities": "all estimate global_search",
-    "playground.comparer": "cached_searches run",
-    "playground.locator": "where",
-    "playground.notebook": "saved",
-    "playground.grades": "grades of scores",
-    "playground.pools": "added added_chunks answer find own pool ratings",
-    "evaluation.querysets": "agreement export guidelines listed pool_summary problems show unmapped write",
-    "evaluation.runs": "estimate estimate_judging listed show",
-    "evaluation.experiments": "estimate reports summary values",
-    "evaluation.jobs": "estimate last",
-    "tuning.confidence": "current",
-    "tuning.prompts": "estimate listed",
-    "tuning.production": "default_queryset evidence guardrails history watched",
-    "tuning.recommendation": "offer",
-    "models.ledger": "recent summary",
-    "remote.remotes": "show",
-    "remote.pull_requests": "look",
-    "models.fitness": "listed",
-    "platform.jobs": "listed log show",
-    "platform.workers": "waiting",
-    "index.following": "check nodes",
-    "deliveries.webhooks": "listed",
-    "deliveries.board": "counts listed show",
-}
-OWN_DESK = {  # what nobody else sees: text that is being typed, what one has looked at, one's own past queries and links to them, whether one's questions are kept
-    "knowledge.drafts": "find forget keep others",
-    "knowledge.pictures": "forget held hold with_text",
-    "inbox.messages": "opened read",
-    "inbox.watches": "listed stop watch",
-    "deliveries.choices": "choose chosen",
-    "reviews.looks": "look mark news viewed",
-    "search.queries": "consent consents keep",
-    "playground.notebook": "history keep opened remember star",
-}
-IN_THE_LOG = {"deliveries.sender": "send"}  # every attempt has its own line in the log of deliveries
-BY_THE_BACKUP = {"platform.backups": "download upload"}  # `take` and `restore`, which they call, have the line
-LEFT_OVERS = {"index.following": "collect"}  # what nothing names any more
-BY_THE_JOB = {"platform.workers": "run"}  # the jobs that it does have their lines
-BY_THE_IMPORT = {  # called inside `importing`, which has the line; or call it
-    "knowledge.documents": "import_folder save",
-    "platform.sample": "begin",
-}
-IN_THE_LEDGER = {"search.answerer": "answer ask plain"}  # every call of a model has its own line there
 
 
 def proposed(app: App, name: str, submitted: bool = True, by: Actor = AUTHOR) -> int:
@@ -535,11 +469,9 @@ def documented() -> set[str]:
 OWN_FILE = ("platform.backups.restore", "platform.backups.move")  # they make or need the file of SQLite
 
 
-def test_every_use_case_is_recorded_or_said_not_to_be() -> None:
-    asked = {name for name, action in rows() if action not in FREE}
-    left_out = [f"{room}.{name}" for part in (READING, OWN_DESK, IN_THE_LOG, BY_THE_JOB, BY_THE_BACKUP, LEFT_OVERS, BY_THE_IMPORT, IN_THE_LEDGER) for room, names in part.items() for name in names.split()]  # fmt: skip
-    assert not set(left_out) & set(USE_CASES)
-    assert asked == set(left_out) | set(USE_CASES), "a use case is new or gone: say in USE_CASES how it is recorded"
+def test_every_audited_use_case_is_tried_here() -> None:
+    audited = {name for name, record in records().items() if record.needs in NEEDS and record.recorded == AUDITED}
+    assert audited == set(USE_CASES), "a use case is new or gone: say in USE_CASES how it is used"
 
 
 @pytest.mark.parametrize(

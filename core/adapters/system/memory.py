@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
+from core.access import UPKEEP, use_case
 from core.errors import Unavailable
 
 FULL = 0.8  # share of the limit from which on nothing large is begun
@@ -34,6 +35,7 @@ class ProcessMemory:
         self._lock, self._given_back = Lock(), -PAUSE
         self.releases: list[Callable[[], object]] = []  # empty caches that can be filled again
 
+    @use_case(UPKEEP)
     def require_room(self, what: str) -> None:
         """Refuse with a sentence while most of the memory is taken; `what` is what does not happen."""
         self.relieve()
@@ -44,6 +46,7 @@ class ProcessMemory:
     def _full(self) -> bool:
         return bool(self.limit) and self.taken() > FULL * self.limit
 
+    @use_case(UPKEEP)
     def relieve(self) -> None:
         """Where memory is short, empty the caches and return to the system what was freed: the allocator keeps it otherwise."""
         with self._lock:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import EVERYBODY, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import same_form
 from core.errors import ConcordError
@@ -93,6 +93,7 @@ class AnswerChecks:
 
     # ------------------------------------------------------------ show
 
+    @use_case(EVERYBODY)
     def listed(self, name: str = "") -> tuple[AnswerState, ...]:
         """Every question that a document in the index answers, or those of one by id or path, the worst first."""
         known = {(row["doc"], row["key"]): row for row in self.database.answers.newest()}
@@ -100,6 +101,7 @@ class AnswerChecks:
         wanted = [state for state in states if not name or name in (state.doc, state.path)]
         return tuple(sorted(wanted, key=_worst_first))
 
+    @use_case(EVERYBODY)
     def failing(self) -> tuple[AnswerState, ...]:
         """What is not found among the first; nothing while there is no index."""
         try:
@@ -107,6 +109,7 @@ class AnswerChecks:
         except ConcordError:
             return ()
 
+    @use_case(EVERYBODY)
     def history(self, doc: str, question: str) -> tuple[tuple[str, Place], ...]:
         """Each place that a question had, with the time from which on, oldest first."""
         rows = self.database.answers.of(doc, same_form(question))
@@ -119,19 +122,21 @@ class AnswerChecks:
         places = [(facts, search.place(question, facts.path)) for facts in listed]
         return min(places, key=lambda pair: pair[1].rank or 1_000_000, default=None)
 
+    @use_case(EVERYBODY)
     def last_asked(self) -> str:
         """When everything was asked last; "" before the first time."""
         return self.database.answers.last_asked()
 
+    @use_case(EVERYBODY)
     def findability(self) -> tuple[Findability, ...]:
         """One point per commit that was served and asked, oldest first."""
         return tuple(map(_point, self.database.answers.points()))
 
     # ------------------------------------------------------------ ask
 
+    @use_case("run an evaluation")
     def check(self, actor: Actor, progress: Progress = no_progress) -> Findability:
         """Ask everything now, in this process."""
-        require(actor, "run an evaluation")
         point = self._check(progress)
         self.audit.note(actor, "check answers", f"{point.found} of {point.questions} found")
         return point
@@ -143,6 +148,7 @@ class AnswerChecks:
         except ConcordError:
             return None
 
+    @use_case(UPKEEP)
     def nightly(self) -> Job | None:
         """The same once a day, from the day on which they were asked for the first time."""
         last = self.last_asked()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import EVERYBODY, READS, Actor, use_case
 from core.services.answers.checks import AnswerChecks, Findability
 from core.services.knowledge.gaps import GapCounts, Gaps
 from core.services.search.queries import QueryLog, QueryTotals
@@ -45,12 +45,13 @@ class FindabilityReport:
         self.queries, self.gaps, self.checks = queries, gaps, checks
         self.repository, self.database = repository, database
 
+    @use_case("see reported gaps", READS)
     def figures(self, actor: Actor) -> LoopFigures:
         """For those who write."""
-        require(actor, "see reported gaps")
         days = self.queries.team_settings.questions().days
         return LoopFigures(days, self.queries.totals(), self.gaps.counts(actor))
 
+    @use_case(EVERYBODY)
     def points(self) -> tuple[LoopPoint, ...]:
         """The last commits that were served and asked, oldest first."""
         known = self.checks.findability()[-POINTS:]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.analysis import analyser
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
@@ -58,9 +58,9 @@ class AnswerWriting:
 
     # ------------------------------------------------------------ suggest
 
+    @use_case("propose a change", READS)
     def suggest(self, actor: Actor, document: Document, *, model: bool = False) -> tuple[str, ...]:
         """Questions that a document does not list yet: from its headings, or from a language model that read it."""
-        require(actor, "propose a change")
         if model:
             return self._written(document)
         return suggested(document.title, headings(document), document.meta.answers)
@@ -79,9 +79,9 @@ class AnswerWriting:
 
     # ------------------------------------------------------------ try
 
+    @use_case("propose a change", READS)
     def try_out(self, actor: Actor, document: Document, questions: Sequence[str]) -> tuple[TriedAnswer, ...]:
         """Where this text would stand for each question, if it were served in the place of what is: an estimate."""
-        require(actor, "propose a change")
         asked = list(dict.fromkeys(filter(None, map(one_line, questions))))
         try:
             search = AnswerSearch(self.searcher, self.vectors)

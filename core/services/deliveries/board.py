@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound, Refused
 from core.services.deliveries import formats
 from core.services.deliveries.letters import TEST
@@ -43,30 +43,30 @@ class DeliveryBoard:
     def __init__(self, database: Database, sender: Sender, audit: Audit) -> None:
         self.database, self.sender, self.audit = database, sender, audit
 
+    @use_case("see deliveries", READS)
     def listed(self, actor: Actor, *, state: str = "", channel: str = "", limit: int = 200) -> tuple[Delivery, ...]:
         """Newest first."""
-        require(actor, "see deliveries")
         if state and state not in STATES:
             raise BadInput(f"There is no state {state!r}. States: {', '.join(STATES)}.")
         if channel and channel not in CHANNELS:
             raise BadInput(f"There is no channel {channel!r}. Channels: {', '.join(CHANNELS)}.")
         return tuple(map(delivery, self.database.deliveries.newest(limit, state=state, channel=channel)))
 
+    @use_case("see deliveries", READS)
     def counts(self, actor: Actor) -> dict[str, int]:
         """How many are in each state."""
-        require(actor, "see deliveries")
         return self.database.deliveries.counts()
 
+    @use_case("see deliveries", READS)
     def show(self, actor: Actor, number: int) -> tuple[Delivery, tuple[Attempt, ...]]:
         """One with its attempts, oldest first."""
-        require(actor, "see deliveries")
         rows = self.database.deliveries.attempts(number)
         attempts = tuple(Attempt(row["at"], row["seconds"], row["code"], row["note"]) for row in rows)
         return self._get(number), attempts
 
+    @use_case("send messages")
     def redeliver(self, actor: Actor, number: int) -> Delivery:
         """Send it once more, under the same id; at once if it only waits."""
-        require(actor, "send messages")
         one = self._get(number)
         if one.state in ("held", "in digest"):
             raise Refused("It goes out with the daily digest. Send that one again instead.")
@@ -76,9 +76,9 @@ class DeliveryBoard:
             self.audit.record(state, actor, "redeliver", f"{one.kind} ({number})", detail=f"{one.channel} {one.target}")
         return self.sender.deliver(one.key)
 
+    @use_case("send messages")
     def test_mail(self, actor: Actor, account: str = "") -> Delivery:
         """A letter to oneself or another account, at once; what the mail server said."""
-        require(actor, "send messages")
         if self.sender.mailer is None:
             raise BadInput("Mail is not configured. Whoever runs the app sets CONCORD_SMTP_URL, see docs/messages.md.")
         row = self.database.accounts.get(account or actor.id)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.access import PERSON, Actor, require
+from core.access import OWN_DESK, PERSON, SIGN_IN, Actor, use_case
 from core.errors import BadInput
 from core.services.people.keys import AccountKeys
 
@@ -51,15 +51,15 @@ class MailChoices:
     def __init__(self, database: Database) -> None:
         self.database, self.keys = database, AccountKeys(database)
 
+    @use_case("manage their own account", OWN_DESK)
     def chosen(self, actor: Actor) -> dict[str, str]:
         """Topic to choice, for every topic."""
-        require(actor, "manage their own account")
         mine = self.database.mail_choices.of(actor.id)
         return {topic: mine.get(topic, "none") for topic in TOPICS}
 
+    @use_case("manage their own account", OWN_DESK)
     def choose(self, actor: Actor, choice: str, topics: tuple[str, ...] = ()) -> dict[str, str]:
         """One choice for some topics, or for all where none is named."""
-        require(actor, "manage their own account")
         if choice not in CHOICES:
             raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
         if unknown := sorted(set(topics) - set(TOPICS)):
@@ -79,6 +79,7 @@ class MailChoices:
         body = base64.urlsafe_b64encode(json.dumps([account, topic]).encode()).decode().rstrip("=")
         return f"{body}.{self.keys.sign(account, body)}"
 
+    @use_case(SIGN_IN)
     def named(self, token: str) -> tuple[str, str]:
         """The account and the topic that a genuine token names."""
         body, _, signature = token.partition(".")
@@ -87,6 +88,7 @@ class MailChoices:
             raise BadInput("This link is not complete. Open it again from the mail, or choose on your Account page.")
         return account, topic
 
+    @use_case(SIGN_IN)
     def unsubscribe(self, token: str) -> str:
         """End mail about the token's topic; once more changes nothing. What it was about."""
         account, topic = self.named(token)

@@ -17,7 +17,7 @@ from email.message import EmailMessage
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import SENDING_LOG, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import ConcordError
 from core.ports import Mailer, Poster
 from core.services.deliveries import formats
@@ -95,11 +95,12 @@ class Sender:
         self.pace, self.jitter, self.stopping = pace or Pace(), jitter, threading.Event()
         self._counting, self._report = threading.Lock(), SendReport()
 
+    @use_case("send messages", SENDING_LOG)
     def send(self, actor: Actor) -> SendReport:
         """Everything that is due now, on somebody's order."""
-        require(actor, "send messages")
         return self.run()
 
+    @use_case(UPKEEP)
     def run(self) -> SendReport:
         """Everything that is due now, and what becomes due meanwhile: a lane that takes long holds up no other."""
         self._report = SendReport()
@@ -128,6 +129,7 @@ class Sender:
             self._work([delivery(row)], worker, until)
         return delivery(self.database.deliveries.by_key(key) or {})
 
+    @use_case(UPKEEP)
     def sweep(self) -> int:
         """Drop what is over since long; how many that were."""
         return self.database.deliveries.forget(self.outbox.now() - KEEP)

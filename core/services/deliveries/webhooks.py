@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.ports import Poster
 from core.services.deliveries.formats import EVENTS, FORMATS, TEST
@@ -46,16 +46,16 @@ class Webhooks:
         self.database, self.outbox, self.poster = database, outbox, poster
         self.sender, self.audit = sender, audit
 
+    @use_case("manage webhooks", READS)
     def listed(self, actor: Actor) -> tuple[Webhook, ...]:
         """Oldest first."""
-        require(actor, "manage webhooks")
         return tuple(map(webhook, self.database.webhooks.all()))
 
+    @use_case("manage webhooks")
     def add(
         self, actor: Actor, url: str, name: str = "", form: str = "concord", events: tuple[str, ...] = ()
     ) -> tuple[Webhook, str]:
         """A new one, with the secret that signs what it gets; the secret is not shown again."""
-        require(actor, "manage webhooks")
         place, title = _shown(self.poster.check(url.strip())), " ".join(name.split())[:80]
         _check(form, events)
         secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
@@ -76,9 +76,9 @@ class Webhooks:
             )
         return self._get(number), secret
 
+    @use_case("manage webhooks")
     def remove(self, actor: Actor, number: int) -> Webhook:
         """It hears nothing more; what waits for it is not sent."""
-        require(actor, "manage webhooks")
         gone = self._get(number)
         with self.database.transaction() as state:
             state.webhooks.drop(number)
@@ -86,9 +86,9 @@ class Webhooks:
             self.audit.record(state, actor, "remove a webhook", f"{gone.name} ({number})")
         return gone
 
+    @use_case("manage webhooks")
     def switch(self, actor: Actor, number: int, on: bool) -> Webhook:
         """On or off; what happened while it was off is not sent later."""
-        require(actor, "manage webhooks")
         before = self._get(number)
         with self.database.transaction() as state:
             state.webhooks.set(number, active=int(on), failing=0)
@@ -100,9 +100,9 @@ class Webhooks:
             self.audit.record(state, actor, action, f"{before.name} ({number})")
         return self._get(number)
 
+    @use_case("manage webhooks")
     def test(self, actor: Actor, number: int) -> Delivery:
         """Send a test at once; what the receiver said."""
-        require(actor, "manage webhooks")
         hook = self._get(number)
         if not hook.active:
             raise BadInput(f"{hook.name} is switched off. Switch it on first.")

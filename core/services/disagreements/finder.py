@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.curation.document.frontmatter import decode, read_document
 from core.disagreements.claims import Claim
 from core.disagreements.lookup import ClaimIndex, Match
@@ -81,17 +81,17 @@ class Disagreements:
 
     # ------------------------------------------------------------ finding
 
+    @use_case("propose a change", READS)
     def of_text(self, actor: Actor, path: str, text: str) -> tuple[Disagreement, ...]:
         """What documents in force say otherwise than a text that is being written or uploaded, by line."""
-        require(actor, "propose a change")
         document = read_document(path or "new.md", text)
         without = frozenset({document.path, *self._same(document)})
         pairs = self.base.against(self.base.claims(document), without)
         return self._judged((document, claim, match) for claim, match in pairs)
 
+    @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[Disagreement, ...]:
         """What a change adds or edits, against the main line as it will be after the merge."""
-        require(actor, "propose a change")
         change = self.changes.show(actor, number)
         after = {document.path: document for document in self._after(change)}
         touched = frozenset(path for edit in change.documents for path in (edit.path, edit.old_path) if path)
@@ -106,9 +106,9 @@ class Disagreements:
                 beside.put(path, self.base.claims(document))
         return self._judged(pairs, after)
 
+    @use_case("propose a change", READS)
     def everywhere(self, actor: Actor) -> tuple[Disagreement, ...]:
         """Every disagreement between two documents in force, by path and line."""
-        require(actor, "propose a change")
         known = {document.path: document for document in self.base.documents.all()}
         return self._judged((known[path], claim, match) for path, claim, match in self.base.pairs())
 
@@ -159,9 +159,9 @@ class Disagreements:
 
     # ------------------------------------------------------------ settling
 
+    @use_case("settle a disagreement")
     def settle(self, actor: Actor, key: str, reason: str) -> Disagreement:
         """Both are right, and why. It holds until one of the two statements is edited."""
-        require(actor, "settle a disagreement")
         words = reason.strip()
         if not words:
             raise BadInput("Say why both are right.")
@@ -173,9 +173,9 @@ class Disagreements:
             self.audit.record(state, actor, "settle a disagreement", _titles(found), detail=f"{found.key}: {words}")
         return self._known(actor, found.key)
 
+    @use_case("settle a disagreement")
     def reopen(self, actor: Actor, key: str) -> Disagreement:
         """It is open again."""
-        require(actor, "settle a disagreement")
         found = self._known(actor, key)
         if found.state == "open":
             raise BadInput("It is open already.")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core import strict
-from core.access import Actor, require
+from core.access import Actor, require, use_case
 from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.queryset import GRADES, Judgment, QuerySet, Question, check
@@ -25,9 +25,9 @@ class QuerySetEditor:
         self.querysets, self.database = querysets, querysets.database
         self.audit, self.clock = querysets.audit, querysets.clock
 
+    @use_case("keep a query set")
     def rename(self, actor: Actor, name: str, new: str) -> QuerySet:
         """Give a set another name; its runs go with it."""
-        require(actor, "keep a query set")
         head, new = self.querysets.head(name), safe_profile(new.strip())
         if self.database.querysets.get(new):
             raise BadInput(f"There is a query set {new!r} already. Choose another name.")
@@ -36,6 +36,7 @@ class QuerySetEditor:
             self.audit.record(state, actor, "rename a query set", new, detail=f"was {name}")
         return self.querysets.get(new)
 
+    @use_case("keep a query set")
     def add_question(self, actor: Actor, name: str, text: str, category: str = "") -> Question:
         """Add a question; its id comes from its text."""
         text = " ".join(text.split())
@@ -45,6 +46,7 @@ class QuerySetEditor:
             raise BadInput(f"The set {name!r} asks this already.")
         return self._put(actor, queryset, question, "add a question", text)
 
+    @use_case("keep a query set")
     def edit_question(self, actor: Actor, name: str, ident: str, text: str, category: str = "") -> Question:
         """Change the words or the category of a question; its judgments stay."""
         queryset, old = self._open(actor, name), self.question(name, ident)
@@ -60,6 +62,7 @@ class QuerySetEditor:
             self.audit.record(state, actor, action, queryset.name, detail=detail)
         return question
 
+    @use_case("keep a query set")
     def remove_question(self, actor: Actor, name: str, ident: str) -> None:
         """Remove a question with its judgments."""
         self._open(actor, name)
@@ -68,6 +71,7 @@ class QuerySetEditor:
             state.querysets.drop_question(self.querysets.head(name)["id"], ident)
             self.audit.record(state, actor, "remove a question", name, detail=question.text)
 
+    @use_case("keep a query set")
     def put_judgment(
         self, actor: Actor, name: str, judgment: Judgment, *, instead_of: Judgment | None = None
     ) -> Judgment:
@@ -85,6 +89,7 @@ class QuerySetEditor:
             self.audit.record(state, actor, "edit a judgment", name, detail=_said(question, given))
         return given
 
+    @use_case("keep a query set")
     def remove_judgment(self, actor: Actor, name: str, judgment: Judgment) -> None:
         """Remove one judgment, whoever gave it."""
         self._open(actor, name)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, Refused
 from core.evaluation.generators.qa import GeneratedSet
 from core.evaluation.learning.training import Trained
@@ -69,19 +69,20 @@ class EvaluationJobs:
 
     # ------------------------------------------------------------ start and cancel
 
+    @use_case("keep a query set")
     def generate(self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120) -> Job:
         """Generate a query set from the knowledge base: known-items, or qa, which needs a language model."""
-        require(actor, "keep a query set")
         if kind not in GENERATORS:
             raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         return self.jobs.start("generate", arguments, actor)
 
+    @use_case("keep a query set", READS)
     def estimate(self, actor: Actor, kind: str, per_category: int = 120) -> tuple[CallEstimate, ...]:
         """What making a query set would ask a language model; nothing is asked for it."""
-        require(actor, "keep a query set")
         return self.context.generating(kind, per_category)
 
+    @use_case("run an evaluation")
     def calibrate(
         self,
         actor: Actor,
@@ -94,53 +95,53 @@ class EvaluationJobs:
         keep: float = calibration.KEEP,
     ) -> Job:
         """Calibrate tau for a configuration; every judged question is reranked once."""
-        require(actor, "run an evaluation")
         configs.parse(config)
         arguments = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
         arguments |= {"rule": rule, "keep": keep}
         return self.jobs.start("calibrate", arguments, actor)
 
+    @use_case("change what is in production")
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
         """Learn alpha from a query set."""
-        require(actor, "change what is in production")
         configs.parse(config)
         arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
         return self.jobs.start("learn", arguments, actor)
 
+    @use_case("change what is in production")
     def tune_prompt(
         self, actor: Actor, queryset: str, start: str = "one-shot", samples: int = SAMPLES, rounds: int = ROUNDS
     ) -> Job:
         """Tune the prompt of a reranking language model on a query set."""
-        require(actor, "change what is in production")
         self.prompts.runs.team_settings.prompt(start)
         arguments = {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
         return self.jobs.start("prompt", arguments, actor)
 
+    @use_case("change what is in production")
     def learn_ranker(self, actor: Actor, querysets: Sequence[str], config: str = "") -> Job:
         """Learn a ranker from query sets."""
-        require(actor, "change what is in production")
         if config:
             configs.parse(config)
         return self.jobs.start("ranker", {"querysets": list(querysets), "config": config}, actor)
 
+    @use_case("change what is in production")
     def train_embedder(self, actor: Actor, querysets: Sequence[str], epochs: int = 4) -> Job:
         """Fine-tune the embedder of production on query sets; that there are enough questions is checked at once."""
-        require(actor, "change what is in production")
         self.embedders.lessons_of(self.embedders.runs.searcher.index(), querysets)
         return self.jobs.start("embedder", {"querysets": list(querysets), "epochs": epochs}, actor)
 
+    @use_case("run an evaluation")
     def drift(self, actor: Actor) -> Job:
         """Run production again on the query sets it was measured on."""
-        require(actor, "run an evaluation")
         return self.jobs.start("drift", {}, actor)
 
+    @use_case("run an evaluation")
     def cancel(self, actor: Actor, job: int) -> Job:
         """Cancel a measurement; finished work stays."""
-        require(actor, "run an evaluation")
         if self.jobs.get(job).kind not in MEASURING:
             raise Refused(f"Job {job} is no measurement. Admins stop it on the Index page.")
         return self.jobs.cancel(actor, job)
 
+    @use_case("see jobs", READS)
     def last(self, actor: Actor, kind: str, queryset: str = "", state: str = "done") -> Job | None:
         """The newest job of a kind in a state, optionally of one query set."""
         jobs = (job for job in self.jobs.listed(actor, 500) if (job.kind, job.state) == (kind, state))

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
@@ -63,14 +63,14 @@ class QuerySets:
     def __init__(self, database: Database, documents: Documents, clock: Clock, audit: Audit) -> None:
         self.database, self.documents, self.clock, self.audit = database, documents, clock, audit
 
+    @use_case("see query sets", READS)
     def listed(self, actor: Actor) -> tuple[QuerySetSummary, ...]:
         """Every query set, for those who may see them."""
-        require(actor, "see query sets")
         return self.all()
 
+    @use_case("see query sets", READS)
     def show(self, actor: Actor, name: str) -> QuerySet:
         """A query set by name, for those who may see it."""
-        require(actor, "see query sets")
         return self.get(name)
 
     def all(self) -> tuple[QuerySetSummary, ...]:
@@ -82,9 +82,9 @@ class QuerySets:
         """The sets whose questions every change is asked; for services."""
         return tuple(self.get(summary.name) for summary in self.all() if summary.guard)
 
+    @use_case("keep a query set")
     def guard(self, actor: Actor, name: str, on: bool = True) -> None:
         """Ask every change the questions of a set, or no longer."""
-        require(actor, "keep a query set")
         self.head(name)
         with self.database.transaction() as state:
             state.querysets.guard(name, on)
@@ -111,12 +111,12 @@ class QuerySets:
             )
         return row
 
+    @use_case("keep a query set")
     def keep(self, actor: Actor, queryset: QuerySet) -> QuerySet:
         """Store a set. An existing set of that name gets the new questions and judgments and loses none.
 
         A question keeps its id for good: judgments of one text say nothing about another.
         """
-        require(actor, "keep a query set")
         queryset = check(replace(queryset, name=safe_profile(queryset.name)))
         now = self.clock.stamp()
         with self.database.transaction() as state:
@@ -136,9 +136,9 @@ class QuerySets:
             self.audit.record(state, actor, "keep a query set", queryset.name, detail=what)
         return self.get(queryset.name)
 
+    @use_case("judge results")
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
         """Add a person's judgments; judging the same place again replaces the grade."""
-        require(actor, "judge results")
         head, known = self.head(name), {question.id for question in self.get(name).questions}
         for judgment in judgments:
             if judgment.question not in known:
@@ -153,6 +153,7 @@ class QuerySets:
             state.querysets.keep_judgments(number, rows)
             self.audit.record(state, actor, action, name, detail=f"{len(rows)} judgments")
 
+    @use_case("keep a query set")
     def judge_by_model(
         self, actor: Actor, name: str, pool: Sequence[Pooled], llm: Llm, progress: Progress = no_progress
     ) -> tuple[int, Mapping[str, int]]:
@@ -160,7 +161,6 @@ class QuerySets:
 
         What was judged is kept, also when the work is stopped.
         """
-        require(actor, "keep a query set")
         guidelines, judgments = self.guidelines(actor, name), []
         failed: Counter[str] = Counter()
         try:
@@ -175,20 +175,20 @@ class QuerySets:
             self._judged(actor, "let a model judge", name, number, [row_of(judgment, now) for judgment in judgments])
         return len(judgments), dict(failed)
 
+    @use_case("keep a query set")
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
-        require(actor, "keep a query set")
         number = self.head(name)["id"]
         with self.database.transaction() as state:
             state.querysets.drop(number)
             self.audit.record(state, actor, "delete a query set", name)
 
+    @use_case("see query sets", READS)
     def guidelines(self, actor: Actor, name: str) -> str:
-        require(actor, "see query sets")
         return str(self.head(name)["guidelines"])
 
+    @use_case("keep a query set")
     def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
-        require(actor, "keep a query set")
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
         number = self.head(name)["id"]
@@ -196,9 +196,9 @@ class QuerySets:
             state.querysets.set_guidelines(number, text.strip())
             self.audit.record(state, actor, "set guidelines", name)
 
+    @use_case("see query sets", READS)
     def agreement(self, actor: Actor, name: str) -> tuple[JudgeAgreement, ...]:
         """How far the judges of a set agree, people and models."""
-        require(actor, "see query sets")
         names = shown_names(self.database.accounts)
         return agreement(
             replace(judgment, judge=names.get(judgment.judge, judgment.judge))
@@ -207,25 +207,25 @@ class QuerySets:
             for judgment in self.get(name).judgments
         )
 
+    @use_case("see query sets", READS)
     def pool_summary(self, actor: Actor, name: str) -> PoolSummary:
         """How good judges found the answers to the questions of a set, and how often they added to a pool."""
-        require(actor, "see query sets")
         names = shown_names(self.database.accounts)
         ratings = [Rating(**row, name=names.get(row["judge"], "")) for row in self.database.pools.ratings()]
         added = self.database.pools.added()
         passages = [AddedPassage(**{**row, "new_document": bool(row["new_document"])}) for row in added]
         return pool_summary(self.get(name), ratings, passages)
 
+    @use_case("see query sets", READS)
     def unmapped(self, actor: Actor, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
         """Judgments whose place a generation does not have, with the reason."""
-        require(actor, "see query sets")
         return anchoring.gains(self.get(name).judgments, index).unmapped
 
+    @use_case("keep a query set")
     def read(
         self, actor: Actor, path: Path, form: str = "", name: str = "", split: str = "test"
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Import a set from a file or folder; returns it and the lines that were left out."""
-        require(actor, "keep a query set")
         queryset, problems = import_querysets.read(path, form, name or _name(path.stem), split)
         taken = _taken(self.database.querysets.texts(safe_profile(queryset.name)), queryset.questions)
         problems += tuple(
@@ -239,9 +239,9 @@ class QuerySets:
         self.database.querysets.set_problems(self.head(kept.name)["id"], listed)
         return kept, problems
 
+    @use_case("see query sets", READS)
     def problems(self, actor: Actor, name: str) -> tuple[Problem, ...]:
         """Lines that the last import into a set left out."""
-        require(actor, "see query sets")
         return tuple(Problem(**row) for row in json.loads(self.head(name)["problems"]))
 
     def _by_path(self, judgments: Iterable[Judgment]) -> list[Judgment]:
@@ -249,15 +249,15 @@ class QuerySets:
         paths = {document.id: document.path for document in self.documents.all()}
         return [replace(judgment, path=paths.get(judgment.path, judgment.path)) for judgment in judgments]
 
+    @use_case("see query sets", READS)
     def write(self, actor: Actor, name: str, path: Path, form: str) -> tuple[Path, ...]:
-        require(actor, "see query sets")
         return export_querysets.write(self.get(name), path, form, self.documents.all())
 
+    @use_case("keep a query set")
     def read_upload(
         self, actor: Actor, filename: str, content: bytes, name: str = ""
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Import a set from an uploaded CSV or JSONL file."""
-        require(actor, "keep a query set")
         form = Path(filename).suffix.lower().lstrip(".")
         if form not in UPLOADS:
             raise BadInput(f"{filename!r} is neither CSV nor JSONL. Folders come in with: python -m core eval import")
@@ -271,14 +271,14 @@ class QuerySets:
             path.write_bytes(content)
             return self.read(actor, path, form, name)
 
+    @use_case("see query sets", READS)
     def export(self, actor: Actor, name: str, form: str) -> tuple[str, bytes]:
         """A set as a download: file name and content."""
-        require(actor, "see query sets")
         return export_querysets.packed(self.get(name), form, self.documents.all())
 
+    @use_case("keep a query set")
     def from_playground(self, actor: Actor, grades: Sequence[Grade], name: str = "playground") -> QuerySet:
         """A set of the grades given in the playground: one question per query."""
-        require(actor, "keep a query set")
         if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
         questions = {grade.query: Question(question_id(grade.query), grade.query, "playground") for grade in grades}
@@ -286,9 +286,9 @@ class QuerySets:
         about = "what people judged in the playground"
         return self.keep(actor, QuerySet(name, tuple(questions.values()), judgments, about))
 
+    @use_case("keep a query set")
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """A set of the questions that documents say they answer."""
-        require(actor, "keep a query set")
         return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.access import Actor, require
+from core.access import EVERYBODY, READS, Actor, use_case
 from core.curation.document.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.measures.scoring import RANKED, READ, Gold, named, score
@@ -69,29 +69,30 @@ class Runs:
 
     # ------------------------------------------------------------ run
 
+    @use_case(EVERYBODY)
     def plan(self, profile: str = "", config: str = "") -> RunPlan:
         """A plan from names; the defaults are those in production."""
         production = self.team_settings.production()
         chosen = self.team_settings.profile(profile) if profile else production.profile
         return RunPlan(chosen, configs.parse(config) if config else production.config)
 
+    @use_case("run an evaluation")
     def start(self, actor: Actor, queryset: str, pairs: Sequence[tuple[str, str]], unit: str = "document") -> Job:
         """Run (profile, configuration) pairs as a job."""
-        require(actor, "run an evaluation")
         self.querysets.get(queryset)
         for profile, config in pairs:
             self.plan(profile, config)
         arguments = {"queryset": queryset, "pairs": [list(pair) for pair in pairs], "unit": known_unit(unit)}
         return self.jobs.start("evaluate", arguments, actor)
 
+    @use_case("run an evaluation", READS)
     def estimate(self, actor: Actor, queryset: str, pairs: Sequence[tuple[str, str]]) -> tuple[CallEstimate, ...]:
         """What language models would be asked by (profile, configuration) pairs; nothing is asked for it."""
-        require(actor, "run an evaluation")
         return self.calls_of(self.querysets.get(queryset), [self.plan(*pair) for pair in pairs])
 
+    @use_case("run an evaluation", READS)
     def estimate_judging(self, actor: Actor, queryset: str, pool: Sequence[Pooled]) -> tuple[CallEstimate, ...]:
         """What a language model would be asked to judge a pool."""
-        require(actor, "run an evaluation")
         guidelines = self.querysets.guidelines(actor, queryset)
         return judge_calls(self.estimator, pool, guidelines) if self.estimator else ()
 
@@ -105,6 +106,7 @@ class Runs:
                 rows += run_calls(self.searcher, self.estimator, queryset, plan.profile, plan.config)
         return tuple(rows)
 
+    @use_case("run an evaluation")
     def measure(
         self,
         actor: Actor,
@@ -114,7 +116,6 @@ class Runs:
         progress: Progress = no_progress,
     ) -> tuple[Run, ...]:
         """Run (profile, configuration) pairs now."""
-        require(actor, "run an evaluation")
         runs = self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
         self.audit.note(actor, "run an evaluation", queryset, detail=", ".join(run.id for run in runs))
         return runs
@@ -253,14 +254,14 @@ class Runs:
                 created=run.created,
             )
 
+    @use_case("run an evaluation", READS)
     def show(self, actor: Actor, number: str) -> Run:
         """A run, for those who may see it."""
-        require(actor, "run an evaluation")
         return self.get(number)
 
+    @use_case("run an evaluation", READS)
     def listed(self, actor: Actor, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
         """Runs without their questions, for those who may see them."""
-        require(actor, "run an evaluation")
         return self.all(queryset, limit)
 
     def get(self, number: str) -> Run:

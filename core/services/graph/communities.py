@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.graph import communities
 from core.graph.communities import Community
 from core.ports import Index
@@ -33,12 +33,13 @@ class Communities:
         self.searcher, self.cache, self.memo, self.estimator = searcher, cache, memo, estimator
         self._last: tuple[str, Any] = ("", None)
 
+    @use_case("explore the graph", READS)
     def all(self, actor: Actor, profile: str = "") -> tuple[Community, ...]:
         """Communities with their summaries, the largest first."""
-        require(actor, "explore the graph")
         rows = self.cached(self.searcher.index(profile, words=True))["communities"]
         return tuple(strict.parse(Community, row, "community") for row in rows)
 
+    @use_case("explore the graph", READS)
     def global_search(
         self, actor: Actor, query: str, k: int = 5, profile: str = ""
     ) -> tuple[tuple[Community, float], ...]:
@@ -54,9 +55,9 @@ class Communities:
         order = np.lexsort((np.arange(len(known)), -scores))[:k]
         return tuple((known[n], float(scores[n])) for n in order.tolist())
 
+    @use_case("explore the graph", READS)
     def estimate(self, actor: Actor, profile: str = "") -> tuple[CallEstimate, ...]:
         """What a language model would be asked for the summaries; nothing where they are by rules, or kept already."""
-        require(actor, "explore the graph")
         index = self.searcher.index(profile, words=True)
         if self.estimator is None or index.profile.graph != "llm" or self.memo.get(_name(index)) is not None:
             return ()

@@ -6,7 +6,7 @@ from datetime import date
 from itertools import islice
 from weakref import WeakKeyDictionary
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.curation.document.links import links
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
@@ -36,9 +36,9 @@ class GraphExplorer:
         self.searcher, self.documents, self.topics = searcher, documents, topics
         self._networks: WeakKeyDictionary[Index, tuple[date, RelationNetwork]] = WeakKeyDictionary()
 
+    @use_case("explore the graph", READS)
     def around_document(self, actor: Actor, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """A document, what it names and links to; with two hops also documents that name the same."""
-        require(actor, "explore the graph")
         index, painter = self._open(profile, hops, limit)
         document = _document(index, painter, name)
         own = int(painter.graph.document_nodes[document])
@@ -56,11 +56,11 @@ class GraphExplorer:
         notes = (f"{len(shown)} of {len(weights)} entities shown, those that few other documents name first.",)
         return GraphView(tuple(nodes.values()), _once(edges), notes)
 
+    @use_case("explore the graph", READS)
     def around_query(
         self, actor: Actor, query: str, hops: int = 2, limit: int = 100, profile: str = "", filters: Filters = Filters()
     ) -> GraphView:
         """The entities that a query names, where relations lead from them, and the chunks that this finds."""
-        require(actor, "explore the graph")
         query = check_query(query)
         index, painter = self._open(profile, hops, limit, filters)
         vector = self.searcher.query_vector(index.profile, query)
@@ -80,9 +80,9 @@ class GraphExplorer:
         inside = {node.id for node in nodes}
         return GraphView(tuple(nodes), tuple(e for e in _once(edges) if {e.source, e.target} <= inside), tuple(notes))
 
+    @use_case("explore the graph", READS)
     def around_entity(self, actor: Actor, name: str, hops: int = 1, limit: int = 100, profile: str = "") -> GraphView:
         """An entity and what is related to it, the strongest first."""
-        require(actor, "explore the graph")
         _, painter = self._open(profile, hops, limit)
         start = [entity for entity in seeds(painter.graph, name) if painter.seen(entity)]
         if not start:
@@ -94,9 +94,9 @@ class GraphExplorer:
         nodes = tuple(painter.entity(entity, reach.hops[entity]) for entity in shown)
         return GraphView(nodes, _once(painter.relations(shown)), notes)
 
+    @use_case("explore the graph", READS)
     def path(self, actor: Actor, source: str, target: str, profile: str = "") -> EntityConnection:
         """How two entities are connected: the shortest paths with their witnesses, or why there is none."""
-        require(actor, "explore the graph")
         index, painter = self._open(profile, 0, 1, IN_FORCE)
         first, second = (self._end(painter, name, profile) for name in (source, target))
         if first == second:
@@ -120,11 +120,11 @@ class GraphExplorer:
             cached = self._networks[index] = (today, relation_network(painter.graph, painter.visible))
         return cached[1]
 
+    @use_case("explore the graph", READS)
     def entities(
         self, actor: Actor, limit: int = 500, profile: str = "", filters: Filters = Filters(history=True)
     ) -> tuple[GraphNode, ...]:
         """Entities to start from, the largest first; documents have a view of their own."""
-        require(actor, "explore the graph")
         import numpy as np
 
         _, painter = self._open(profile, 0, 1, filters)
@@ -132,9 +132,9 @@ class GraphExplorer:
         named = (entity for entity in order if entity not in painter.documents and painter.seen(entity))
         return tuple(painter.entity(entity) for entity in islice(named, limit))
 
+    @use_case("explore the graph", READS)
     def communities(self, actor: Actor, profile: str = "", limit: int = 100) -> GraphView:
         """Communities as nodes, joined by the relations between their entities."""
-        require(actor, "explore the graph")
         import numpy as np
 
         index, painter = self._open(profile, 1, limit)
@@ -164,9 +164,9 @@ class GraphExplorer:
             notes.append(f"{len(alone)} more are related to no other community; they are listed below, not drawn.")
         return GraphView(nodes, tuple(edges), tuple(notes), unconnected=alone)
 
+    @use_case("explore the graph", READS)
     def links(self, actor: Actor) -> GraphView:
         """Documents and the links between them; orphans and dead ends are listed."""
-        require(actor, "explore the graph")
         import numpy as np
 
         documents = self.documents.all()

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.text.render import plain
 from core.errors import ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
@@ -65,25 +65,27 @@ class Impacts:
 
     # ------------------------------------------------------------ show
 
+    @use_case("propose a change", READS)
     def show(self, actor: Actor, number: int) -> Impact | None:
         """What was measured last; None if nothing was. `fresh` says whether it is about the change as it is now."""
-        require(actor, "propose a change")
         packed = self.database.impacts.packed(self.changes.get(number).id)
         return impacts.unpack(packed) if packed else None
 
+    @use_case(IN_HAND)
     def fresh(self, change: Change, impact: Impact | None) -> bool:
         """Whether an impact is about this text on this main line; that of an ended change is final."""
         if impact is None or impact.head != change.head:
             return False
         return not change.open or impact.main == self.repository.head()
 
+    @use_case("propose a change", READS)
     def open(self, actor: Actor, number: int, profile: Profile) -> Index:
         """The knowledge base as it would be with a change, to search in."""
-        require(actor, "propose a change")
         return self.states.open(number, profile)
 
     # ------------------------------------------------------------ measure
 
+    @use_case("propose a change", READS)
     def measure(self, actor: Actor, number: int, progress: Progress = no_progress) -> Impact:
         """Measure now, in this process, unless that is known."""
         known, change = self.show(actor, number), self.changes.get(number)
@@ -95,6 +97,7 @@ class Impacts:
             raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
         return self._measure(change, progress)
 
+    @use_case(UPKEEP)
     def start(self, cause: Actor = SYSTEM) -> Job | None:
         """Measure every change in review that is not measured as it is now, as a job; None if there is none."""
         with suppress(StorageFailed):  # whoever submitted has submitted; the page asks again
@@ -115,6 +118,7 @@ class Impacts:
                 failed[change.id] = str(error)
         return {"measured": measured, "failed": failed}
 
+    @use_case(UPKEEP)
     def sweep(self) -> None:
         """Give back the disk of states that a kill left behind."""
         self.states.sweep(set(self.changes.heads("open")))

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
-from core.access import Actor, require
+from core.access import OWN_DESK, READS, Actor, use_case
 from core.errors import BadInput
 from core.ports import Clock
 from core.types import Frozen
@@ -136,26 +136,26 @@ class Messages:
 
     # ------------------------------------------------------------ reading
 
+    @use_case("read the inbox", READS)
     def listed(self, actor: Actor, *, unread: bool = False, kind: str = "", limit: int = 200) -> tuple[Message, ...]:
         """One's own, newest first."""
-        require(actor, "read the inbox")
         if kind and kind not in KINDS:
             raise BadInput(f"There is no kind {kind!r} of message. Kinds: {', '.join(KINDS)}.")
         return tuple(map(_message, self.database.messages.of(actor.id, unread, kind, limit)))
 
+    @use_case("read the inbox", READS)
     def unread(self, actor: Actor) -> int:
         """How many are new."""
-        require(actor, "read the inbox")
         return self.database.messages.unread(actor.id)
 
+    @use_case("mark messages as read", OWN_DESK)
     def read(self, actor: Actor, numbers: Iterable[int] = ()) -> int:
         """Mark some as read, or all where none is named; how many were new."""
-        require(actor, "mark messages as read")
         return self.database.messages.read(actor.id, tuple(numbers), self.clock.stamp())
 
+    @use_case("mark messages as read", OWN_DESK)
     def opened(self, actor: Actor, about: str, ref: str) -> int:
         """Mark what is about one thing as read, since somebody looks at it; how many were new."""
-        require(actor, "mark messages as read")
         mine = [row["id"] for row in self.database.messages.about(actor.id, about, ref) if not row["read"]]
         return self.read(actor, mine) if mine else 0
 

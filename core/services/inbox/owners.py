@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from core.access import Actor, folded
+from core.access import EVERYBODY, Actor, folded, use_case
 from core.services.people.accounts import PERSON, Accounts
 from core.services.people.directory import owners
 from core.types import Document
@@ -27,10 +27,12 @@ class Owners:
         people = {account.id for text in texts for account in owners(accounts, text)[0]}
         return people or {account.id for account in accounts if account.active and account.role == "admin"}
 
+    @use_case(EVERYBODY)
     def unknown(self, document: Document) -> tuple[str, ...]:
         """Names in `owner:` that nobody in Concord has."""
         return owners(self.accounts.all(), document.meta.owner)[1]
 
+    @use_case(EVERYBODY)
     def offered(self, actor: Actor, written: Iterable[str], *more: str) -> list[str]:
         """Whom a field for an owner offers: oneself, the other people by name, then what documents say besides.
 
@@ -43,6 +45,7 @@ class Owners:
         names = [mine, *sorted(spelled.values(), key=str.casefold)]
         return list(dict.fromkeys([*names, *sorted({name for name in (*written, *more) if name}, key=str.casefold)]))
 
+    @use_case(EVERYBODY)
     def remark(self, owner: str) -> str:
         """What to know about an owner before it is written: that nobody answers to a name; "" where all is well."""
         if not (missing := owners(self.accounts.all(), owner)[1]):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from datetime import date
 from typing import TYPE_CHECKING
 
-from core.access import SYSTEM
+from core.access import SYSTEM, UPKEEP, use_case
 from core.services.inbox.messages import Messages, Subject
 from core.services.inbox.owners import Owners
 from core.services.knowledge.freshness import FreshnessBoard
@@ -25,6 +25,7 @@ class Reminders:
         self.board, self.owners, self.messages = board, owners, messages
         self._done = ("", "")
 
+    @use_case(UPKEEP)
     def remind(self) -> int:
         """Tell owners what became due since they were last told; how many messages that makes."""
         today = (self.board.repository.head(), self.board.clock.today().isoformat())

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import OWN_DESK, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
@@ -40,14 +40,14 @@ class Watches:
     def __init__(self, database: Database, messages: Messages, clock: Clock, search: Search) -> None:
         self.database, self.messages, self.clock, self.search = database, messages, clock, search
 
+    @use_case("watch documents", OWN_DESK)
     def listed(self, actor: Actor) -> tuple[Watch, ...]:
         """One's own, the oldest first."""
-        require(actor, "watch documents")
         return tuple(map(_watch, self.database.watches.of(actor.id)))
 
+    @use_case("watch documents", OWN_DESK)
     def watch(self, actor: Actor, kind: str, what: str) -> Watch:
         """Begin to watch; watching twice is watching once."""
-        require(actor, "watch documents")
         name = " ".join(what.split())[:500] if kind == "question" else what.strip("/ ")
         if kind not in KINDS:
             raise BadInput(f"A {kind!r} cannot be watched. Kinds: {', '.join(KINDS)}.")
@@ -60,9 +60,9 @@ class Watches:
         self.database.watches.add(account=actor.id, kind=kind, what=name, seen=seen, created=self.clock.stamp())
         return next(watch for watch in self.listed(actor) if (watch.kind, watch.what) == (kind, name))
 
+    @use_case("watch documents", OWN_DESK)
     def stop(self, actor: Actor, number: int) -> None:
         """Watch no longer."""
-        require(actor, "watch documents")
         if not self.database.watches.drop(actor.id, number):
             raise NotFound(f"You do not watch anything under the number {number}.")
 
@@ -81,6 +81,7 @@ class Watches:
             subject = _subject(list(dict.fromkeys(edits)), titles)
             self.messages.tell(state, actor, [account], "watched", subject, landing.title)
 
+    @use_case(UPKEEP)
     def evaluate(self) -> int:
         """After an index build: tell who watches a question which documents are new or changed among its answers."""
         told = 0

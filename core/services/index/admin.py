@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core import profiles
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
 from core.errors import BadInput, ConcordError, Unavailable
@@ -82,41 +82,41 @@ class IndexAdmin:
         self._offered, self._fitness, self._estimator, self._texts = offered, fitness, estimator, texts
         self._check_graph = check_graph
 
+    @use_case("rebuild the index")
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start a build of the newest commit in the background."""
-        require(actor, "rebuild the index")
         name = self.team_settings.profile(profile).name
         return self.jobs.start("reindex", {"profile": name, "full": full}, actor)
 
+    @use_case("rebuild the index")
     def verify(self, actor: Actor) -> Job:
         """Check in the background that repository, database and index agree."""
-        require(actor, "rebuild the index")
         return self.jobs.start("verify", {}, actor)
 
+    @use_case("see the index", READS)
     def generations_of(self, actor: Actor, profile: str = "") -> tuple[Generation, ...]:
         """The generations of a profile that are still there."""
-        require(actor, "see the index")
         return self.generations.all(self.team_settings.profile(profile))
 
+    @use_case("compare configurations", READS)
     def profiles(self, actor: Actor) -> tuple[tuple[Profile, Generation | None], ...]:
         """Every profile with the generation that it serves."""
-        require(actor, "compare configurations")
         return tuple((profile, self.generations.current(profile)) for profile in self.team_settings.profiles())
 
+    @use_case("roll back the index")
     def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
         """Serve an older generation until the next rebuild."""
-        require(actor, "roll back the index")
         generation = self.generations.rollback(self.team_settings.profile(profile), number)
         self.audit.note(actor, "roll back the index", f"generation {number} of {generation.profile}")
         return generation
 
+    @use_case("cancel a job")
     def cancel(self, actor: Actor, job: int) -> Job:
-        require(actor, "cancel a job")
         return self.jobs.cancel(actor, job)
 
+    @use_case("add a profile", READS)
     def check_profile(self, actor: Actor, profile: Profile) -> Profile:
         """The profile with every parameter, as it would be saved; BadInput says what is wrong. No model is loaded."""
-        require(actor, "add a profile")
         checked = profiles.check(profile)
         self.team_settings.check_free(checked.name)
         self._check_graph(checked.graph)
@@ -124,9 +124,9 @@ class IndexAdmin:
             self._check_fitness(name, feature)
         return checked
 
+    @use_case("add a profile")
     def add_profile(self, actor: Actor, profile: Profile) -> Profile:
         """Save a profile; models that cannot be loaded are refused at once, not when it is built."""
-        require(actor, "add a profile")
         self._check_models(self.check_profile(actor, profile))
         saved = self.team_settings.add_profile(profile, actor.person)
         self.audit.note(actor, "add a profile", saved.name)
@@ -152,14 +152,14 @@ class IndexAdmin:
             return
         self._fitness.require_checked(llm.name, llm.server, [feature])
 
+    @use_case("compare configurations", READS)
     def models_offered(self, actor: Actor) -> OfferedModels:
         """The models that a profile or a configuration can name."""
-        require(actor, "compare configurations")
         return self._offered()
 
+    @use_case("delete a profile")
     def delete_profile(self, actor: Actor, name: str) -> None:
         """Delete a profile that somebody added, with its generations; never what is searched or what is built in."""
-        require(actor, "delete a profile")
         profile = self.team_settings.profile(name)
         if profile == self.team_settings.production().profile:
             raise BadInput(f"The profile {name!r} is in production. Make another one the default first.")
@@ -170,18 +170,18 @@ class IndexAdmin:
         self.generations.remove(profile)
         self.audit.note(actor, "delete a profile", name)
 
+    @use_case("change what is in production")
     def make_default(self, actor: Actor, name: str) -> Production:
         """Put a profile into production; it must have an index."""
-        require(actor, "change what is in production")
         if self.generations.current(self.team_settings.profile(name)) is None:
             raise BadInput(f"The profile {name!r} has no index yet. Build it first, so that nobody searches nothing.")
         production = self.team_settings.make_default(name, actor.person)
         self.audit.note(actor, "make a profile default", name)
         return production
 
+    @use_case("see the index", READS)
     def estimate(self, actor: Actor, profile: Profile) -> Estimate:
         """Chunk and embed a sample, and scale it up."""
-        require(actor, "see the index")
         profile = profiles.check(profile)
         everything = self.documents.all()
         sample = everything[:: max(1, len(everything) // _SAMPLE)]

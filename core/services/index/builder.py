@@ -15,6 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import EVERYBODY, use_case
 from core.analysis import analyser
 from core.bulk import InlineBulk, in_order
 from core.chunking import chunker, embedded_text, known
@@ -349,6 +350,7 @@ class IndexBuilder:
                 skipped[path] = str(error)
         return documents, skipped
 
+    @use_case(EVERYBODY)
     def tools(self, profile: Profile, report: Callable[[str, str], object], bulk: Bulk | None = None) -> Tools:
         """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)

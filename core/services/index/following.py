@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.access import SYSTEM, Actor, require
+from core.access import LEFT_OVERS, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import ConcordError, Refused, Unavailable
 from core.ports import Clock
 from core.types import Profile
@@ -63,6 +63,7 @@ class IndexSync:
         self._announced: tuple[float, object] = (-math.inf, None)  # when and what this node last said it serves
         self.state = StoreState(url, True, clock.stamp()) if url else None
 
+    @use_case(UPKEEP)
     def start(self) -> None:
         """Refuse a store that ignores conditions or is another workspace's, then bring what is published; without the store go
         on with what is here."""
@@ -71,6 +72,7 @@ class IndexSync:
             self._trying([copies.index.conformance.require, lambda: copies.index.belong(self.workspace())])
             self.look()
 
+    @use_case(UPKEEP)
     def tick(self) -> None:
         """One look, by a node that goes on serving; it also says what it serves."""
         asks = [self._follow, self._announce]
@@ -78,10 +80,12 @@ class IndexSync:
             asks.append(self._share)
         self._trying(asks)
 
+    @use_case(UPKEEP)
     def look(self) -> None:
         """Bring what is published."""
         self._trying([self._follow, self._share])
 
+    @use_case(UPKEEP)
     def share(self) -> None:
         """Upload the models and reports that were made here, and bring those of other machines."""
         self._trying([self._share], whole=False)
@@ -101,27 +105,29 @@ class IndexSync:
             copies.collector.announce(self.node, used)
             self._announced = time.monotonic(), used
 
+    @use_case(UPKEEP)
     def stop(self) -> None:
         """Say that this node serves nothing any more."""
         copies = self.generations.copies
         if copies and self._announced[1] is not None:
             self._trying([partial(copies.collector.leave, self.node)], whole=False)
 
+    @use_case("see the index", READS)
     def nodes(self, actor: Actor) -> tuple[StoreNode, ...]:
         """Who follows the store, and what they serve."""
-        require(actor, "see the index")
         return self._copies().collector.nodes()
 
+    @use_case("see the index", READS)
     def check(self, actor: Actor) -> None:
         """Refuse a store that ignores conditions, whatever was found before."""
-        require(actor, "see the index")
         self._copies().index.conformance.again()
 
+    @use_case("rebuild the index", LEFT_OVERS)
     def collect(self, actor: Actor) -> Collected:
         """Delete what nothing needs any more."""
-        require(actor, "rebuild the index")
         return self._copies().collector.collect()
 
+    @use_case(UPKEEP)
     def sweep(self) -> None:
         """The same every day; a store that does not answer is left for another one."""
         if self.state:

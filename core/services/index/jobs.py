@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import SYSTEM, Actor, require
+from core.access import READS, SYSTEM, Actor, use_case
 from core.errors import Conflict, StorageFailed
 from core.ports import Bulk, Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
@@ -45,6 +45,7 @@ class IndexJobs:
                 return self.jobs.start("reindex", {"profile": profile.name, "full": False}, cause=cause)
         return None
 
+    @use_case("rebuild the index")
     def build(
         self,
         actor: Actor,
@@ -57,7 +58,6 @@ class IndexJobs:
     ) -> Built:
         """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`, vectors
         that take long are left to the job that the app starts."""
-        require(actor, "rebuild the index")
         chosen = self.team_settings.profile(profile)
         with self.cluster(on) if on else nullcontext() as bulk:
             built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk, words=words)
@@ -80,11 +80,11 @@ class IndexJobs:
             self.built()
         return serves
 
+    @use_case("see the index", READS)
     def verify(
         self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
     ) -> Verification:
         """Check in this process; `prepare` opens a workspace that nobody opened yet, once its files are known to be whole."""
-        require(actor, "see the index")
         return self.verifier.verify(progress, prepare)
 
     def works(self) -> Mapping[str, Work]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import Actor, allowed, require
+from core.access import EVERYBODY, IMPORT, Actor, allowed, use_case
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.limits import check_limits
 from core.curation.document.names import free_name, safe_path
@@ -109,10 +109,12 @@ class Documents:
             steps, known = self.repository.log(commit), None
         return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
 
+    @use_case(EVERYBODY)
     def all(self, revision: str = "main") -> tuple[Document, ...]:
         """Every readable document of a revision, by path."""
         return self._load(revision)[0]
 
+    @use_case(EVERYBODY)
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
         """Files that cannot be read as documents, with the reason."""
         return self._load(revision)[1]
@@ -136,10 +138,12 @@ class Documents:
         ids = assign_ids({document.path: document.meta.id for document in readable})
         return tuple(replace(document, id=ids[document.path]) for document in readable), tuple(broken)
 
+    @use_case(EVERYBODY)
     def show(self, name: str) -> Document:
         """A document of the newest state, by id or path."""
         return self._named(name, self.all())
 
+    @use_case(EVERYBODY)
     def show_at(self, actor: Actor, name: str, as_of: str) -> Document:
         """A document of any state of the main line, by day or commit; what is not merged is for those who see changes."""
         try:
@@ -158,6 +162,7 @@ class Documents:
                 return document
         raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
 
+    @use_case(EVERYBODY)
     def touched(self) -> Mapping[str, Commit]:
         """The last commit of every document, by path."""
         head = self.repository.head()
@@ -169,16 +174,19 @@ class Documents:
             self._touched = (head, last)
         return self._touched[1]
 
+    @use_case(EVERYBODY)
     def at(self, step: Commit) -> Document:
         """A document as a step of its history holds it, at the path it had then."""
         return read_document(step.path, decode(self.repository.read(step.id, step.path)))
 
+    @use_case(EVERYBODY)
     def history(self, name: str) -> tuple[Version, ...]:
         """Versions, newest first."""
         document = self.show(name)
         steps = self.repository.history(self.repository.head(), document.path)
         return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
 
+    @use_case(EVERYBODY)
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
         """Where a passage of one version is in another; None if it changed."""
         if version == document.version:
@@ -192,6 +200,7 @@ class Documents:
 
     # ------------------------------------------------------------ bringing in
 
+    @use_case(EVERYBODY)
     def inventory(self, progress: Progress = no_progress) -> Imported:
         """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in the repository."""
         head, refused, good = self.repository.head(), list(self.unreadable()), list[str]()
@@ -208,6 +217,7 @@ class Documents:
         skipped = tuple(folders.skipped(folders.of_paths(paths)))
         return Imported(head, tuple(good), (), (), tuple(sorted(refused)), skipped=skipped, pictures=pictures)
 
+    @use_case("import documents", IMPORT)
     def import_folder(
         self,
         actor: Actor,
@@ -221,7 +231,6 @@ class Documents:
 
         `saving` is called to save what was read, such as inside a transaction that also records it.
         """
-        require(actor, "import documents")
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.repository.entries(self.repository.head())]
@@ -237,6 +246,7 @@ class Documents:
 
         return saving(save)
 
+    @use_case("import documents", IMPORT)
     def save(
         self,
         actor: Actor,
@@ -246,7 +256,6 @@ class Documents:
         images: Mapping[str, bytes] = NOTHING,
     ) -> Imported:
         """Commit documents and pictures to the main line, without those that are equal already."""
-        require(actor, "import documents")
         head = self.repository.head()
         have = {entry.path: entry.blob for entry in self.repository.entries(head)}
         current = dict(zip(have, self.repository.read_blobs(list(have.values())), strict=True))

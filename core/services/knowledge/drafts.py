@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import OWN_DESK, Actor, use_case
 from core.curation.document.frontmatter import MAX_BYTES
 from core.errors import BadInput
 from core.ports import Clock
@@ -33,21 +33,21 @@ class Drafts:
     def __init__(self, rows: DraftRows, clock: Clock) -> None:
         self.rows, self.clock = rows, clock
 
+    @use_case("propose a change", OWN_DESK)
     def keep(self, actor: Actor, place: str, text: str, most: int = MAX_BYTES) -> None:
-        require(actor, "propose a change")
         if len(text.encode("utf-8", "replace")) > most:
             raise BadInput(f"The text is longer than {most:,} bytes, so it was not kept. Split the document.")
         self.rows.keep(actor.id, place, text, self.clock.stamp())
 
+    @use_case("propose a change", OWN_DESK)
     def find(self, actor: Actor, place: str) -> tuple[str, str] | None:
         """The text and when it was kept; None when there is none."""
-        require(actor, "propose a change")
         row = self.rows.get(actor.id, place)
         return (row["text"], row["at"]) if row else None
 
+    @use_case("propose a change", OWN_DESK)
     def others(self, actor: Actor, path: str) -> tuple[Typing, ...]:
         """Who else has been typing at a document today, last typed first."""
-        require(actor, "propose a change")
         since = datetime.fromisoformat(self.clock.stamp()) - RECENT
         found = ((row, *row["place"].partition(":")[::2]) for row in self.rows.others(actor.id, path))
         return tuple(
@@ -56,6 +56,6 @@ class Drafts:
             if where == path and change.isdecimal() and datetime.fromisoformat(row["at"]) >= since
         )
 
+    @use_case("propose a change", OWN_DESK)
     def forget(self, actor: Actor, place: str) -> None:
-        require(actor, "propose a change")
         self.rows.drop(actor.id, place)

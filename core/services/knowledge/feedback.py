@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import EVERYBODY, READS, Actor, use_case
 from core.curation.review.proposals import check_text
 from core.curation.text.render import plain
 from core.errors import BadInput, NotFound, Refused
@@ -53,11 +53,11 @@ class FeedbackBoard:
         self.database, self.documents, self.owners = database, documents, owners
         self.news, self.audit, self.clock = news, audit, clock
 
+    @use_case("give feedback")
     def give(
         self, actor: Actor, name: str, kind: str, note: str = "", *, start: int = 0, stop: int = 0, version: int = 0
     ) -> Feedback:
         """Say something about a document or about a passage of a version of it; the owner is told."""
-        require(actor, "give feedback")
         document, text = self.documents.show(name), check_text(note)
         if kind not in KINDS:
             raise BadInput(f"There is no feedback {kind!r}. Kinds: {', '.join(KINDS)}.")
@@ -80,12 +80,13 @@ class FeedbackBoard:
             self.audit.record(state, actor, "give feedback", document.title, detail=f"{kind}: {document.path}")
         return self._known(self.database, number)
 
+    @use_case("answer feedback", READS)
     def open(self, actor: Actor, name: str = "") -> tuple[Feedback, ...]:
         """What nobody has answered, newest first: on one document or on all."""
-        require(actor, "answer feedback")
         path = self.documents.show(name).path if name else ""
         return tuple(Feedback(**row) for row in self.database.feedback.open() if not path or row["path"] == path)
 
+    @use_case(EVERYBODY)
     def confirmations(self, name: str) -> tuple[Feedback, ...]:
         """Who said that the present version is still right, newest first."""
         document = self.documents.show(name)
@@ -95,9 +96,9 @@ class FeedbackBoard:
             if row["kind"] == "right" and row["version"] == document.version
         )
 
+    @use_case("answer feedback")
     def close(self, actor: Actor, number: int, answer: str = "") -> Feedback:
         """Answered: whoever gave it is told, with a few words if there are some."""
-        require(actor, "answer feedback")
         text = check_text(answer)
         with self.database.transaction() as state:
             before = self._known(state, number)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import EVERYBODY, Actor, use_case
 from core.curation.document.freshness import Freshness, freshness
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.writing import with_fields
@@ -49,6 +49,7 @@ class FreshnessBoard:
         self.documents, self.repository, self.moving_main = documents, repository, moving_main
         self.audit, self.clock, self.merged = audit, clock, merged
 
+    @use_case(EVERYBODY)
     def attention(self) -> Attention:
         """What is due, and what nobody owns."""
         today = self.clock.today()
@@ -62,13 +63,14 @@ class FreshnessBoard:
             tuple(document for document in live if not document.meta.owner),
         )
 
+    @use_case(EVERYBODY)
     def next_review(self) -> date:
         """A year from today."""
         return self.clock.today() + YEAR
 
+    @use_case("confirm a document")
     def confirm(self, actor: Actor, name: str, until: date) -> str:
         """Confirm that a document is still right; only its `review_due` changes."""
-        require(actor, "confirm a document")
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
         with self.moving_main() as state:

@@ -9,7 +9,7 @@ from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, allowed, require
+from core.access import READS, SYSTEM, UPKEEP, Actor, allowed, require, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
@@ -85,9 +85,9 @@ class Gaps:
         self.messages, self.owners, self.settings = messages, owners, settings
         self.near, self.answered = near, answered
 
+    @use_case("report a gap")
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:
         """Reporting the same question again adds nothing; a new one reaches the owners of the nearest documents."""
-        require(actor, "report a gap")
         text = one_line(query)
         if not text:
             raise BadInput("There is no question to report. Search for something first.")
@@ -111,23 +111,23 @@ class Gaps:
             self.messages.tell(state, actor, self.owners.of(near), "gap", Subject("question", text, text), note)
         return self._known(self.database, number)
 
+    @use_case("see reported gaps", READS)
     def open(self, actor: Actor) -> tuple[Gap, ...]:
         """Unanswered questions, newest first."""
-        require(actor, "see reported gaps")
         return tuple(Gap(**row) for row in self.database.gaps.open())
 
+    @use_case("see reported gaps", READS)
     def counts(self, actor: Actor) -> dict[str, GapCounts]:
         """How the loop goes: under "" for all, and by folder."""
-        require(actor, "see reported gaps")
         groups: dict[str, list[Gap]] = defaultdict(list)
         for gap in (Gap(**row) for row in self.database.gaps.all()):
             groups[""].append(gap)
             groups[gap.folder or "top level"].append(gap)
         return {folder: _counted(gaps) for folder, gaps in groups.items()} or {"": GapCounts()}
 
+    @use_case("look after gaps")
     def assign(self, actor: Actor, number: int, account: str) -> Gap:
         """Let somebody else look after a gap; they are told."""
-        require(actor, "look after gaps")
         person = self.owners.accounts.get(account)
         if not person.active or not allowed(person.actor, "propose a change"):
             raise Refused(f"{person.name} cannot write documents. Choose an author or somebody above.")
@@ -140,9 +140,9 @@ class Gaps:
             )
         return self._known(self.database, number)
 
+    @use_case("look after gaps")
     def close(self, actor: Actor, number: int) -> None:
         """Answered, or no question of ours: whoever asked is told."""
-        require(actor, "look after gaps")
         with self.database.transaction() as state:
             gap = self._known(state, number)
             if not gap.closed:
@@ -150,6 +150,7 @@ class Gaps:
 
     # ------------------------------------------------------------ by themselves
 
+    @use_case(UPKEEP)
     def look(self, actor: Actor = SYSTEM) -> int:
         """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
         require(actor, "look after gaps")
@@ -195,6 +196,7 @@ class Gaps:
                 for number in waiting.get(same_form(question), ()):
                     state.gaps.set(number, path=document.path, rank=0, writer=actor.id)
 
+    @use_case(UPKEEP)
     def served(self) -> int:
         """After an index build: close the questions that a document lists and is found for, and tell whoever asked."""
         closed = 0

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.access import EVERYBODY, use_case
 from core.curation.document.names import top_folder
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
@@ -62,6 +63,7 @@ class Home:
         self.documents, self.freshness, self.repository = documents, freshness, repository
         self.generations, self.team_settings = generations, team_settings
 
+    @use_case(EVERYBODY)
     def overview(self, steps: int = 8) -> Overview:
         documents = self.documents.all()
         return Overview(
@@ -76,6 +78,7 @@ class Home:
             index=self.index_state(),
         )
 
+    @use_case(EVERYBODY)
     def index_state(self) -> IndexState:
         """The serving generation, and how many commits it is behind."""
         profile = self.team_settings.production().profile
@@ -89,6 +92,7 @@ class Home:
             self.generations.pinned(profile),
         )
 
+    @use_case(EVERYBODY)
     def found_since(self, commit: str) -> str:
         """Since when a commit can be found; "" while it cannot."""
         profile = self.team_settings.production().profile

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import EVERYBODY, OWN_DESK, READS, Actor, require, use_case
 from core.curation.document import limits
 from core.curation.document.links import picture_paths
 from core.curation.pictures import picture_files
@@ -47,6 +47,7 @@ class Pictures:
         self._at = lru_cache(maxsize=64)(self._blobs)
         self._approved = lru_cache(maxsize=2)(self._ever_approved)
 
+    @use_case(EVERYBODY)
     def blobs(self, commit: str) -> Mapping[str, str]:
         """The blob of every picture of a commit, by path; what a blob holds, `read` gives to those who may see it."""
         return self._at(commit)
@@ -58,6 +59,7 @@ class Pictures:
         steps = self.repository.log(head)
         return frozenset(edit.blob for _, edits in steps for edit in edits if picture_files.is_picture(edit.path))
 
+    @use_case(EVERYBODY)
     def of(self, document: Document) -> tuple[ShownPicture, ...]:
         """The pictures that an approved document shows, and those that it names and that are missing."""
         there = {entry.path: entry for entry in self.repository.pictures(self.repository.head())}
@@ -66,9 +68,9 @@ class Pictures:
             for path in sorted(picture_paths(document))
         )
 
+    @use_case("read documents", READS)
     def read(self, actor: Actor, blob: str, name: str) -> bytes:
         """A picture by its blob: an approved one for every reader, others for those who may see changes."""
-        require(actor, "read documents")
         raw, head = self.repository.blob(blob), self.repository.head()
         if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
             raise NotFound("There is no such picture.")
@@ -78,9 +80,9 @@ class Pictures:
 
     # ------------------------------------------------------------ in a draft
 
+    @use_case("propose a change", OWN_DESK)
     def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
         """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
-        require(actor, "propose a change")
         waiting = self.held(actor, place)
         taken = {*self.blobs(self.repository.head()), *waiting}
         path = picture_files.place(document, name, taken)
@@ -93,15 +95,15 @@ class Pictures:
         words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
         return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
 
+    @use_case("propose a change", OWN_DESK)
     def held(self, actor: Actor, place: str) -> dict[str, str]:
         """The blobs of the pictures that wait in a draft, by path."""
-        require(actor, "propose a change")
         kept = self.drafts.find(actor, _pending(place))
         return dict(json.loads(kept[0])) if kept else {}
 
+    @use_case("propose a change", OWN_DESK)
     def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
         """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
-        require(actor, "propose a change")
         files: dict[str, bytes | None] = {}
         here = picture_files.folder_of(path)
         for old, blob in self.held(actor, place).items():
@@ -113,9 +115,9 @@ class Pictures:
                 files[f"{here}/{name}"] = self.repository.blob(blob)
         return {path: text.encode(), **files}
 
+    @use_case("propose a change", OWN_DESK)
     def forget(self, actor: Actor, place: str) -> None:
         """Drop the pictures of a draft."""
-        require(actor, "propose a change")
         self.drafts.forget(actor, _pending(place))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import Actor, use_case
 from core.errors import BadInput, Unusable
 from core.ports import Llm, Progress, no_progress
 from core.services.models.fitness import FEATURES, Fitness, ModelCheck
@@ -21,11 +21,11 @@ class ModelChecker:
     def __init__(self, probed: Callable[[str], Llm], fitness: Fitness, jobs: Jobs) -> None:
         self.probed, self.fitness, self.jobs = probed, fitness, jobs
 
+    @use_case("check a language model")
     def check(
         self, actor: Actor, name: str = "", features: Sequence[str] = (), progress: Progress = no_progress
     ) -> tuple[ModelCheck, ...]:
         """Probe a model, the configured one by default; what was found before stays if it does not answer."""
-        require(actor, "check a language model")
         unknown = [feature for feature in features if feature not in FEATURES]
         if unknown:
             raise BadInput(f"There is no feature {unknown[0]!r}. Features: {', '.join(FEATURES)}.")
@@ -40,9 +40,9 @@ class ModelChecker:
         self.fitness.audit.note(actor, "check a language model", llm.name, detail=f"fit for {fit} of {len(checks)}")
         return tuple(checks)
 
+    @use_case("check a language model")
     def start(self, actor: Actor, name: str = "") -> Job:
         """Check a model in the background."""
-        require(actor, "check a language model")
         self.probed(name)  # a name that cannot be used is refused at once
         return self.jobs.start("check-model", {"name": name}, actor)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import EVERYBODY, READS, Actor, use_case
 from core.errors import BadInput, NotFound, Refused, Unfit
 from core.ports import Clock
 
@@ -81,6 +81,7 @@ class Fitness:
         if known and not known.allowed:
             raise Unfit(f"{known.sentence} Choose another model, or have an admin allow it with a reason.")
 
+    @use_case(EVERYBODY)
     def caveat(self, model: str, server: str, purpose: str) -> str:
         """What to say beside the work of a model that is used although it was found unfit; "" for any other."""
         known = self.of(model, server, purpose) if purpose in FEATURES else None
@@ -102,9 +103,9 @@ class Fitness:
         row = self._created().model_checks.get(model, server, feature)
         return _check(row) if row and row["version"] == VERSION else None
 
+    @use_case("compare configurations", READS)
     def listed(self, actor: Actor) -> tuple[ModelCheck, ...]:
         """Every result of today's probes, by model and in the order of the features."""
-        require(actor, "compare configurations")
         checks = [_check(row) for row in self._created().model_checks.all() if row["version"] == VERSION]
         order = list(FEATURES)
         return tuple(sorted(checks, key=lambda check: (check.model, check.server, order.index(check.feature))))
@@ -115,9 +116,9 @@ class Fitness:
         with self._created().transaction() as state:
             state.model_checks.keep(**{**values, "fit": int(check.fit), "version": VERSION, "at": self.clock.stamp()})
 
+    @use_case("use an unfit model")
     def force(self, actor: Actor, model: str, feature: str, reason: str, server: str = "") -> ModelCheck:
         """Use an unfit model all the same; the reason is shown with it."""
-        require(actor, "use an unfit model")
         reason = " ".join(reason.split())
         if not 3 <= len(reason) <= 300:
             raise BadInput("Say in 3 to 300 characters why the model may be used all the same.")

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
 from core.llm.bill import dollars_of
 from core.ports import Clock, Spent
@@ -130,15 +130,15 @@ class Ledger:
         )
         return worth
 
+    @use_case("see the ledger", READS)
     def recent(self, actor: Actor, month: str = "", limit: int = 100) -> tuple[Call, ...]:
         """The last calls of a month, newest first."""
-        require(actor, "see the ledger")
         rows = self._created().calls.newest(*_span(self._month(month)), max(1, limit))
         return tuple(Call(**{**row, "cached": bool(row["cached"])}) for row in rows)
 
+    @use_case("see the ledger", READS)
     def summary(self, actor: Actor, month: str = "") -> Spending:
         """A month by purpose and model, most expensive first."""
-        require(actor, "see the ledger")
         month = self._month(month)
         rows = self._created().calls.by_purpose(*_span(month))
         spent = math.fsum(row["dollars"] for row in rows)

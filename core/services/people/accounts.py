@@ -9,7 +9,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from core.access import KINDS, PERSON, ROLES, SYSTEM, Actor, folded, plain_address, require
+from core.access import (
+    KINDS,
+    PERSON,
+    READS,
+    ROLES,
+    SIGN_IN,
+    SYSTEM,
+    UPKEEP,
+    Actor,
+    folded,
+    plain_address,
+    require,
+    use_case,
+)
 from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
@@ -81,6 +94,7 @@ class Accounts:
         self.database, self.passwords, self.audit, self.clock = database, passwords, audit, clock
         self.tries, self.messages = tries, messages
 
+    @use_case(UPKEEP)
     def seed(self) -> None:
         """The demo's personas, in an empty workspace. They have no password, so nobody can sign in as them."""
         if self.database.accounts.all():
@@ -90,11 +104,12 @@ class Accounts:
                 for actor in DEMO:
                     self.insert(state, actor, "")
 
+    @use_case("manage accounts", READS)
     def listed(self, actor: Actor) -> tuple[Account, ...]:
         """Every account, for those who manage them."""
-        require(actor, "manage accounts")
         return self.all()
 
+    @use_case(SIGN_IN)
     def all(self) -> tuple[Account, ...]:
         """In the order of creation; for services and the sign-in."""
         return tuple(map(_account, self.database.accounts.all()))
@@ -105,6 +120,7 @@ class Accounts:
             raise NotFound(f"There is no account {name!r}. List them with: python -m core accounts list")
         return _account(row)
 
+    @use_case(SIGN_IN)
     def actor(self, name: str) -> Actor:
         """The account as an actor, if it is active."""
         account = self.get(name)
@@ -112,6 +128,7 @@ class Accounts:
             raise Refused(f"The account {name!r} is switched off. Ask an admin.")
         return account.actor
 
+    @use_case(SIGN_IN)
     def returning(self, name: str, door: str) -> Actor:
         """Somebody who came before through a door, with the rights of now."""
         if door == COMMAND_LINE and name.endswith(_LOCAL):
@@ -127,9 +144,9 @@ class Accounts:
         emails = {account: email for email, account in self.ids().items()}
         return emails.get(who) or (who if "@" in who else f"{who}@localhost")
 
+    @use_case("manage accounts", READS)
     def warnings(self, actor: Actor) -> tuple[str, ...]:
         """What is wrong with accounts, for those who manage them."""
-        require(actor, "manage accounts")
         return tuple(self.problems())
 
     def problems(self) -> Iterator[str]:
@@ -144,6 +161,7 @@ class Accounts:
 
     # ------------------------------------------------------------ changing
 
+    @use_case("manage accounts")
     def add(
         self,
         actor: Actor,
@@ -154,7 +172,6 @@ class Accounts:
         password: str = "",
         kind: str = PERSON,
     ) -> Account:
-        require(actor, "manage accounts")
         full, role = " ".join(full_name.split()) or name, _role_of(checked_kind(kind), role)
         new = Actor(_checked_id(name), full, checked_email(email), role, kind=kind)
         if password:
@@ -166,9 +183,9 @@ class Accounts:
             self.audit.record(state, actor, "add account", f"{new.name} ({new.id})", detail=_described(new))
         return self.get(new.id)
 
+    @use_case("manage accounts")
     def set_role(self, actor: Actor, name: str, role: str) -> Account:
         """The last admin stays one."""
-        require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
             state.accounts.set(name, role=_role_of(before.kind, role))
@@ -176,9 +193,9 @@ class Accounts:
             self.audit.record(state, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
         return self.get(name)
 
+    @use_case("manage accounts")
     def set_active(self, actor: Actor, name: str, active: bool) -> Account:
         """Switching off ends sessions and access tokens; switching on brings none back."""
-        require(actor, "manage accounts")
         before = self.get(name)
         with self.database.transaction() as state:
             state.accounts.set(name, active=int(active))
@@ -189,6 +206,7 @@ class Accounts:
             self.audit.record(state, actor, f"switch account {'on' if active else 'off'}", f"{before.name} ({name})")
         return self.get(name)
 
+    @use_case("manage accounts", own=True)
     def set_password(self, actor: Actor, name: str, password: str, keep: int = 0) -> None:
         """One's own password, or anybody's for an admin. It ends the account's sessions, but for one that is kept."""
         require(actor, "manage their own account" if actor.id == name else "manage accounts")
@@ -199,14 +217,15 @@ class Accounts:
             state.sessions.end_account(name, keep)
             self.audit.record(state, actor, "set password", f"{account.name} ({name})")
 
+    @use_case(SIGN_IN)
     def change_password(self, actor: Actor, current: str, password: str, keep: int = 0) -> None:
         """One's own, for whoever knows the one of now; wrong ones count as tries to sign in."""
         self._proven(actor.id, current, Source(session=keep))
         self.set_password(actor, actor.id, password, keep)
 
+    @use_case("manage accounts")
     def unbind(self, actor: Actor, name: str) -> Account:
         """Let the next person whom the provider reports with the account's address have it."""
-        require(actor, "manage accounts")
         account = self.get(name)
         with self.database.transaction() as state:
             state.accounts.set(name, issuer="", subject="")
@@ -217,9 +236,9 @@ class Accounts:
 
     # ------------------------------------------------------------ signing in
 
+    @use_case("manage accounts")
     def unlock(self, actor: Actor, name: str) -> Unlocked:
         """Forget the tries of an account, and a way in that nobody else can use up, whoever goes on guessing."""
-        require(actor, "manage accounts")
         account = self.get(name)
         with self.database.transaction() as state:
             dropped = state.accounts.drop_tries(name)
@@ -227,6 +246,7 @@ class Accounts:
         query = urlencode({"account": name, "mark": self.tries.mark(name)})
         return Unlocked(name, dropped, f"/sign-in?{query}")
 
+    @use_case(SIGN_IN)
     def sign_in(self, name: str, password: str, source: Source = NOWHERE) -> Actor:
         """The account, if the password is right, and tries are left where this one comes from."""
         actor = self._proven(name, password, source)
@@ -288,6 +308,7 @@ class Accounts:
         subject = Subject("account", row["id"], row["name"])
         self.messages.tell(state, SYSTEM, [row["id"]], "wrong passwords", subject, words)
 
+    @use_case(SIGN_IN)
     def refuse(self, name: str, why: str) -> None:
         """Record a refused sign-in."""
         with self.database.transaction() as state:

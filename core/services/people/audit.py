@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import READS, SIGN_IN, Actor, use_case
 from core.errors import BadInput
 from core.ports import Clock
 from core.spreadsheet import csv_text
@@ -63,23 +63,24 @@ class Audit:
             request=actor.request,
         )
 
+    @use_case(SIGN_IN)
     def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:
         """Add an entry on its own."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)
 
+    @use_case("see the audit", READS)
     def entries(
         self, actor: Actor, *, who: str = "", action: str = "", change: int = 0, since: str = "", limit: int = 500
     ) -> tuple[AuditEntry, ...]:
         """Matching entries, newest first."""
-        require(actor, "see the audit")
         _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
         return tuple(AuditEntry(**row) for row in rows)
 
+    @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:
         """What happened to a change, oldest first; visible to everybody who sees the change."""
-        require(actor, "propose a change")
         return tuple(AuditEntry(**row) for row in self.database.audit.of_change(number))
 
     def problems(self) -> Iterator[str]:

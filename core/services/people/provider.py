@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import PERSON, ROLES, Actor
+from core.access import PERSON, ROLES, SIGN_IN, Actor, use_case
 from core.errors import Refused
 from core.services.people.accounts import Accounts, checked_email
 from core.services.people.audit import Audit
@@ -25,6 +25,7 @@ class ProviderSignIn:
     def __init__(self, database: Database, accounts: Accounts, audit: Audit) -> None:
         self.database, self.accounts, self.audit = database, accounts, audit
 
+    @use_case(SIGN_IN)
     def sign_in(self, claims: Claims, settings: ProviderSettings) -> Actor:
         """The account of somebody whom the provider vouches for; everything else is refused, with a line in the audit."""
         try:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.access import Actor
+from core.access import IN_HAND, UPKEEP, Actor, use_case
 from core.errors import BadInput, Conflict, UnderWay
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ class Replies:
     def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self.database, self.now = database, now
 
+    @use_case(IN_HAND)
     def begin(self, actor: Actor, key: str, request: str) -> KeptReply | None:
         """The answer that was kept; None for a new key, which is the caller's until `keep` or `drop`. `request` is the
         digest of what is asked: a key belongs to one request."""
@@ -54,15 +55,18 @@ class Replies:
             raise UnderWay(RUNNING) if self.now() - row["at"] < LONGEST else Conflict(CUT_OFF)
         return KeptReply(row["status"], json.loads(row["headers"]), row["body"].encode())
 
+    @use_case(IN_HAND)
     def keep(self, actor: Actor, key: str, reply: KeptReply) -> None:
         """Repeat this from now on."""
         values = {"status": reply.status, "headers": json.dumps(dict(reply.headers)), "body": reply.body.decode()}
         self.database.replies.set(_caller(actor), key, **values)
 
+    @use_case(IN_HAND)
     def drop(self, actor: Actor, key: str) -> None:
         """It was refused, so nothing was done: the key is free again."""
         self.database.replies.drop(_caller(actor), key)
 
+    @use_case(UPKEEP)
     def sweep(self) -> int:
         """Remove what is older than a day."""
         return self.database.replies.older(self.now() - KEPT)

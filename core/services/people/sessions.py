@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import READS, SIGN_IN, Actor, require, use_case
 from core.errors import NotFound
 from core.services.people.audit import Audit
 
@@ -52,6 +52,7 @@ class Sessions:
         self.database, self.audit, self.now = database, audit, now
         self.idle, self.life = idle * 3600, life * 86400
 
+    @use_case(SIGN_IN)
     def start(self, actor: Actor, cookie: str, agent: str = "", issuer: str = "", subject: str = "") -> str:
         """A new token for an account, to be kept in the cookie of this name."""
         token = secrets.token_urlsafe(32)
@@ -69,16 +70,19 @@ class Sessions:
             )
         return token
 
+    @use_case(SIGN_IN)
     def find(self, cookie: str, token: str) -> tuple[Session, Actor] | None:
         """The session of a cookie with its account as it is now; None once it ended or the account is switched off."""
         row = self.database.sessions.by_digest(_digest(cookie, token), **self._limits()) if token else None
         return self._used(row) if row else None
 
+    @use_case(SIGN_IN)
     def get(self, number: int) -> tuple[Session, Actor] | None:
         """The same by number, for tokens of a page."""
         row = self.database.sessions.by_id(number, **self._limits())
         return self._used(row) if row else None
 
+    @use_case("manage accounts", READS, own=True)
     def all(self, actor: Actor, account: str = "") -> tuple[Session, ...]:
         """Those of an account, or everybody's; people see their own, admins all."""
         require(actor, "manage their own account" if account and account == actor.id else "manage accounts")
@@ -86,6 +90,7 @@ class Sessions:
 
     # ------------------------------------------------------------ ending
 
+    @use_case(SIGN_IN)
     def sign_out(self, cookie: str, token: str) -> None:
         """The way out that people take themselves."""
         if found := self.find(cookie, token):
@@ -94,6 +99,7 @@ class Sessions:
                 state.sessions.end(session.id)
                 self.audit.record(state, actor, "sign out", actor.name, detail=session.device)
 
+    @use_case("manage accounts", own=True)
     def end(self, actor: Actor, number: int) -> Session:
         """End one of one's own, or anybody's as an admin."""
         row = self.database.sessions.by_id(number, **self._limits())
@@ -106,6 +112,7 @@ class Sessions:
             self._record(state, actor, row, row["device"])
         return _session(row)
 
+    @use_case("manage accounts", own=True)
     def end_all(self, actor: Actor, account: str = "", keep: int = 0) -> int:
         """End all of an account, or everybody's, but for one that is kept; how many they were."""
         ended = [session for session in self.all(actor, account) if session.id != keep]

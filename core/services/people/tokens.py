@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from core.access import AGENT, PERSON, SCOPES, Actor, require, scopes_for
+from core.access import AGENT, PERSON, READS, SCOPES, SIGN_IN, Actor, require, scopes_for, use_case
 from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
@@ -53,6 +53,7 @@ class Tokens:
     ) -> None:
         self.database, self.accounts, self.audit, self.now = database, accounts, audit, now
 
+    @use_case("manage their own account", own=True)
     def make(
         self, actor: Actor, name: str, scope: str = SCOPES[0], days: int = 90, account: str = ""
     ) -> tuple[str, AccessToken]:
@@ -68,11 +69,13 @@ class Tokens:
             self.audit.record(state, actor, "make token", f"{owner.name} ({owner.id})", detail=detail)
         return text, self._get(number)
 
+    @use_case("manage accounts", READS, own=True)
     def listed(self, actor: Actor, account: str = "") -> tuple[AccessToken, ...]:
         """Those of an account, or everybody's, newest first; people see their own, admins all."""
         require(actor, "manage their own account" if account and account == actor.id else "manage accounts")
         return tuple(map(self._token, self.database.tokens.all(account)))
 
+    @use_case("manage accounts", own=True)
     def revoke(self, actor: Actor, number: int) -> AccessToken:
         """End one of one's own, or anybody's as an admin; it is refused from the next request on."""
         row = self.database.tokens.get(number)
@@ -87,6 +90,7 @@ class Tokens:
                 self.audit.record(state, actor, "revoke token", what, detail=row["name"])
         return self._get(number)
 
+    @use_case(SIGN_IN)
     def holder(self, text: str, door: str, request: str = "") -> Actor:
         """Who comes with a token through a door, with the role of now."""
         row = self._row(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
-from core.access import Actor, require
+from core.access import BACKUP, UPKEEP, Actor, use_case
 from core.errors import BadInput, Corrupt, Unavailable, storage_failure
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
@@ -59,20 +59,20 @@ class Backups:
     ready: Callable[[Progress], tuple[str, ...]]  # makes restored files a workspace; returns what does not agree
     stored: StoredBackups
 
+    @use_case("back up the workspace", BACKUP)
     def upload(
         self, actor: Actor, address: str, *, with_index: bool = False, progress: Progress = no_progress
     ) -> Backup:
         """Save the workspace on a store, at an address that starts with s3://."""
-        require(actor, "back up the workspace")
         self.stored.refuse(address)
         with self.stored.scratch(address) as folder:
             backup = self.take(actor, folder, with_index=with_index, progress=progress)
             self.stored.upload(folder, address)
         return replace(backup, folder=address)
 
+    @use_case("back up the workspace")
     def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
         """Save the workspace as it is at one moment in a new folder."""
-        require(actor, "back up the workspace")
         target = target.resolve()
         self.archives.refuse(target, self.home.resolve())
         with self.archives.writing(target) as folder:
@@ -104,16 +104,16 @@ class Backups:
 
     # ------------------------------------------------------------ the way back
 
+    @use_case("restore the workspace", BACKUP)
     def download(self, actor: Actor, address: str, progress: Progress = no_progress) -> Backup:
         """Fill an empty workspace from a backup on a store."""
-        require(actor, "restore the workspace")
         with self.stored.scratch(address) as folder:
             self.stored.download(address, folder)
             return replace(self.restore(actor, folder, progress, address), folder=address)
 
+    @use_case("restore the workspace")
     def restore(self, actor: Actor, source: Path, progress: Progress = no_progress, address: str = "") -> Backup:
         """Fill an empty workspace from a backup, build its index and verify it. `address`: where it came from, if not from here."""
-        require(actor, "restore the workspace")
         source = source.resolve()
         self._refuse_store()
         progress(0, 3, "Checking the backup")
@@ -147,9 +147,9 @@ class Backups:
                 "Restore without CONCORD_STORE, or with a prefix that is empty."
             )
 
+    @use_case("restore the workspace")
     def move(self, actor: Actor, url: str, progress: Progress = no_progress) -> str:
         """Copy every row into the empty database behind a URL, and put the old file aside; where it is now. Nobody works meanwhile."""
-        require(actor, "restore the workspace")
         target = self.open_database(url)
         if target.place == self.database.place:
             raise BadInput(f"The database is in {target.place} already.")
@@ -166,6 +166,7 @@ class Backups:
         progress(2, 2, "Done")
         return target.place
 
+    @use_case(UPKEEP)
     def refuse_half_restored(self) -> None:
         """A workspace whose restore was interrupted is not used before the restore was finished."""
         source = self.archives.half_restored(self.home)

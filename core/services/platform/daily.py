@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from datetime import date
 
+from core.access import UPKEEP, use_case
 from core.errors import ConcordError
 from core.ports import Clock
 
@@ -30,6 +31,7 @@ class Daily:
         self._done: date | None = None
         self._again = 0.0  # when to ask once more whether the node that does it is alive
 
+    @use_case(UPKEEP)
     def run(self) -> bool:
         """Do it, unless it was done today; whether it was. What fails is logged and does not stop the rest."""
         today = self.clock.today()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from core.access import UPKEEP, use_case
 from core.errors import ConcordError
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class RepositorySync:
         self.repository, self.database, self.repair, self.clock = repository, database, repair, clock
         self._unknown: tuple[str, float] = ("", 0.0)  # a commit of main that the audit lacks, and since when
 
+    @use_case(UPKEEP)
     def run(self, ending: threading.Event) -> None:
         """Look about every second until the node ends; without a shared repository there is nothing to follow."""
         said = ""
@@ -46,6 +48,7 @@ class RepositorySync:
             except Exception:  # the node serves on, and the next look tries again
                 _LOG.exception("The shared repository was not followed.")
 
+    @use_case(UPKEEP)
     def look(self) -> None:
         """Once: fetch, and record a commit whose node died before it did."""
         self.repository.follow()

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import READS, SYSTEM, UPKEEP, Actor, require, use_case
 from core.errors import Busy, Cancelled, ConcordError, NotFound, storage_failure
 from core.ports import Clock, Progress
 from core.services.people.accounts import Accounts
@@ -126,19 +126,19 @@ class Jobs:
         require(actor, action)
         return actor
 
+    @use_case("see jobs", READS)
     def listed(self, actor: Actor, limit: int = 20) -> tuple[Job, ...]:
         """The newest jobs, for those who may see them."""
-        require(actor, "see jobs")
         return self.recent(limit)
 
+    @use_case("see jobs", READS)
     def show(self, actor: Actor, number: int) -> Job:
         """A job, for those who may see it."""
-        require(actor, "see jobs")
         return self.get(number)
 
+    @use_case("see the log of a job", READS)
     def log(self, actor: Actor, number: int) -> str:
         """What a job printed."""
-        require(actor, "see the log of a job")
         return self.rows.log(self.get(number).id)
 
     def get(self, number: int) -> Job:
@@ -160,6 +160,7 @@ class Jobs:
             self._end(number, "cancelled")  # nobody has begun
         return self.get(number)
 
+    @use_case(UPKEEP)
     def tend(self) -> None:
         """Look after the workers, and fail the jobs that lost theirs MAX_ATTEMPTS times."""
         self.crew.tend()

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from core.access import Actor, require
+from core.access import JOB, READS, Actor, use_case
 from core.errors import ConcordError
 from core.services.platform.jobs import Job, Jobs, Work
 
@@ -69,13 +69,14 @@ class Workers:
     def __init__(self, database: Database, jobs: Jobs) -> None:
         self.database, self.jobs = database, jobs
 
+    @use_case("see jobs", READS)
     def waiting(self, actor: Actor) -> Waiting:
         """How many jobs wait for a worker, and who is there."""
-        require(actor, "see jobs")
         alive = tuple(row["name"] for row in self.database.workers.alive(self.jobs.crew.lease))
         queued = sum(row["state"] == "queued" or bool(row["lost"]) for row in self.jobs.rows.open())
         return Waiting(queued, alive, bool(queued and not alive and not self.jobs.crew.limit))
 
+    @use_case("work on a job", JOB)
     def run(
         self,
         actor: Actor,
@@ -86,7 +87,6 @@ class Workers:
         once: bool = False,
     ) -> int:
         """Claim and do jobs until told to stop, `once` until none waits, or until none came for a while; how many were done."""
-        require(actor, "work on a job")
         finished, looked, busy = 0, 0.0, time.monotonic()
         with self._beating(worker):
             while not worker.stopping.is_set():

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from core.access import UPKEEP, use_case
 from core.errors import StorageFailed, Unavailable
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Job, Jobs, Work
@@ -24,6 +25,7 @@ class Workspace:
     warmup: Sequence[Callable[[], object]]
     works: Mapping[str, Work]  # by kind of job
 
+    @use_case(UPKEEP)
     def create(self) -> None:
         """Create the workspace, or migrate it to this version. One that cannot be written is opened as it is."""
         for step in self.setup:
@@ -32,6 +34,7 @@ class Workspace:
             for step in self.repairs:
                 step()
 
+    @use_case(UPKEEP)
     def catch_up(self) -> Job | None:
         """Remove what killed processes left, look after the workers, start a build if the index is behind the newest commit."""
         with suppress(StorageFailed):
@@ -41,6 +44,7 @@ class Workspace:
             return self.behind()
         return None
 
+    @use_case(UPKEEP)
     def warm(self) -> None:
         """Load what the first search would wait for: compiled loops, the production index and its model."""
         for step in self.warmup:

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any, cast
 
 from core import strict
-from core.access import Actor, require
+from core.access import IN_HAND, READS, Actor, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.measures import rank_distance, ranking
 from core.evaluation.measures.rank_distance import Move, RankAgreement
@@ -103,15 +103,16 @@ class Comparer:
     def __init__(self, searcher: Searcher) -> None:
         self.searcher = searcher
 
+    @use_case("compare configurations", READS)
     def run(self, actor: Actor, query: str, columns: Sequence[Column], filters: Filters = Filters()) -> Comparison:
         """Search with every column; each leg of a profile is asked once."""
         return self.rank(query, columns, self.cached_searches(actor, columns, filters))
 
+    @use_case("compare configurations", READS)
     def cached_searches(
         self, actor: Actor, columns: Sequence[Column], filters: Filters = Filters()
     ) -> dict[str, CachedSearch]:
         """An empty cache for each profile that has an index; everything else here needs one."""
-        require(actor, "compare configurations")
         if not 1 <= len(columns) <= MOST:
             raise BadInput(f"Compare 1 to {MOST} columns, not {len(columns)}.")
         searches: dict[str, CachedSearch] = {}
@@ -124,6 +125,7 @@ class Comparer:
             searches[name] = CachedSearch(index, self.searcher, filters, max(depth, AHEAD))
         return searches
 
+    @use_case(IN_HAND)
     def rank(self, query: str, columns: Sequence[Column], searches: Mapping[str, CachedSearch]) -> Comparison:
         """Rank every column from the caches: the same hits as new searches, without their cost."""
         started = time.perf_counter()
@@ -135,12 +137,14 @@ class Comparer:
         compared = tuple(_against(outcome, outcomes[0], by) for outcome in outcomes)
         return Comparison(query, filters, compared, pairs, time.perf_counter() - started, by)
 
+    @use_case(IN_HAND)
     def strip(self, query: str, column: Column, search: CachedSearch) -> AlphaStrip | None:
         """How ranks depend on alpha in a column; None where every hit is reranked."""
         if column.config.rerank == "always":
             return None
         return alpha_strip(search.candidates(query, column.config), column.config)
 
+    @use_case(IN_HAND)
     def around(self, search: CachedSearch, chunk: str) -> Surroundings:
         """The neighbours and the parent of a passage."""
         number = search.index.number(chunk)

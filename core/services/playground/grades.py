@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.evaluation.measures import ranking
 from core.evaluation.querysets import anchoring
@@ -66,6 +66,7 @@ class Grades:
     def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
         self.database, self.clock, self.audit = database, clock, audit
 
+    @use_case("judge passages")
     def judge(
         self, actor: Actor, query: str, hit: Hit, grade: int, *, blind: bool = False, note: str | None = None
     ) -> Grade:
@@ -73,7 +74,6 @@ class Grades:
 
         The audit gets one line per person and query: each grade keeps judge and time itself.
         """
-        require(actor, "judge passages")
         if isinstance(grade, bool) or grade not in GRADES:
             raise BadInput(f"A grade is one of {', '.join(f'{n} ({word})' for n, word in GRADES.items())}.")
         if note is not None and len(note) > _NOTE:
@@ -88,9 +88,9 @@ class Grades:
             state.grades.keep(**place, grade=grade, blind=int(blind), **told)
         return Grade(**place, grade=grade, blind=blind, name=actor.name, **told)
 
+    @use_case("judge passages")
     def withdraw(self, actor: Actor, query: str, hit: Hit) -> None:
         """Take the actor's own grade of a passage back, with the judgments that query sets got from it."""
-        require(actor, "judge passages")
         place = _place(actor, query, hit)
         with self.database.transaction() as state:
             if not state.grades.drop(**place):
@@ -99,6 +99,7 @@ class Grades:
             state.querysets.drop_copies(question_id(place["query"]), hit.path, steps, place["quote"], actor.id)
             self.audit.record(state, actor, "withdraw a grade", place["query"], detail=hit.path)
 
+    @use_case("compare configurations", READS)
     def scores(
         self, actor: Actor, query: str, columns: Sequence[tuple[Index, Sequence[Hit]]]
     ) -> tuple[LiveScore | None, ...]:
@@ -109,14 +110,15 @@ class Grades:
         )
         return tuple(_score(judgments, index, hits[:K]) if judgments else None for index, hits in columns)
 
+    @use_case("compare configurations", READS)
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
-        require(actor, "compare configurations")
         rows, names = self.database.grades.of(words_of(query)), shown_names(self.database.accounts)
         return tuple(
             Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
         )
 
+    @use_case("compare configurations", READS)
     def grades(self, actor: Actor, query: str, hits: Sequence[Hit]) -> dict[str, Grade]:
         """The actor's own grades of some hits, by chunk."""
         known = {(j.path, j.heading, j.quote): j for j in self.of(actor, query) if j.judge == actor.id}

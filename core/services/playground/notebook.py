@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core import strict
-from core.access import Actor, require
+from core.access import OWN_DESK, READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.retrieval import config as configs
@@ -53,20 +53,21 @@ class Notebook:
     def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
         self.database, self.clock, self.audit = database, clock, audit
 
+    @use_case("save in the playground", OWN_DESK)
     def keep(self, actor: Actor, setup: Setup) -> str:
         """Store a setup and return its link; the same setup has the same link."""
-        require(actor, "save in the playground")
         state, link = strict.canonical(setup), strict.digest(setup, 10)
         self.database.notebook.keep_link(link, state, actor.id, self.clock.stamp())
         return link
 
+    @use_case("compare configurations", OWN_DESK)
     def opened(self, actor: Actor, link: str) -> Setup:
-        require(actor, "compare configurations")
         state = self.database.notebook.linked(link)
         if state is None:
             raise NotFound(f"There is no playground link {link[:40]!r} in this workspace.")
         return check(strict.parse(Setup, json.loads(state), "link"))
 
+    @use_case("save in the playground", OWN_DESK)
     def remember(self, actor: Actor, setup: Setup) -> None:
         """Put a query on top of the actor's history; the same query is listed once."""
         link = self.keep(actor, setup)
@@ -74,21 +75,21 @@ class Notebook:
             state.notebook.put_on_top(actor.id, setup.query, link, self.clock.stamp())
             state.notebook.trim(actor.id, _HISTORY)
 
+    @use_case("compare configurations", OWN_DESK)
     def history(self, actor: Actor, limit: int = 30) -> tuple[HistoryEntry, ...]:
         """The actor's queries: starred ones first, then the newest."""
-        require(actor, "compare configurations")
         rows = self.database.notebook.history(actor.id, limit)
         return tuple(HistoryEntry(**{**row, "starred": bool(row["starred"])}) for row in rows)
 
+    @use_case("save in the playground", OWN_DESK)
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
         """Star a query, or take its star away."""
-        require(actor, "save in the playground")
         if not self.database.notebook.star(actor.id, number, on):
             raise NotFound(f"There is no query {number} in your history.")
 
+    @use_case("save in the playground")
     def save(self, actor: Actor, column: Column) -> Column:
         """Save a configuration for the team; the same name is replaced."""
-        require(actor, "save in the playground")
         name = " ".join(column.name.split())
         if not name or len(name) > _NAME:
             raise BadInput(f"Give the configuration a name of 1 to {_NAME} characters.")
@@ -99,16 +100,16 @@ class Notebook:
             self.audit.record(state, actor, "save a configuration", name)
         return replace(column, name=name)
 
+    @use_case("compare configurations", READS)
     def saved(self, actor: Actor) -> dict[str, Column]:
-        require(actor, "compare configurations")
         return {
             row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
             for row in self.database.notebook.saved()
         }
 
+    @use_case("save in the playground")
     def forget(self, actor: Actor, name: str) -> None:
         """Delete a saved configuration."""
-        require(actor, "save in the playground")
         with self.database.transaction() as state:
             if not state.notebook.forget(name):
                 raise NotFound(f"There is no saved configuration {name!r}.")

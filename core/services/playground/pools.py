@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, Question
@@ -60,34 +60,35 @@ class Pools:
         self.database, self.searcher, self.first, self.answerer = database, searcher, first, answerer
         self.clock, self.audit = clock, audit
 
+    @use_case("judge passages", READS)
     def pool(self, actor: Actor, query: str, columns: Sequence[Sequence[Hit]], index: Index) -> tuple[Hit, ...]:
         """What the columns found and what judges added, shuffled: nobody sees where a passage comes from."""
         added = self.added(actor, query, index)
         return pool([*columns, added], int(strict.digest(words_of(query), 8), 16))
 
+    @use_case("judge passages", READS)
     def added(self, actor: Actor, query: str, index: Index) -> tuple[Hit, ...]:
         """What judges added to the pool of a query, where this index has it."""
-        require(actor, "judge passages")
         places = [_judgment(row) for row in self.database.pools.added(words_of(query))]
         chunks = dict.fromkeys(chunk for place in places for chunk in anchoring.anchor(place, index).chunks[:1])
         return tuple(passage(index, chunk) for chunk in chunks)
 
+    @use_case("judge passages", READS)
     def added_chunks(self, actor: Actor, questions: Sequence[Question], index: Index) -> dict[str, list[str]]:
         """What judges added to the pools of some questions, by the id of the question."""
-        require(actor, "judge passages")
         return {asked.id: [hit.chunk for hit in self.added(actor, asked.text, index)] for asked in questions}
 
+    @use_case("judge passages", READS)
     def find(self, actor: Actor, words: str, index: Index) -> tuple[Hit, ...]:
         """Passages that could be added, by title and place: no order tells what ranked first."""
-        require(actor, "judge passages")
         if not words.strip():
             return ()
         hits = self.searcher.search_in(index, words_of(words), replace(FINDER, k=SHOWN, depth=SHOWN)).hits
         return tuple(sorted(hits, key=lambda hit: (hit.title, hit.path, hit.start)))
 
+    @use_case("judge passages")
     def add(self, actor: Actor, query: str, hit: Hit, pooled: Sequence[Hit]) -> AddedPassage:
         """Put a passage that a pool lacks into it, for every judge."""
-        require(actor, "judge passages")
         if anchor(hit) in map(anchor, pooled):
             raise BadInput("This passage is in the list already. Grade it there.")
         place = _place(actor, query, hit)
@@ -97,24 +98,24 @@ class Pools:
             self.audit.record(state, actor, "add to a pool", place["query"], detail=hit.path)
         return AddedPassage(**place, new_document=new, created=created, name=actor.name)
 
+    @use_case("judge passages")
     def remove(self, actor: Actor, query: str, hit: Hit) -> None:
         """Take one's own addition out again; grades of the passage stay."""
-        require(actor, "judge passages")
         place = _place(actor, query, hit)
         with self.database.transaction() as state:
             if not state.pools.remove(**place):
                 raise NotFound(f"You did not add this passage of {hit.path} to the pool of this query.")
             self.audit.record(state, actor, "take out of a pool", place["query"], detail=hit.path)
 
+    @use_case("judge passages", READS)
     def own(self, actor: Actor, query: str, hits: Sequence[Hit]) -> frozenset[str]:
         """The chunks among some hits that the actor added."""
-        require(actor, "judge passages")
         mine = {(row["path"], row["heading"], row["quote"]) for row in self.database.pools.added(words_of(query)) if row["judge"] == actor.id}  # fmt: skip
         return frozenset(hit.chunk for hit in hits if anchor(hit) in mine)
 
+    @use_case("judge passages", READS)
     def answer(self, actor: Actor, query: str, kind: str = FIRST) -> ShownAnswer:
         """What people see first for a query, or what a language model writes from what they see."""
-        require(actor, "judge passages")
         hits = self.first(words_of(query))
         if not hits:
             return ShownAnswer(_known(kind), NOTHING)
@@ -123,9 +124,9 @@ class Pools:
         reply = self.answerer.ask(actor, words_of(query), hits)
         return ShownAnswer(kind, reply.text, by=reply.model, advice=reply.advice)
 
+    @use_case("judge passages")
     def rate(self, actor: Actor, query: str, shown: ShownAnswer, rating: str, note: str = "") -> Rating:
         """Say whether an answer was good; saying it again replaces what one said."""
-        require(actor, "judge passages")
         if rating not in RATINGS:
             raise BadInput(f"{rating!r} is no rating. Say whether the answer was good: {', '.join(RATINGS)}.")
         if len(note) > _NOTE:
@@ -137,9 +138,9 @@ class Pools:
             self.audit.record(state, actor, "rate an answer", given["query"], detail=f"{shown.kind}: {rating}")
         return Rating(**given, name=actor.name)
 
+    @use_case("judge passages", READS)
     def ratings(self, actor: Actor, query: str = "") -> tuple[Rating, ...]:
         """What judges said of the answers to a query, or to all of them."""
-        require(actor, "judge passages")
         names = shown_names(self.database.accounts)
         rows = self.database.pools.ratings(words_of(query))
         return tuple(Rating(**row, name=str(names.get(row["judge"], row["judge"]))) for row in rows)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import log2
 from typing import Any
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import ConcordError, NotFound
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
@@ -81,6 +81,7 @@ class Locator:
     def __init__(self, comparer: Comparer, documents: Documents) -> None:
         self.comparer, self.documents = comparer, documents
 
+    @use_case("compare configurations", READS)
     def where(
         self,
         actor: Actor,
@@ -91,7 +92,6 @@ class Locator:
         cached: CachedSearch | None = None,
     ) -> Diagnosis:
         """Where a document ranks for a query in one column."""
-        require(actor, "compare configurations")
         if cached is None:
             cached = self.comparer.cached_searches(actor, [column], filters).get(column.profile)
         if cached is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.curation.checks.annotations import cell
 from core.curation.checks.findings import Finding
 from core.curation.document.names import safe_folder
@@ -53,6 +53,7 @@ class PullRequests:
     ) -> None:
         self.git, self.remotes, self.changes, self.measure = git, remotes, changes, measure
 
+    @use_case("import documents", READS)
     def look(
         self,
         actor: Actor,
@@ -65,7 +66,6 @@ class PullRequests:
         progress: Progress = no_progress,
     ) -> PullRequest:
         """Take the base as the knowledge base and the head as a change of it."""
-        require(actor, "import documents")
         if self.changes.repository.head():
             raise Refused("A pull request is looked at in a workspace of its own. Name an empty folder with --home.")
         inner = safe_folder(folder)

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import SYSTEM, Actor, require
+from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import safe_folder
 from core.curation.review.remotes import safe_address, safe_branch
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
@@ -78,9 +78,9 @@ class Remotes:
 
     # ------------------------------------------------------------ set up
 
+    @use_case("manage the remote")
     def add(self, actor: Actor, url: str, branch: str = "main", folder: str = "", *, trust: bool = False) -> Remote:
         """Name the remote, if its branch can be reached and fits. An empty knowledge base takes its history over."""
-        require(actor, "manage the remote")
         if row := self.database.remotes.get():
             raise Refused(
                 f"There is a remote already: {row['url']}. Remove it first with: python -m core remote remove"
@@ -100,9 +100,9 @@ class Remotes:
         self.start(actor)
         return self._describe(self._row())
 
+    @use_case("import documents")
     def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
         """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
-        require(actor, "import documents")
         if self.repository.head():
             raise Refused(
                 "The knowledge base holds documents already, so another history cannot become its own. Make a workspace "
@@ -127,9 +127,9 @@ class Remotes:
                 "empty branch; or take the branch over into an empty workspace with: python -m core import --git URL"
             )
 
+    @use_case("manage the remote")
     def remove(self, actor: Actor) -> Remote:
         """Forget the remote. Nothing changes there or here."""
-        require(actor, "manage the remote")
         row = self._row()
         known = self._describe(row)
         with self.git.alone():
@@ -139,23 +139,23 @@ class Remotes:
             self._track(row, "", "")
         return known
 
+    @use_case("manage the remote", READS)
     def show(self, actor: Actor) -> Remote | None:
         """The remote; None if there is none."""
-        require(actor, "manage the remote")
         row = self.database.remotes.get()
         return self._describe(row) if row else None
 
     # ------------------------------------------------------------ push and fetch
 
+    @use_case("manage the remote")
     def push(self, actor: Actor) -> Remote:
         """Push now, in this process, after a look at the remote."""
-        require(actor, "manage the remote")
         self._sync(self._row())
         return self._noted(actor, "push")
 
+    @use_case("manage the remote")
     def fetch(self, actor: Actor, *, accept: bool = False) -> Remote:
         """Look for commits made elsewhere now; `accept` a history that was rewritten there."""
-        require(actor, "manage the remote")
         self._sync(self._row(), push=False, accept=accept)
         return self._noted(actor, "accept a rewritten remote" if accept else "fetch")
 
@@ -164,13 +164,14 @@ class Remotes:
         self.audit.note(actor, action, row["url"])
         return self._describe(row)
 
+    @use_case("manage the remote")
     def ask(self, actor: Actor, *, push: bool = True, accept: bool = False) -> Job:
         """The same as a job: fetch, and push unless told otherwise."""
-        require(actor, "manage the remote")
         self._row()
         wanted = {name: True for name, value in (("fetch", not push), ("accept", accept)) if value}
         return self.jobs.start(JOB, wanted, actor, again=True)
 
+    @use_case(UPKEEP)
     def start(self, cause: Actor = SYSTEM) -> Job | None:
         """After main moved: push soon. Whoever merged has merged, whatever becomes of it."""
         with suppress(StorageFailed):
@@ -178,6 +179,7 @@ class Remotes:
                 return self.jobs.start(JOB, {}, cause=cause, again=True)
         return None
 
+    @use_case(UPKEEP)
     def tick(self) -> Job | None:
         """Now and then, while the app runs: look for commits made elsewhere, and try again what failed."""
         with suppress(StorageFailed):

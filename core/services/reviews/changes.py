@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import READS, Actor, require, use_case
 from core.curation.checks import rules
 from core.curation.checks.findings import Finding, Read
 from core.curation.review import moves
@@ -103,16 +103,16 @@ class Changes:
 
     # ------------------------------------------------------------ reading
 
+    @use_case("propose a change", READS)
     def show(self, actor: Actor, number: int) -> Change:
         """A change, for those who may see what is not merged."""
-        require(actor, "propose a change")
         return self.get(number)
 
+    @use_case("propose a change", READS)
     def listed(
         self, actor: Actor, *, state: str = "", author: str = "", text: str = "", limit: int | None = None
     ) -> tuple[Change, ...]:
         """Changes for those who may see what is not merged, last touched first."""
-        require(actor, "propose a change")
         return self.all(state=state, author=author, text=text, limit=limit)
 
     def get(self, number: int) -> Change:
@@ -133,9 +133,9 @@ class Changes:
         )
         return tuple(islice(found, limit))
 
+    @use_case("propose a change", READS)
     def counts(self, actor: Actor) -> dict[str, int]:
         """How many changes are merged and closed."""
-        require(actor, "propose a change")
         stored = self.database.changes.counts()
         return {state: stored.get(state, 0) for state in ("merged", "closed")}
 
@@ -143,9 +143,9 @@ class Changes:
         """The text of each change in a state that is stored, by its number; much cheaper than what everybody sees."""
         return {row["id"]: self.facts.head(row) for row in self.database.changes.all(moves.stages(state))}
 
+    @use_case("propose a change", READS)
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person should review."""
-        require(actor, "propose a change")
         rows = self.database.changes.all(("in review",))
         return tuple(change for facts, change in self._described(rows) if self._waits_for(change, facts, actor))
 
@@ -158,30 +158,30 @@ class Changes:
         own_work = moves.own_work(facts, actor.id, actor.name)
         return change.state == "in review" and not own_work and not approved
 
+    @use_case("propose a change", READS)
     def asked_of(self, actor: Actor) -> tuple[Change, ...]:
         """Changes that this person was asked to review and has not judged as they are now."""
-        require(actor, "propose a change")
         return tuple(
             change
             for change in self.waiting_for(actor)
             if any(request.account == actor.id and not request.answer for request in change.asked)
         )
 
+    @use_case("propose a change", READS)
     def reviewers(self, actor: Actor, number: int = 0) -> tuple[Account, ...]:
         """Whom to ask: those who may review a change, or one that this person is about to propose."""
-        require(actor, "propose a change")
         if number:
             return self.requests.candidates(self._facts_of(self.get(number)))
         return self.requests.candidates(Facts("draft", "", actor.id, (), (), (), 0, (), (), ()))
 
+    @use_case("propose a change", READS)
     def own_work(self, actor: Actor, number: int) -> str:
         """Why this person may not approve a change; "" when they may."""
-        require(actor, "propose a change")
         return moves.own_work(self._facts_of(self.get(number)), actor.id, actor.name)
 
+    @use_case("propose a change", READS)
     def invitable(self, actor: Actor, number: int) -> tuple[Account, ...]:
         """Whom to invite to work on a change."""
-        require(actor, "propose a change")
         return self.co_authors.candidates(self._facts_of(self.get(number)))
 
     def _facts_of(self, change: Change) -> Facts:
@@ -239,6 +239,7 @@ class Changes:
         row = _known(state, number)
         return row, self.facts.of(state, row)[0]
 
+    @use_case("propose a change")
     def propose(
         self,
         actor: Actor,
@@ -255,7 +256,6 @@ class Changes:
 
         `read` names the blobs that the writer had before them, by path: one that is another by now is refused.
         """
-        require(actor, "propose a change")
         name, text = check_title(title), check_text(message)
         checked = checked_files(files)
         with self.newest() as state:
@@ -306,6 +306,7 @@ class Changes:
         self.audit.record(state, actor, "begin", "the knowledge base", commit=commit)
         return commit
 
+    @use_case("propose a change")
     def edit(
         self,
         actor: Actor,
@@ -316,7 +317,6 @@ class Changes:
         expected: str | None = None,
     ) -> Change:
         """Another edit. `expected` is the head that the editor saw; earlier approvals are void."""
-        require(actor, "propose a change")
         checked = checked_files(files)
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
@@ -328,9 +328,9 @@ class Changes:
         self.rewritten(actor)
         return self.get(number)
 
+    @use_case("propose a change")
     def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
         """Set title and description."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, _, facts):
             self.allow("edit", facts, actor)
             state.changes.set(number, title=check_title(title), description=check_text(description))
@@ -338,9 +338,9 @@ class Changes:
             self.audit.record(state, actor, "describe", title, change=number)
         return self.get(number)
 
+    @use_case("propose a change")
     def submit(self, actor: Actor, number: int, reviewers: Sequence[str] = ()) -> Change:
         """Ask for review: those named by id, address or name, and those whom the review rules name."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("submit", facts, actor)
             if facts.broken:
@@ -353,9 +353,9 @@ class Changes:
         self.rewritten(actor)
         return self.get(number)
 
+    @use_case("propose a change")
     def ask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
         """Ask more people to review a change, or the same ones again."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("ask", facts, actor)
             if not reviewers:
@@ -364,9 +364,9 @@ class Changes:
             self.audit.record(state, actor, "ask for review", row["title"], change=number, detail=", ".join(reviewers))
         return self.get(number)
 
+    @use_case("propose a change")
     def unask(self, actor: Actor, number: int, reviewers: Sequence[str]) -> Change:
         """Take requests back that a person made and nobody has answered."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("ask", facts, actor)
             if not reviewers:
@@ -377,16 +377,16 @@ class Changes:
             )
         return self.get(number)
 
+    @use_case("propose a change")
     def withdraw(self, actor: Actor, number: int) -> Change:
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("withdraw", facts, actor)
             self._move(state, actor, row, "draft", "withdraw")
         return self.get(number)
 
+    @use_case("propose a change")
     def close(self, actor: Actor, number: int, reason: str = "") -> Change:
         """Its text stays, and it can be reopened."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("close", facts, actor)
             state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
@@ -394,17 +394,17 @@ class Changes:
         self.ended(number)
         return self.get(number)
 
+    @use_case("propose a change")
     def reopen(self, actor: Actor, number: int) -> Change:
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("reopen", facts, actor)
             state.changes.set(number, head="", ended="", ended_by="")
             self._move(state, actor, row, "draft", "reopen")
         return self.get(number)
 
+    @use_case("propose a change")
     def invite(self, actor: Actor, number: int, people: Sequence[str]) -> Change:
         """Let others, named by id, address or name, work on a change as its author does."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("invite", facts, actor)
             if not people:
@@ -413,9 +413,9 @@ class Changes:
             self.audit.record(state, actor, "invite co-author", row["title"], change=number, detail=", ".join(people))
         return self.get(number)
 
+    @use_case("propose a change")
     def uninvite(self, actor: Actor, number: int, people: Sequence[str]) -> Change:
         """Remove co-authors, or oneself."""
-        require(actor, "propose a change")
         with self.writing(number) as (state, row, facts):
             self.allow("invite", facts, actor)
             if not people:

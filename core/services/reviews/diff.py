@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.access import Actor, plain_address, require
+from core.access import OWN_DESK, Actor, plain_address, use_case
 from core.curation.document.frontmatter import read_document
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review.diffs import diff
@@ -111,9 +111,9 @@ class ReviewerViews:
 
     # ------------------------------------------------------------ the last look
 
+    @use_case("propose a change", OWN_DESK)
     def look(self, actor: Actor, number: int) -> Look:
         """Remember that somebody looks now. What they saw before this text stays known until the next edit."""
-        require(actor, "propose a change")
         change, newest = self.changes.get(number), self.database.comments.newest(number)
         last = self.database.looks.get(actor.id, number)
         before, at = (last["before"], last["before_at"]) if last else ("", "")
@@ -141,9 +141,9 @@ class ReviewerViews:
         own = {path for edit in (*documents, *then) for path in (edit.path, edit.old_path)}
         return tuple(edit for edit in self.repository.changed(before, head) if edit.path in own)
 
+    @use_case("propose a change", OWN_DESK)
     def news(self, actor: Actor, changes: Iterable[Change]) -> dict[int, News]:
         """What is new in changes that are open, by number. What authors start, they have seen."""
-        require(actor, "propose a change")
         looks = self.database.looks.of_person(actor.id)
         return {change.id: self._news(actor, change, looks.get(change.id)) for change in changes if change.open}
 
@@ -156,15 +156,15 @@ class ReviewerViews:
 
     # ------------------------------------------------------------ viewed documents
 
+    @use_case("propose a change", OWN_DESK)
     def viewed(self, actor: Actor, number: int) -> frozenset[str]:
         """Paths whose text of now this person has marked as viewed."""
-        require(actor, "propose a change")
         marks = self.database.looks.viewed(actor.id, number)
         return frozenset(e.path for e in self.changes.get(number).documents if marks.get(e.path) == e.blob)
 
+    @use_case("propose a change", OWN_DESK)
     def mark(self, actor: Actor, number: int, path: str, *, viewed: bool = True) -> None:
         """Mark a document as viewed, until its text changes."""
-        require(actor, "propose a change")
         blobs = {edit.path: edit.blob for edit in self.changes.get(number).documents}
         if path not in blobs:
             raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(blobs)}.")

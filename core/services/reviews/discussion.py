@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, allowed, require
+from core.access import READS, Actor, allowed, require, use_case
 from core.curation.review import moves
 from core.curation.review.diffs import lines
 from core.curation.review.proposals import check_text
@@ -76,9 +76,9 @@ class Discussion:
         self.changes = changes
         self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
 
+    @use_case("propose a change", READS)
     def comments(self, actor: Actor, number: int) -> tuple[Comment, ...]:
         """Oldest first, each at the line where its quote is now."""
-        require(actor, "propose a change")
         head = self.changes.get(number).head
         rows = self.database.comments.of_change(number)
         texts = {path: self._text(head, path) for path in {row["path"] for row in rows if row["path"]}}
@@ -92,6 +92,7 @@ class Discussion:
 
     # ------------------------------------------------------------ talking
 
+    @use_case("propose a change")
     def comment(
         self,
         actor: Actor,
@@ -105,7 +106,6 @@ class Discussion:
         head: str = "",
     ) -> Comment:
         """Comment on the change, on lines of a document at `head`, or in answer to another comment."""
-        require(actor, "propose a change")
         text = check_text(body)
         if not text:
             raise BadInput("The comment is empty.")
@@ -139,9 +139,9 @@ class Discussion:
         quote = "\n".join(present[line - 1 : last]) if line else ""
         return {"path": path, "line": line, "last": last, "quote": quote}
 
+    @use_case("propose a change")
     def edit_comment(self, actor: Actor, number: int, comment: int, body: str) -> Comment:
         """Other words in one's own comment; the old ones are kept in the audit."""
-        require(actor, "propose a change")
         text = check_text(body)
         if not text:
             raise BadInput("The comment is empty. Delete it instead.")
@@ -155,9 +155,9 @@ class Discussion:
             audit.record(state, actor, "edit comment", row["title"], change=number, detail=f"{comment}: {old['body']}")
         return next(remark for remark in self.comments(actor, number) if remark.id == comment)
 
+    @use_case("propose a change")
     def delete_comment(self, actor: Actor, number: int, comment: int) -> None:
         """Delete one's own comment, or any as an admin; its words are kept in the audit."""
-        require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             old = _there(state, number, comment)
@@ -170,9 +170,9 @@ class Discussion:
             detail = f"{comment}, by {old['name']}: {old['body']}"
             self.changes.audit.record(state, actor, "delete comment", row["title"], change=number, detail=detail)
 
+    @use_case("propose a change")
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
         """Close a conversation, or reopen it."""
-        require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             stamp = self.clock.stamp() if done else ""
@@ -183,9 +183,9 @@ class Discussion:
             action = "resolve conversation" if done else "reopen conversation"
             self.changes.audit.record(state, actor, action, row["title"], change=number, detail=str(comment))
 
+    @use_case("propose a change")
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
         """Write a suggestion into the document, as an edit by who accepts it and the words of who suggested it."""
-        require(actor, "propose a change")
         remark = next((remark for remark in self.comments(actor, number) if remark.id == comment), None)
         if remark is None or remark.suggestion is None:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")
@@ -210,11 +210,12 @@ class Discussion:
 
     # ------------------------------------------------------------ judging
 
+    @use_case("review a change")
     def approve(self, actor: Actor, number: int, note: str = "", *, head: str = "") -> Change:
         return self._judge(actor, number, "approve", "approved", note, head)
 
+    @use_case("review a change")
     def request_changes(self, actor: Actor, number: int, note: str = "", *, head: str = "") -> Change:
-        require(actor, "review a change")
         if not note.strip():
             raise BadInput("Say what should be changed, so that the author can do it.")
         return self._judge(actor, number, "request changes", "changes requested", note, head)
@@ -234,9 +235,9 @@ class Discussion:
             self.changes.news.judged(state, actor, row, verdict, text)
         return self.changes.get(number)
 
+    @use_case("review a change")
     def take_back(self, actor: Actor, number: int) -> Change:
         """Withdraw one's own approval or request for changes, also after having edited the text oneself."""
-        require(actor, "review a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("take back", facts, actor)
             verdict = moves.current_verdicts(facts).get(actor.id)
@@ -246,9 +247,9 @@ class Discussion:
             self.changes.audit.record(state, actor, "take back", row["title"], change=number, detail=verdict.verdict)
         return self.changes.get(number)
 
+    @use_case("lift a request for changes")
     def lift(self, actor: Actor, number: int, reason: str, who: str = "") -> Change:
         """Lift the requests for changes, or that of one reviewer, with a reason that stays."""
-        require(actor, "lift a request for changes")
         text = check_text(reason)
         if not text:
             raise BadInput("Say why the request for changes is lifted. The reason stays with the change.")

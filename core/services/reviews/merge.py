@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, plain_address, require
+from core.access import READS, UPKEEP, Actor, plain_address, require, use_case
 from core.curation.document.frontmatter import decode
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review import moves
@@ -55,9 +55,9 @@ class Merger:
         self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
         self.audit = changes.audit
 
+    @use_case("merge a change")
     def merge(self, actor: Actor, number: int, *, bypass: str = "", head: str = "") -> Change:
         """Merge an approved change as one commit on main, then reindex. `head` is the text that was read."""
-        require(actor, "merge a change")
         reason = check_text(bypass)
         if reason:
             require(actor, "bypass the review rules")
@@ -108,9 +108,9 @@ class Merger:
 
     # ------------------------------------------------------------ conflicts
 
+    @use_case("propose a change", READS)
     def collisions(self, actor: Actor, number: int) -> tuple[Collision, ...]:
         """The conflicts of a change, document by document."""
-        require(actor, "propose a change")
         change = self.changes.get(number)
         return self._collisions(change.head, self.repository.head()) if change.conflicts else ()
 
@@ -138,6 +138,7 @@ class Merger:
     def _text(self, blob: str) -> str | None:
         return decode(next(iter(self.repository.read_blobs([blob])))) if blob else None
 
+    @use_case("propose a change")
     def solve(
         self, actor: Actor, number: int, choices: Mapping[str, tuple[str, ...]], *, head: str = "", main: str = ""
     ) -> Change:
@@ -146,7 +147,6 @@ class Merger:
         Per path: "mine", "theirs", "both" (edits that do not touch) or "=text" for each conflict; ("delete",) leaves the document out.
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
-        require(actor, "propose a change")
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("edit", facts, actor)
             now = self.repository.head()
@@ -176,9 +176,9 @@ class Merger:
 
     # ------------------------------------------------------------ the way back
 
+    @use_case("propose a change")
     def revert(self, actor: Actor, number: int) -> Change:
         """Propose to undo a merged change. Later edits of its documents are kept, or become conflicts."""
-        require(actor, "propose a change")
         with self.changes.writing(number) as (_, row, facts):
             self.changes.allow("revert", facts, actor)
         commit = row["merged"]
@@ -194,6 +194,7 @@ class Merger:
 
     # ------------------------------------------------------------ after a kill
 
+    @use_case(UPKEEP)
     def repair(self) -> int:
         """Record what reached main but not the database, after a kill or a direct push."""
         if self.database.audit.last_commit() == self.repository.head():
@@ -201,6 +202,7 @@ class Merger:
         with self.changes.newest() as state:
             return self._adopt_unknown(state)
 
+    @use_case(UPKEEP)
     def sweep(self) -> None:
         """Delete branches of merged changes, which a kill left."""
         for name in self.repository.branches(BRANCHES):
@@ -216,9 +218,9 @@ class Merger:
             self._adopt_unknown(state)
             yield state
 
+    @use_case("import documents")
     def importing(self, actor: Actor, what: str, save: Callable[[], Imported]) -> Imported:
         """Documents that come in all at once: the commit and its line in the audit happen together."""
-        require(actor, "import documents")
         with self.moving_main() as state:
             imported = save()
             if imported.added or imported.edited or imported.pictures:

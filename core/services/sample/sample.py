@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from core.access import SYSTEM, Actor, require
+from core.access import EVERYBODY, IMPORT, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import Refused, StorageFailed
 from core.ports import Progress, no_progress
 from core.services.platform.jobs import Job, Jobs
@@ -23,19 +23,21 @@ class Sample:
     def __init__(self, team_settings: TeamSettings, jobs: Jobs, past: Callable[[], Past]) -> None:
         self.team_settings, self.jobs, self._past = team_settings, jobs, past
 
+    @use_case("import documents", IMPORT)
     def begin(self, actor: Actor, progress: Progress = no_progress) -> None:
         """Documents, changes and what was said about them, over half a year."""
-        require(actor, "import documents")
         if self.team_settings.repository.head():
             raise Refused("There are documents here already. The sample begins in an empty workspace.")
         past = self._past()
         past.play(past.script.past, progress)
         past.production.team_settings.set_sample(BEGUN, SYSTEM.person)
 
+    @use_case(EVERYBODY)
     def here(self) -> bool:
         """Whether this knowledge base is the sample."""
         return bool(self.team_settings.sample())
 
+    @use_case(UPKEEP)
     def start(self) -> Job | None:
         """After an index build: what people did in the search, as a job; None where it is done, or is no sample."""
         with suppress(StorageFailed):  # the next build asks again

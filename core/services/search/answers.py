@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
-from core.access import Actor, require
+from core.access import EVERYBODY, LEDGER, Actor, use_case
 from core.analysis import analyser
 from core.curation.text.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
@@ -80,11 +80,12 @@ class Answerer:
     ) -> None:
         self.models, self.searcher, self.fit = models, searcher, fit
 
+    @use_case("ask a language model", LEDGER)
     def plain(self, actor: Actor, prompt: str, model: str = "") -> Answer:
         """What a language model says to a prompt, to see whether it works and what it costs."""
-        require(actor, "ask a language model")
         return self.models.llm(model).complete(prompt, purpose="ask")
 
+    @use_case(EVERYBODY)
     def offered(self) -> bool:
         """Whether there is a model that may write answers."""
         try:
@@ -94,10 +95,10 @@ class Answerer:
             return False
         return True
 
+    @use_case("get a written answer", LEDGER)
     def answer(self, actor: Actor, query: str, filters: Filters = Filters(), as_of: str = "") -> WrittenAnswer:
         """An answer from what the search in production finds among documents in effect. Without a hit that fits, no model
         is asked; without a model, Unavailable says what to configure."""
-        require(actor, "get a written answer")
         if self.searcher is None:
             raise Unavailable("There is no search to answer from.")
         llm = self.models.llm()
@@ -109,9 +110,9 @@ class Answerer:
             return WrittenAnswer(result, Reply((), ()))
         return WrittenAnswer(result, _fitting(self._written(query, passages, strict=True), query))
 
+    @use_case("compare configurations", LEDGER)
     def ask(self, actor: Actor, question: str, hits: Sequence[Hit]) -> Reply:
         """An answer from given hits; without a model, or without a sentence that they bear out, the best extract."""
-        require(actor, "compare configurations")
         if not hits:
             raise BadInput("This column found nothing, so there is nothing to answer from.")
         return self._written(question, hits, strict=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.access import EVERYBODY, use_case
 from core.errors import Unavailable
 from core.ports import Index, Progress, no_progress
 from core.services.index.builder import IndexBuilder
@@ -47,10 +48,12 @@ class AsOf:
         self._open: OrderedDict[tuple[str, Profile], Index] = OrderedDict()
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
 
+    @use_case(EVERYBODY)
     def moment(self, when: str) -> Moment:
         """The state at the end of a day, or of a commit."""
         return self.line.moment(when)
 
+    @use_case(EVERYBODY)
     def open(self, when: str, profile: Profile, progress: Progress = no_progress) -> PastIndex:
         """The index of a profile as it was; built aside if no generation of that state is kept."""
         moment = self.moment(when)

@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
+from core.access import EVERYBODY, UPKEEP, use_case
 from core.curation.document.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.document.names import top_folder
 from core.curation.text.boilerplate import blanked
@@ -64,6 +65,7 @@ class SearchPage:
         self.searcher, self.team_settings, self.clock = searcher, team_settings, clock
         self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
 
+    @use_case(EVERYBODY)
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> PageResults:
         """Search and group; `literal` is False when no document uses the words, `nearest` has better spelt ones."""
         production = self.team_settings.production()
@@ -82,6 +84,7 @@ class SearchPage:
             nearest=self.searcher.suggestions(index, result),
         )
 
+    @use_case(UPKEEP)
     def warm(self) -> None:
         """Search once and prepare the snippets of the first passages: all of a small knowledge base."""
         self.find("warm up")

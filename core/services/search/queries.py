@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import EVERYBODY, OWN_DESK, READS, UPKEEP, Actor, use_case
 from core.curation.document.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Clock
@@ -56,9 +56,9 @@ class QueryLog:
         self.audit, self.clock = audit, clock
         self._visits: dict[tuple[str, str], tuple[int, datetime]] = {}
 
+    @use_case("keep asked questions", OWN_DESK)
     def keep(self, actor: Actor, question: str, *, opened: bool = False) -> bool:
         """Keep a question that somebody asked, or that one of its hits was opened. It never fails a search."""
-        require(actor, "keep asked questions")
         words = one_line(question)
         if len(words) < SHORTEST or not self.consents(actor):
             return False
@@ -68,14 +68,14 @@ class QueryLog:
             _LOG.warning("A question was not kept: %s", error)
             return False
 
+    @use_case("search", OWN_DESK)
     def consents(self, actor: Actor) -> bool:
         """Whether the team keeps questions and this person's are among them."""
-        require(actor, "search")
         return self.team_settings.questions().keep and not self.database.queries.opted_out(actor.id)
 
+    @use_case("manage their own account", OWN_DESK)
     def consent(self, actor: Actor, yes: bool) -> None:
         """Let one's own questions be kept, or not."""
-        require(actor, "manage their own account")
         (self.database.queries.opt_in if yes else self.database.queries.opt_out)(actor.id)
 
     # ------------------------------------------------------------ what was asked
@@ -84,34 +84,36 @@ class QueryLog:
         """The questions asked most, each in the words of its last asking; the newest first where they tie."""
         return tuple(Asked(**row) for row in self.database.queries.most(limit))
 
+    @use_case("see asked questions", READS)
     def listed(self, actor: Actor, limit: int = 100) -> tuple[Asked, ...]:
         """The same for those who write."""
-        require(actor, "see asked questions")
         return self.most_asked(limit)
 
+    @use_case(EVERYBODY)
     def totals(self) -> QueryTotals:
         """How often people asked, found something good, and went on to it."""
         return QueryTotals(**self.database.queries.totals())
 
     # ------------------------------------------------------------ what is kept
 
+    @use_case("decide on asked questions")
     def decide(self, actor: Actor, settings: QuestionSettings) -> QuestionSettings:
         """What the team keeps, and for how long; what is older goes at once."""
-        require(actor, "decide on asked questions")
         self.team_settings.set_questions(settings, actor.person)
         state = f"kept for {settings.days} days" if settings.keep else "not kept"
         self.audit.note(actor, "decide on asked questions", state, detail=f"answers among the first {settings.first}")
         self.sweep()
         return settings
 
+    @use_case("decide on asked questions")
     def forget(self, actor: Actor, question: str = "") -> int:
         """Remove every asking of a question, or all of all questions; how many there were."""
-        require(actor, "decide on asked questions")
         gone = self.database.queries.forget(same_form(question))
         self._visits.clear()
         self.audit.note(actor, "forget asked questions", "one question" if question else "all", detail=str(gone))
         return gone
 
+    @use_case(UPKEEP)
     def sweep(self) -> int:
         """Remove what is older than the team keeps questions, or everything where it keeps none."""
         settings = self.team_settings.questions()

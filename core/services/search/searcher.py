@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import EVERYBODY, IN_HAND, use_case
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Clock, Index, Llm, Models, Reranker
 from core.profiles import LANCE
@@ -71,6 +72,7 @@ class Searcher:
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
+    @use_case(EVERYBODY)
     def search(
         self,
         query: str,
@@ -91,6 +93,7 @@ class Searcher:
         index, day = self.opened(chosen, as_of)
         return self.search_in(index, query, config, filters, threshold=production.threshold, day=day)
 
+    @use_case(EVERYBODY)
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
         """The serving generation of a profile, or the one of an earlier state and the day it is looked at from."""
         if not as_of:
@@ -104,6 +107,7 @@ class Searcher:
             )
         return past.index, past.moment.day
 
+    @use_case(EVERYBODY)
     def index(self, profile: str = "", *, words: bool = False) -> Index:
         """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it. `words`: vectors are not needed."""
         name, _, change = profile.partition(CHANGE)
@@ -174,6 +178,7 @@ class Searcher:
         """The synonyms and pins that a generation is searched with."""
         return self._house(index.generation.commit, index.profile.lexical)
 
+    @use_case(IN_HAND)
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
         """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
         if index.profile.engine == LANCE:  # its words are not in memory

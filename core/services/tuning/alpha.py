@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Protocol
 
-from core.access import Actor, require
+from core.access import Actor, use_case
 from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
@@ -103,6 +103,7 @@ class AlphaTraining:
     def __init__(self, runs: Runs, store: AlphaStore) -> None:
         self.runs, self.store = runs, store
 
+    @use_case("change what is in production")
     def train(
         self,
         actor: Actor,
@@ -121,7 +122,6 @@ class AlphaTraining:
 
         The chosen settings are cross-validated on the questions that the model learned from; 0 folds leave that out.
         """
-        require(actor, "change what is in production")
         if folds != 0 and not 2 <= folds <= 20:
             raise BadInput("Cross-validation has 2 to 20 folds; 0 leaves it out.")
         known_measure(measure)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import choosing
@@ -67,6 +67,7 @@ class ConfidenceTuning:
     def __init__(self, runs: Runs) -> None:
         self.runs, self.searcher, self.team_settings = runs, runs.searcher, runs.team_settings
 
+    @use_case("run an evaluation")
     def measure(
         self,
         actor: Actor,
@@ -76,16 +77,16 @@ class ConfidenceTuning:
         progress: Progress = no_progress,
     ) -> ConfidenceReport:
         """Ask every judged question with and without the documents that answer it."""
-        require(actor, "run an evaluation")
         report = self._measure(queryset, profile, alarms, progress)
         self.runs.audit.note(actor, "measure confidence", queryset, detail=f"area {report.area.mean:.3f}")
         return report
 
+    @use_case("run an evaluation", READS)
     def current(self, actor: Actor) -> ConfidenceSettings:
         """The threshold of the team, and what it was chosen on."""
-        require(actor, "run an evaluation")
         return self.team_settings.confidence()
 
+    @use_case("change what is in production")
     def choose(
         self,
         actor: Actor,
@@ -97,7 +98,6 @@ class ConfidenceTuning:
         progress: Progress = no_progress,
     ) -> ConfidenceSettings:
         """Make the suggested threshold that of the team, or another one with a reason."""
-        require(actor, "change what is in production")
         seen, reason = self.team_settings.head(), " ".join(reason.split())[:500]
         report = self._measure(queryset, "", alarms, progress) if queryset else None
         if report is None and threshold is None:

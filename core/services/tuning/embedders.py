@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core import strict
-from core.access import Actor, require
+from core.access import Actor, use_case
 from core.curation.document.names import free_name, safe_profile
 from core.curation.text.render import in_words
 from core.errors import BadInput
@@ -88,6 +88,7 @@ class EmbedderTuning:
     def __init__(self, runs: Runs, builder: IndexBuilder, admin: IndexAdmin, trainer: Trainer) -> None:
         self.runs, self.builder, self.admin, self.trainer = runs, builder, admin, trainer
 
+    @use_case("change what is in production")
     def train(
         self,
         actor: Actor,
@@ -98,7 +99,6 @@ class EmbedderTuning:
         progress: Progress = no_progress,
     ) -> TunedEmbedder:
         """Fine-tune the embedder of production on query sets; the result is a new profile that nothing uses yet."""
-        require(actor, "change what is in production")
         if not 1 <= settings.epochs <= 50 or not 0 < settings.rate < 0.01:
             raise BadInput("A training has 1 to 50 epochs and a rate above 0 and below 0.01.")
         began, plan = time.monotonic(), self.runs.plan()

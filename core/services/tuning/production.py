@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets.queryset import FRONTMATTER
 from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, corrected, judge
@@ -48,6 +48,7 @@ class ProductionSettings:
     def __init__(self, team_settings: TeamSettings, runs: Runs, audit: Audit, fitness: Fitness | None = None) -> None:
         self.team_settings, self.runs, self.audit, self.fitness = team_settings, runs, audit, fitness
 
+    @use_case("run an evaluation", READS)
     def evidence(
         self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress
     ) -> RunComparison:
@@ -66,6 +67,7 @@ class ProductionSettings:
         tried = self.runs.tried(candidate, [row.question for row in compared.rows])
         return corrected(compared, len(tried - {(current.profile_digest, current.config_digest)}))
 
+    @use_case("run an evaluation", READS)
     def guardrails(
         self, actor: Actor, run: str, measure: str = MEASURE, progress: Progress = no_progress
     ) -> tuple[RunComparison, ...]:
@@ -87,6 +89,7 @@ class ProductionSettings:
             raise BadInput(f"The profile {profile.name!r} is not the one of the run any more. Run it again.")
         return RunPlan(profile, run.config)
 
+    @use_case("change what is in production")
     def promote(
         self,
         actor: Actor,
@@ -99,7 +102,6 @@ class ProductionSettings:
     ) -> PromotionResult:
         """Put a run's configuration into production; a reason is needed without evidence that it is better, and where
         it loses on another query set."""
-        require(actor, "change what is in production")
         reason = " ".join(reason.split())[:500]
         seen = self.team_settings.head()
         compared = self.evidence(actor, run, measure) if run else None
@@ -135,9 +137,9 @@ class ProductionSettings:
         plan = self._plan_of(compared.after)
         return replace(plan, config=replace(plan.config, k=self.team_settings.production().config.k))
 
+    @use_case("change what is in production")
     def rollback(self, actor: Actor, reason: str = "") -> PromotionResult:
         """Go back to what was in production before the last promotion."""
-        require(actor, "change what is in production")
         seen, past = self.team_settings.head(), self.team_settings.promotions()
         if not past:
             raise NotFound("Nothing was promoted yet, so there is nothing to roll back.")
@@ -154,17 +156,17 @@ class ProductionSettings:
     def _note(self, actor: Actor, action: str, production: Production, why: str) -> None:
         self.audit.note(actor, action, f"{label(production.config)} on {production.profile.name}", detail=why)
 
+    @use_case("run an evaluation", READS)
     def history(self, actor: Actor) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
-        require(actor, "run an evaluation")
         return self.team_settings.promotions()
 
+    @use_case("see query sets", READS)
     def default_queryset(self, actor: Actor) -> tuple[str, str]:
         """The set that tuning starts with, and why: what production was promoted or measured on, else what authors wrote.
 
         It stays the same whatever sets others make meanwhile.
         """
-        require(actor, "see query sets")
         known = [summary.name for summary in self.runs.querysets.all()][::-1]  # oldest first
         promoted = str(self.team_settings.evidence().get("queryset", ""))
         if promoted in known:
@@ -182,9 +184,9 @@ class ProductionSettings:
 
     # ------------------------------------------------------------ drift
 
+    @use_case("see query sets", READS)
     def watched(self, actor: Actor) -> tuple[str, ...]:
         """The query sets that production was measured on, with this configuration or one that served before."""
-        require(actor, "see query sets")
         served = self._served()
         known = {summary.name for summary in self.runs.querysets.all()}
         return tuple(
@@ -203,9 +205,9 @@ class ProductionSettings:
             for production in (self.team_settings.production(), *past, self.team_settings.original())
         }
 
+    @use_case("run an evaluation")
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
         """Run production again on every watched query set, and mark losses that are not chance."""
-        require(actor, "run an evaluation")
         drifts = tuple(self._drift(name, measure, progress) for name in self.watched(actor))
         self.audit.note(actor, "check for drift", ", ".join(drift.queryset for drift in drifts) or "nothing is watched")
         return drifts

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import strict
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput, Unusable
 from core.evaluation.measures.ranking import mean, recall
 from core.evaluation.querysets import anchoring
@@ -117,11 +117,12 @@ class PromptTuning:
     def __init__(self, runs: Runs, audit: Audit) -> None:
         self.runs, self.audit = runs, audit
 
+    @use_case("run an evaluation", READS)
     def listed(self, actor: Actor) -> tuple[TunedPrompt, ...]:
         """Every version of every tuned prompt, oldest first."""
-        require(actor, "run an evaluation")
         return self.runs.team_settings.prompts()
 
+    @use_case("change what is in production")
     def tune(
         self,
         actor: Actor,
@@ -137,7 +138,6 @@ class PromptTuning:
         progress: Progress = no_progress,
     ) -> PromptTuningResult:
         """Rewrite the task of a prompt round by round, and keep the best as the next version of its name."""
-        require(actor, "change what is in production")
         trial = _Trial(self.runs, self._config(config, model, samples, rounds), queryset, samples, seed)
         first = self.runs.team_settings.prompt(start)
         tried = trial.rounds(first, rounds, progress)
@@ -149,6 +149,7 @@ class PromptTuning:
         self.audit.note(actor, "tune a prompt", kept.title if kept else queryset, detail=f"{len(tried)} tasks tried")
         return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable), held)
 
+    @use_case("run an evaluation", READS)
     def estimate(
         self,
         actor: Actor,
@@ -162,7 +163,6 @@ class PromptTuning:
         seed: int = 42,
     ) -> tuple[CallEstimate, ...]:
         """What tuning would ask: from one pass over the sample to one for every round, and two over held-out questions."""
-        require(actor, "run an evaluation")
         plain, judged = self._config(config, model, samples, rounds), self.runs.querysets.get(queryset)
         index = self.runs.searcher.generations.open(self.runs.team_settings.production().profile)
         sample, held = parted(judged, anchoring.gains(judged.judgments, index).gains, samples, seed)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from core import strict
-from core.access import Actor, require
+from core.access import Actor, use_case
 from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.ranking import LEAST, FittedRanker, RankingExample, fit, measured
@@ -86,6 +86,7 @@ class RankerTraining:
     def __init__(self, runs: Runs, store: RankerStore) -> None:
         self.runs, self.store = runs, store
 
+    @use_case("change what is in production")
     def train(
         self,
         actor: Actor,
@@ -96,7 +97,6 @@ class RankerTraining:
         progress: Progress = no_progress,
     ) -> TrainedRanker:
         """Learn an order from query sets for one way of searching, and store the ranker under a name."""
-        require(actor, "change what is in production")
         plan = self.runs.plan()
         base = without(config or plan.config)
         name = self._named(name, f"{querysets[0]}-ranker" if querysets else "ranker")

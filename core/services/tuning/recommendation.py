@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core import profiles
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import BadInput
 from core.evaluation.runs.comparisons import RunComparison
 from core.ports import Progress, no_progress
@@ -35,9 +35,9 @@ class Recommendation:
         self.production = production
         self.team_settings, self.runs, self.audit = production.team_settings, production.runs, production.audit
 
+    @use_case("run an evaluation", READS)
     def offer(self, actor: Actor) -> Offer | None:
         """What is offered; None when it serves already or was declined."""
-        require(actor, "run an evaluation")
         now = self.team_settings.production()
         config = replace(configs.RECOMMENDED, k=now.config.k)
         if config == now.config or self.team_settings.declined() == configs.identity(configs.RECOMMENDED):
@@ -54,6 +54,7 @@ class Recommendation:
                 return run.id
         return ""
 
+    @use_case("run an evaluation")
     def measure(self, actor: Actor, progress: Progress = no_progress) -> tuple[RunComparison, ...]:
         """Production and what is offered on the team's own query sets: the usual one, then those it was measured on."""
         offered = self.offer(actor)
@@ -68,9 +69,9 @@ class Recommendation:
         self.audit.note(actor, "measure the recommendation", ", ".join(dict.fromkeys(names)))
         return tuple(self.production.judged(before, after) for before, after in pairs)
 
+    @use_case("change what is in production")
     def decline(self, actor: Actor, reason: str) -> None:
         """Do not offer this configuration again; the next recommendation is offered."""
-        require(actor, "change what is in production")
         reason = " ".join(reason.split())[:500]
         if not reason:
             raise BadInput("Say why what is recommended does not suit you: the next admin will ask.")

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import Actor, require
+from core.access import IN_HAND, Actor, use_case
 from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
@@ -83,6 +83,7 @@ class Sweeps:
         self._loaded: dict[tuple[Hashable, ...], SweepData] = {}
         self._last: tuple[sweep.SweepTable | None, tuple[Hashable, ...], ScaledLegs | None] = (None, (), None)
 
+    @use_case("run an evaluation")
     def load(
         self,
         actor: Actor,
@@ -97,7 +98,6 @@ class Sweeps:
     ) -> SweepData:
         """The half of a query set that things are chosen on, or the whole of it, as arrays; cached until the set or
         the index changes. Fields and documents count as in the configuration, by default that of production."""
-        require(actor, "run an evaluation")
         plan = self.runs.plan(profile)
         judged_set = self.runs.querysets.get(queryset)
         known_unit(unit)
@@ -149,6 +149,7 @@ class Sweeps:
 
     # ------------------------------------------------------------ alpha
 
+    @use_case("run an evaluation")
     def curve(
         self,
         actor: Actor,
@@ -161,10 +162,10 @@ class Sweeps:
         whole: bool = False,
     ) -> AlphaCurve:
         """Load a query set and compute its curve."""
-        require(actor, "run an evaluation")
         data = self.load(actor, queryset, profile, config.legs, config.depth, unit, progress, whole, config)
         return self.alpha(data, config, measure)
 
+    @use_case(IN_HAND)
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
         every = alpha_curves.table(data.table, config, measure)
@@ -177,6 +178,7 @@ class Sweeps:
             thin(len(ids)),
         )
 
+    @use_case(IN_HAND)
     def measure_at(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> SweepResult:
         """The measure of the whole query set at one position of the sliders."""
         fused = sweep.fuse(self._scaled(data, config), config)
@@ -194,6 +196,7 @@ class Sweeps:
             float((sweep.confidence(fused, config) < config.tau).mean()),
         )
 
+    @use_case(IN_HAND)
     def compare_at(
         self, data: SweepData, before: SearchConfig, after: SearchConfig, measure: str = MEASURE
     ) -> PairedComparison:
@@ -216,6 +219,7 @@ class Sweeps:
 
     # ------------------------------------------------------------ tau
 
+    @use_case("run an evaluation")
     def tau(
         self,
         actor: Actor,
@@ -231,7 +235,6 @@ class Sweeps:
     ) -> Calibration:
         """Calibrate tau: the smallest that keeps most of what reranking gains, or that skips only what is answered
         well enough without it."""
-        require(actor, "run an evaluation")
         if measure not in EVERY:
             raise BadInput(f"A run has no measure {measure!r}. It has: {', '.join(EVERY)}.")
         if not 0 < beta < 1 or least < 1:

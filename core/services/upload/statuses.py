@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.access import Actor, require
+from core.access import EVERYBODY, Actor, use_case
 from core.curation.document.statuses import checked
 from core.services.platform.settings import TeamSettings
 
@@ -19,13 +19,14 @@ class StatusWords:
     def __init__(self, team_settings: TeamSettings, audit: Audit) -> None:
         self.team_settings, self.audit = team_settings, audit
 
+    @use_case(EVERYBODY)
     def all(self) -> Mapping[str, str]:
         """The team's own words; the built-in ones hold besides them."""
         return self.team_settings.statuses()
 
+    @use_case("import documents")
     def decide(self, actor: Actor, words: Mapping[str, str]) -> Mapping[str, str]:
         """Replace the team's own words. Files that are here already stay as they are."""
-        require(actor, "import documents")
         self.team_settings.set_statuses(checked(words), actor.person)
         listed = ", ".join(f"{word} = {status}" for word, status in self.all().items())
         self.audit.note(actor, "decide on status words", f"{len(self.all())} words", detail=listed)

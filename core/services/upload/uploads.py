@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core.access import Actor, require
+from core.access import IN_HAND, READS, Actor, use_case
 from core.curation.checks import rules
 from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
 from core.curation.document.frontmatter import decode
@@ -92,6 +92,7 @@ class Uploads:
 
     # ------------------------------------------------------------ from bytes to items
 
+    @use_case("propose a change", READS)
     def read(
         self,
         actor: Actor,
@@ -104,7 +105,6 @@ class Uploads:
 
         `keep` is given what was converted, to be compared with.
         """
-        require(actor, "propose a change")
         folder, everything = safe_folder(into), list(unzipped(files))
         beside = [upload for upload in everything if is_picture(upload.name) or upload.refused == HIDDEN]
         uploads = [upload for upload in everything if upload not in beside]
@@ -121,14 +121,15 @@ class Uploads:
         kept, left_out = brought_pictures(linked, beside, folder)
         return self.look(Batch(linked, (*pictures, *kept), left_out))
 
+    @use_case("propose a change", READS)
     def paste(self, actor: Actor, name: str, text: str, into: str = "") -> Batch:
         """Typed or pasted text as a batch of one."""
-        require(actor, "propose a change")
         if not name.strip() or not text.strip():
             raise BadInput("A pasted document needs a name and some text.")
         path = f"{conversions.slug(name.strip().removesuffix('.md'))}.md"
         return self.read(actor, [(path, plain_lines(text).encode())], into)
 
+    @use_case(IN_HAND)
     def add(self, batch: Batch, more: Batch) -> Batch:
         if len(batch.items) + len(more.items) > MAX_ITEMS:
             raise BadInput(f"More than {MAX_ITEMS} documents at once cannot be reviewed. Submit these first.")
@@ -171,6 +172,7 @@ class Uploads:
 
     # ------------------------------------------------------------ looking at items
 
+    @use_case(IN_HAND)
     def look(self, batch: Batch) -> Batch:
         """Checks and duplicates of every item, each against all others."""
         there = {collision_key(document.path): document.path for document in self.documents.all()}
@@ -178,6 +180,7 @@ class Uploads:
         around, wanted, read = self._around(compared), places(compared.items), self._reading(compared)
         return replace(batch, items=tuple(self._checked(item, around, wanted, there, read) for item in compared.items))
 
+    @use_case(IN_HAND)
     def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
         """An item with another text or path, checked again."""
         item = batch.at(n)
@@ -189,6 +192,7 @@ class Uploads:
             batch = batch.with_item(n, replace(batch.at(n), choice="", target="", pinned=True))
         return self.look(batch)
 
+    @use_case(IN_HAND)
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
         """Decide about a duplicate: replace that document, keep both, or drop this one; "" is undecided."""
         item = batch.at(n)
@@ -206,6 +210,7 @@ class Uploads:
         target = (target or known[0]) if choice == "replace" else ""
         return self.look(batch.with_item(n, replace(batch.at(n), choice=choice, target=target)))
 
+    @use_case(IN_HAND)
     def decided(self, batch: Batch) -> Batch:
         """Decide without asking: a document at its own path is a new version, all others are kept."""
         for n, item in enumerate(batch.items):
@@ -214,6 +219,7 @@ class Uploads:
                 batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
         return batch
 
+    @use_case(IN_HAND)
     def move(self, batch: Batch, into: str) -> Batch:
         """All items whose path nobody typed, in another folder, with the pictures that came along."""
         moved = relocated(batch, moves_into(batch, safe_folder(into)))
@@ -223,10 +229,12 @@ class Uploads:
         )
         return self.look(replace(moved, items=tuple(items)))
 
+    @use_case(IN_HAND)
     def remove(self, batch: Batch, n: int) -> Batch:
         batch.at(n)
         return self.look(replace(batch, items=batch.items[:n] + batch.items[n + 1 :]))
 
+    @use_case(IN_HAND)
     def meaning(self, batch: Batch, n: int) -> Batch:
         """Compare one item by meaning with every passage, not a sample."""
         item = batch.at(n)
@@ -290,14 +298,15 @@ class Uploads:
             return None
         return document
 
+    @use_case("propose a change", READS)
     def original(self, actor: Actor, item: UploadItem, raw: bytes, page: int = 1) -> conversions.Original:
         """The file that an item was converted from, to be seen beside it."""
-        require(actor, "propose a change")
         suffix = conversions.suffix_of(item.name)
         return self.originals.draw(suffix, raw, page) if self.originals else conversions.Original()
 
     # ------------------------------------------------------------ handing on
 
+    @use_case(IN_HAND)
     def files(self, batch: Batch) -> dict[str, bytes | None]:
         """The files of the change: the documents, and the pictures that they show."""
         moved = relocated(batch, {item.path: item.place for item in batch.included if item.place != item.path})
@@ -306,9 +315,9 @@ class Uploads:
         files: dict[str, bytes | None] = {safe_path(item.path): item.text.encode() for item in going}
         return files | {picture.path: picture.raw for picture in moved.pictures if picture.path in wanted}
 
+    @use_case("propose a change")
     def submit(self, actor: Actor, batch: Batch, title: str, message: str = "") -> tuple[Any, Batch]:
         """Propose what is ready as one change; returns it and the batch of what is left."""
-        require(actor, "propose a change")
         batch = self.look(batch)
         files = self.files(batch)
         if not files:

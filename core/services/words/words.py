@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.analysis import fold
 from core.chunking.sentences import sentences
 from core.curation.text.render import plain
@@ -59,34 +59,35 @@ class SynonymsAndPins:
 
     # ------------------------------------------------------------ look
 
+    @use_case("propose a change", READS)
     def problems(self, actor: Actor) -> tuple[str, ...]:
         """Why a file on the main line cannot be read, and so counts for nothing."""
-        require(actor, "propose a change")
         return self.files.problems(self.repository.head())
 
+    @use_case("propose a change", READS)
     def synonyms(self, actor: Actor, change: int = 0) -> tuple[Synonym, ...]:
         """The synonyms of the main line, or of a change."""
-        require(actor, "propose a change")
         return self.files.synonyms(self._commit(actor, change))
 
+    @use_case("propose a change", READS)
     def pins(self, actor: Actor, change: int = 0) -> tuple[PinState, ...]:
         """The pins of the main line, or of a change, each with what is wrong with it now."""
-        require(actor, "propose a change")
         known = {document.path: document for document in self.documents.all()}
         listed = ((pin, known.get(pin.document)) for pin in self.files.pins(self._commit(actor, change)))
         return tuple(
             PinState(pin, document.title if document else "", pin_problem(pin, document)[1]) for pin, document in listed
         )
 
+    @use_case("propose a change", READS)
     def open_change(self, actor: Actor, file: str) -> int:
         """One's own draft that edits a file already, so that one edit after the other goes into it; 0 for none."""
         mine = my_open(self.changes, actor)
         drafts = [one.id for one in mine if one.state == "draft" and file in {edit.path for edit in one.documents}]
         return max(drafts, default=0)
 
+    @use_case("propose a change", READS)
     def acronyms(self, actor: Actor) -> tuple[Acronym, ...]:
         """Acronyms that approved documents explain and no synonym knows, those of most documents first."""
-        require(actor, "propose a change")
         known = {frozenset(map(fold, synonym.words)) for synonym in self.files.synonyms(self.repository.head())}
         return tuple(
             found
@@ -107,9 +108,9 @@ class SynonymsAndPins:
 
     # ------------------------------------------------------------ propose
 
+    @use_case("propose a change")
     def add(self, actor: Actor, texts: Sequence[str], target: Target = Target()) -> Change:
         """Propose synonyms, each written as `PTO = vacation` or `laptop -> notebook computer`."""
-        require(actor, "propose a change")
         new = [synonyms.parse(text) for text in texts]
         if not new:
             raise BadInput("Name at least two words that mean the same.")
@@ -121,18 +122,18 @@ class SynonymsAndPins:
             raise BadInput(f"{new[0].text!r} is there already.")
         return self._save(actor, synonyms.FILE, _titled(target, "Words", new[0].text), listed=[*known, *new])
 
+    @use_case("propose a change")
     def remove(self, actor: Actor, text: str, target: Target = Target()) -> Change:
         """Propose to take a synonym out."""
-        require(actor, "propose a change")
         gone, known = synonyms.parse(text), self.synonyms(actor, target.change)
         if gone not in known:
             raise NotFound(f"There is no synonym {gone.text!r}. List them with: python -m core words list")
         left = [synonym for synonym in known if synonym != gone]
         return self._save(actor, synonyms.FILE, _titled(target, "Words without", gone.text), listed=left)
 
+    @use_case("propose a change")
     def pin(self, actor: Actor, pin: Pin, target: Target = Target()) -> Change:
         """Propose to show a document first for a question; a pin of the same question is replaced."""
-        require(actor, "propose a change")
         document = next((one for one in self.documents.all() if pin.document in (one.path, one.id)), None)
         wanted = pins.check(replace(pin, document=document.path if document else pin.document))
         severity, problem = pin_problem(wanted, document)
@@ -142,9 +143,9 @@ class SynonymsAndPins:
         kept = [one for one in self._pins(actor, target) if not asked & set(map(fold, one.questions))]
         return self._save(actor, pins.FILE, _titled(target, "Pin", wanted.question), pinned=[*kept, wanted])
 
+    @use_case("propose a change")
     def unpin(self, actor: Actor, question: str, target: Target = Target()) -> Change:
         """Propose to take a pin out."""
-        require(actor, "propose a change")
         known = self._pins(actor, target)
         left = [pin for pin in known if fold(question) not in map(fold, pin.questions)]
         if len(left) == len(known):

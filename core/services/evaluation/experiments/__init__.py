@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from core.access import Actor, require
+from core.access import READS, Actor, use_case
 from core.errors import NotFound
 from core.evaluation.reports import report
 from core.evaluation.reports.report import Report
@@ -70,6 +70,7 @@ class Experiments:
         """`written` is called after a report was written: other machines want it too."""
         self.context, self.folder, self.jobs, self._written = context, folder, jobs, written
 
+    @use_case("run an evaluation")
     def run(
         self,
         actor: Actor,
@@ -81,7 +82,6 @@ class Experiments:
         options: ExperimentOptions = ExperimentOptions(),
     ) -> WrittenReport:
         """Run an experiment and write its report, over all documents or a few; each has a query set of its own by default."""
-        require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
         experiment, chosen = EXPERIMENTS[name], replace(self.context, options=options)
@@ -95,6 +95,7 @@ class Experiments:
         self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)
         return WrittenReport(result, path)
 
+    @use_case("run an evaluation", READS)
     def estimate(
         self,
         actor: Actor,
@@ -104,7 +105,6 @@ class Experiments:
         options: ExperimentOptions = ExperimentOptions(),
     ) -> tuple[CallEstimate, ...]:
         """What language models would be asked by an experiment; nothing is asked for it."""
-        require(actor, "run an evaluation")
         if name not in EXPERIMENTS:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
         experiment = EXPERIMENTS[name]
@@ -114,9 +114,9 @@ class Experiments:
             experiment.configs(options), experiment.profiles, queryset, limit, default, options.documents
         )
 
+    @use_case("run an evaluation")
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0, documents: int = 0) -> Job:
         """Run an experiment as a job."""
-        require(actor, "run an evaluation")
         arguments = {"name": name, "queryset": queryset, "limit": limit, "documents": documents}
         return self.jobs.start("experiment", arguments, actor)
 
@@ -133,9 +133,9 @@ class Experiments:
         )
         return {"report": str(written.path.name), "values": written.report.values}
 
+    @use_case("run an evaluation", READS)
     def summary(self, actor: Actor, runs: Sequence[Run], measure: str = MEASURE) -> Report:
         """Runs of one query set as a report: leaderboard, intervals, categories."""
-        require(actor, "run an evaluation")
         if not runs:
             raise NotFound("There is no run to report on. Start one on the Evaluation page.")
         context = replace(self.context, queryset=self.context.runs.querysets.get(runs[0].queryset))
@@ -146,13 +146,13 @@ class Experiments:
             "evaluation", title, about, runs, leaderboard_parts(runs, columns, measure), figures(runs)
         )
 
+    @use_case("run an evaluation", READS)
     def values(self, actor: Actor, path: Path) -> Mapping[str, Any]:
         """The values of a report; empty when it has no JSON file."""
-        require(actor, "run an evaluation")
         file = path.with_suffix(".json")
         return dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
 
+    @use_case("run an evaluation", READS)
     def reports(self, actor: Actor) -> tuple[Path, ...]:
         """Report files, newest first."""
-        require(actor, "run an evaluation")
         return tuple(sorted(self.folder.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True))
