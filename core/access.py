@@ -223,6 +223,7 @@ JOB = "audit, by the jobs that it does"
 BACKUP = "audit, by what it calls"
 IMPORT = "audit, by the import around it"
 LEDGER = "ledger"  # every call of a model has its own line there
+NIGHTLY = "nowhere: it runs every night"
 LEFT_OVERS = "nowhere: nothing names it any more"
 
 P = ParamSpec("P")
@@ -262,11 +263,12 @@ def use_case(needs: str, recorded: str = AUDITED, *, own: bool = False) -> Calla
 
 
 def _asking(method: Callable[P, R], needs: str) -> Callable[P, R]:
-    place = list(inspect.signature(method).parameters).index("actor")
+    parameters = inspect.signature(method).parameters
+    place, default = list(parameters).index("actor"), parameters["actor"].default
 
     @wraps(method)
     def asked(*arguments: P.args, **named: P.kwargs) -> R:
-        require(arguments[place] if len(arguments) > place else named["actor"], needs)  # type: ignore[arg-type]
+        require(arguments[place] if len(arguments) > place else named.get("actor", default), needs)  # type: ignore[arg-type]
         return method(*arguments, **named)
 
     return asked

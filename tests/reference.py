@@ -164,11 +164,10 @@ def _by_action() -> tuple[dict[str, str], str]:
     """The commands of each action, and those that need none."""
     from tests import test_doors as doors
 
-    names = sorted(doors.commands(), key=len, reverse=True)
-    used = {
-        action: _named([next(name for name in names if line.startswith(name)) for line in lines])
-        for action, lines in doors.COMMANDS.items()
-    }
+    found: dict[str, list[str]] = {}
+    for name in doors.commands():
+        found.setdefault(doors.needs(name), []).append(name)
+    used = {action: _named(names) for action, names in found.items()}
     return used, used.pop(doors.EVERYBODY)
 
 

@@ -165,11 +165,11 @@ def test_the_team_decides_among_how_many_an_answer_must_stand(crowded_app: App) 
 
 
 def test_the_command_line_lists_and_checks(crowded_app: App, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from core.entrypoints import answers
+    from core.entrypoints import session
 
     app = crowded_app
 
-    monkeypatch.setattr(answers, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
 
     def run(*line: str) -> tuple[int, Any]:
         code = main(["--home", str(app.settings.home), *line, "--json", "--quiet"])

@@ -11,9 +11,9 @@ from urllib.parse import urlencode
 import pytest
 
 from core.access import EVERYBODY, FREE, NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
+from core.entrypoints import session
 from core.entrypoints.api import reference
-from core.entrypoints.cli import main, part
-from core.entrypoints.commands import COMMANDS
+from core.entrypoints.cli import main
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Frozen
 from tests.api_server import ApiServer, served
@@ -201,11 +201,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> ApiServer:
 @pytest.fixture
 def typed(doors: ApiServer, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[..., Any]:
     """What a command prints as JSON, on the same open workspace."""
-    from core.entrypoints import change_texts, querysets, session
-
-    for module in (*map(part, COMMANDS), change_texts, querysets, session):
-        if hasattr(module, "open_app"):
-            monkeypatch.setattr(module, "open_app", lambda settings: doors.app)
+    monkeypatch.setattr(session, "open_app", lambda settings: doors.app)
 
     def run(line: str, role: str = "author") -> Any:
         words = [word.replace("_", " ") for word in line.split()]

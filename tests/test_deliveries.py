@@ -18,7 +18,7 @@ import pytest
 
 from core.access import Actor
 from core.bootstrap import App
-from core.entrypoints import deliveries
+from core.entrypoints import session
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed
 from core.services.deliveries.choices import TOPICS, topic_of
@@ -509,7 +509,7 @@ def test_the_pace_is_a_setting_of_the_sender() -> None:
 def test_the_command_line_does_what_the_pages_do(
     app: App, server: MailServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(deliveries, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
 
     def run(*words: str, user: str = "admin") -> tuple[int, Any]:
         code = main(["--home", str(app.settings.home), "--json", "--as", user, *words])

@@ -130,10 +130,9 @@ def test_keeping_a_question_costs_little(app: App) -> None:
 
 
 def test_the_command_line_keeps_lists_and_forgets(tmp_path: Path, app: App, capsys: Any, monkeypatch: Any) -> None:
-    from core.entrypoints import questions, search
+    from core.entrypoints import session
 
-    for part in (questions, search):
-        monkeypatch.setattr(part, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
 
     def run(*line: str) -> Any:
         assert main(["--home", str(app.settings.home), *line, "--json"]) == 0

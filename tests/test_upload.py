@@ -12,7 +12,7 @@ from core.bootstrap import App
 from core.curation.upload import archives
 from core.curation.upload.edits import look_at
 from core.curation.upload.uploads import Batch, UploadItem
-from core.entrypoints import upload
+from core.entrypoints import session
 from core.errors import BadInput, Refused, Unavailable
 from tests import uploads
 from tests.conftest import ROOT, demo, put
@@ -410,7 +410,7 @@ def test_check_prints_findings_and_duplicates_and_exits_1_when_a_file_is_refused
 
     from core.entrypoints.cli import main
 
-    monkeypatch.setattr(upload, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
     put(app, {"a.md": "# A\n\nText.\n"})
     (tmp_path / "a.md").write_text("# A\n\n### Far\n\nOther.\n")
     (tmp_path / "bad.md").write_bytes(b"\xff")
@@ -430,7 +430,7 @@ def test_import_takes_a_zip_too_and_says_what_it_refused(
 
     from core.entrypoints.cli import main
 
-    monkeypatch.setattr(upload, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
     put(app, {"it/a.md": GOOD.format("X-1"), "it/same.md": GOOD.format("X-3")})
     newer = GOOD.format("X-1").replace("number", "figure")
     files = {"a.md": newer, "b.md": GOOD.format("X-2"), "../c.md": "# C\n\nText.\n", "same.md": GOOD.format("X-3")}
@@ -453,7 +453,7 @@ def test_upload_submits_files_for_review_and_names_what_stays_behind(
 
     from core.entrypoints.cli import main
 
-    monkeypatch.setattr(upload, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
     put(app, {"it/a.md": GOOD.format("X-1")})
     app.people.accounts.seed()
     app.upload.uploads.converter = conversion

@@ -323,9 +323,9 @@ def test_the_route_answers_with_links_and_says_what_failed(
 def test_the_command_line_gives_sentences_citations_withheld_model_and_dollars(
     served: App, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from core.entrypoints import ask
+    from core.entrypoints import session
 
-    monkeypatch.setattr(ask, "open_app", lambda settings: served)
+    monkeypatch.setattr(session, "open_app", lambda settings: served)
     run: Callable[..., int] = lambda *more: main(["--home", str(served.settings.home), "ask", QUESTION, *more])
     assert run("--json") == 0
     value: dict[str, Any] = json.loads(capsys.readouterr().out)

@@ -4,105 +4,109 @@ from __future__ import annotations
 
 import getpass
 import sys
-from argparse import Namespace
-from typing import Any
+from typing import Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
-from core.settings import Settings
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 
 
-def register(add: Any) -> None:
-    accounts = add.group_of("accounts")
-    accounts("list", accounts_list, "everybody")
-    new = accounts("add", accounts_add, "let somebody new in")
-    new.add_argument("account", metavar="ACCOUNT")
-    new.add_argument("--name", default="", help="the full name")
-    new.add_argument("--email", default="", help="the address")
-    new.add_argument("--role", default="reader", help="reader, author, reviewer or admin")
-    new.add_argument("--kind", default="person", help="person, service or agent; the last two come with access tokens")
-    new.add_argument("--password", action="store_true", help="ask for a password (read from standard input)")
-    role = accounts("role", accounts_role, "give somebody another role")
-    role.add_argument("account", metavar="ACCOUNT")
-    role.add_argument("role", metavar="ROLE")
-    for name, run, about in (
-        ("password", accounts_password, "set a password (read from standard input)"),
-        ("on", accounts_active, "switch an account on"),
-        ("off", accounts_active, "switch an account off"),
-        ("unlock", accounts_unlock, "let somebody in whose password others guess at"),
-        ("unbind", accounts_unbind, "forget who an account is at the sign-in provider"),
-    ):
-        accounts(name, run, about).add_argument("account", metavar="ACCOUNT")
+@form
+class AccountsAddOptions:
+    account: Annotated[str, Argument("ACCOUNT")]
+    name: Annotated[str, Option("the full name")] = ""
+    email: Annotated[str, Option("the address")] = ""
+    role: Annotated[str, Option("reader, author, reviewer or admin")] = "reader"
+    kind: Annotated[str, Option("person, service or agent; the last two come with access tokens")] = "person"
+    password: Annotated[bool, Option("ask for a password (read from standard input)")] = False
 
 
-def accounts_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    accounts = app.people.accounts.listed(acting(app, options))
+@form
+class AccountsRoleOptions:
+    account: Annotated[str, Argument("ACCOUNT")]
+    role: Annotated[str, Argument("ROLE")]
+
+
+@form
+class AccountsPasswordOptions:
+    account: Annotated[str, Argument("ACCOUNT")]
+
+
+@command("accounts list", "everybody", "people.accounts.listed")
+def accounts_list(call: CommandCall) -> Shown:
+    app = call.app
+    accounts = app.people.accounts.listed(call.actor)
     rows = [
         (account.id, account.kind, account.role, account.name, account.email, "" if account.active else "off")
         for account in accounts
     ]
     heads = ("id", "kind", "role", "name", "email", "")
-    terminal.show([strict.plain(account) for account in accounts], table(rows, heads))
-    return 0
+    return Shown([strict.plain(account) for account in accounts], table(rows, heads))
 
 
-def accounts_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    password = _password(options) if options.password else ""
+@command("accounts add", "let somebody new in", "people.accounts.add")
+def accounts_add(call: CommandCall, form: AccountsAddOptions) -> Shown:
+    app = call.app
+    password = _password() if form.password else ""
     account = app.people.accounts.add(
-        acting(app, options),
-        options.account,
-        options.name or options.account,
-        options.email or f"{options.account}@localhost",
-        options.role,
+        call.actor,
+        form.account,
+        form.name or form.account,
+        form.email or f"{form.account}@localhost",
+        form.role,
         password,
-        options.kind,
+        form.kind,
     )
-    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
-    return 0
+    return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
 
 
-def _password(options: Namespace) -> str:
+def _password() -> str:
     """Read from standard input: the command line is visible to others."""
     return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
-def accounts_role(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    account = app.people.accounts.set_role(acting(app, options), options.account, options.role)
-    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
-    return 0
+@command("accounts role", "give somebody another role", "people.accounts.set_role")
+def accounts_role(call: CommandCall, form: AccountsRoleOptions) -> Shown:
+    app = call.app
+    account = app.people.accounts.set_role(call.actor, form.account, form.role)
+    return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
 
 
-def accounts_password(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    app.people.accounts.set_password(acting(app, options), options.account, _password(options))
-    terminal.show({"account": options.account}, ["The password is set."])
-    return 0
+@command("accounts password", "set a password (read from standard input)", "people.accounts.set_password")
+def accounts_password(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+    app = call.app
+    app.people.accounts.set_password(call.actor, form.account, _password())
+    return Shown({"account": form.account}, ["The password is set."])
 
 
-def accounts_active(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    account = app.people.accounts.set_active(acting(app, options), options.account, options.subcommand == "on")
-    terminal.show(strict.plain(account), [f"{account.name} ({account.id}) is {'on' if account.active else 'off'}."])
-    return 0
+@command("accounts on", "switch an account on", "people.accounts.set_active")
+def accounts_on(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+    return _switched(call, form.account, active=True)
 
 
-def accounts_unbind(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    account = app.people.accounts.unbind(acting(app, options), options.account)
-    terminal.show(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
-    return 0
+@command("accounts off", "switch an account off", "people.accounts.set_active")
+def accounts_off(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+    return _switched(call, form.account, active=False)
 
 
-def accounts_unlock(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    unlocked = app.people.accounts.unlock(acting(app, options), options.account)
+def _switched(call: CommandCall, name: str, *, active: bool) -> Shown:
+    account = call.app.people.accounts.set_active(call.actor, name, active)
+    return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {'on' if account.active else 'off'}."])
+
+
+@command("accounts unbind", "forget who an account is at the sign-in provider", "people.accounts.unbind")
+def accounts_unbind(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+    app = call.app
+    account = app.people.accounts.unbind(call.actor, form.account)
+    return Shown(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
+
+
+@command("accounts unlock", "let somebody in whose password others guess at", "people.accounts.unlock")
+def accounts_unlock(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+    app = call.app
+    unlocked = app.people.accounts.unlock(call.actor, form.account)
     lines = [
         f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the password:",
-        f"{settings.url.rstrip('/')}{unlocked.page}",
+        f"{call.settings.url.rstrip('/')}{unlocked.page}",
     ]
-    terminal.show({**strict.plain(unlocked), "url": lines[1]}, lines)
-    return 0
+    return Shown({**strict.plain(unlocked), "url": lines[1]}, lines)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated, Any
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.services.answers.checks import AnswerState
-from core.settings import Settings
 
 
-def register(add: Any) -> None:
-    answers = add.group_of("answers")
-    listing = answers("list", answers_list, "every question with the place where its document was found")
-    listing.add_argument("--document", default="", metavar="ID_OR_PATH", help="only of this one")
-    listing.add_argument("--failing", action="store_true", help="only what is not found among the first")
-    suggest = answers("suggest", answers_suggest, "questions that a document probably answers")
-    suggest.add_argument("document", metavar="ID_OR_PATH")
-    suggest.add_argument("--model", action="store_true", help="ask the language model instead of the headings")
-    answers("check", answers_check, "ask every question now; exits 1 if one is not found among the first")
+@form
+class AnswersListOptions:
+    document: Annotated[str, Option("only of this one", metavar="ID_OR_PATH")] = ""
+    failing: Annotated[bool, Option("only what is not found among the first")] = False
+
+
+@form
+class AnswersSuggestOptions:
+    document: Annotated[str, Argument("ID_OR_PATH")]
+    model: Annotated[bool, Option("ask the language model instead of the headings")] = False
 
 
 def as_json(state: AnswerState, first: int) -> dict[str, Any]:
@@ -34,30 +33,30 @@ def as_json(state: AnswerState, first: int) -> dict[str, Any]:
     }
 
 
-def answers_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("answers list", "every question with the place where its document was found", "answers.checks.listed")
+def answers_list(call: CommandCall, form: AnswersListOptions) -> Shown:
+    app = call.app
     first = app.answers.checks.first
-    states = app.answers.checks.listed(options.document)
-    shown = [state for state in states if state.fails(first)] if options.failing else states
+    states = app.answers.checks.listed(form.document)
+    shown = [state for state in states if state.fails(first)] if form.failing else states
     rows = [(state.doc, state.question, state.place.words if state.place else "not asked yet") for state in shown]
-    terminal.show([as_json(state, first) for state in shown], table(rows, ("document", "question", "")))
-    return 0
+    return Shown([as_json(state, first) for state in shown], table(rows, ("document", "question", "")))
 
 
-def answers_suggest(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    document = app.knowledge.documents.show(options.document)
-    questions = app.answers.writing.suggest(acting(app, options), document, model=options.model)
-    terminal.show(list(questions), list(questions) or ["Nothing to suggest."])
-    return 0
+@command("answers suggest", "questions that a document probably answers", "answers.writing.suggest")
+def answers_suggest(call: CommandCall, form: AnswersSuggestOptions) -> Shown:
+    app = call.app
+    document = app.knowledge.documents.show(form.document)
+    questions = app.answers.writing.suggest(call.actor, document, model=form.model)
+    return Shown(list(questions), list(questions) or ["Nothing to suggest."])
 
 
-def answers_check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    point = app.answers.checks.check(acting(app, options), terminal.progress)
+@command("answers check", "ask every question now; exits 1 if one is not found among the first", "answers.checks.check")
+def answers_check(call: CommandCall) -> Shown:
+    app = call.app
+    point = app.answers.checks.check(call.actor, call.progress)
     failing = app.answers.checks.failing()
     lines = [f"{state.doc}  {state.question}  {state.place.words}" for state in failing if state.place]
     lines.append(f"{point.found} of {point.questions} found among the first {point.within}.")
     value = {**strict.plain(point), "failing": [as_json(state, point.within) for state in failing]}
-    terminal.show(value, lines)
-    return 1 if failing else 0
+    return Shown(value, lines, 1 if failing else 0)

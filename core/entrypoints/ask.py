@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import textwrap
-from argparse import Namespace
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated
 
-from core.entrypoints.search import add_filters, filters
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.record import Argument, CommandCall, Shown, command, form
+from core.entrypoints.search import FilterOptions, filters
 from core.services.search.answers import Reply, as_json, in_words
-from core.settings import Settings
 
 
-def register(add: Any) -> None:
-    command = add("ask", ask)
-    command.add_argument("query", metavar="QUESTION")
-    add_filters(command)
+@form
+class AskOptions(FilterOptions):
+    query: Annotated[str, Argument("QUESTION")]
 
 
-def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    answer = app.search.answerer.answer(acting(app, options), options.query, filters(options), options.as_of)
-    terminal.show(as_json(answer), list(_lines(answer.reply)))
-    return 0
+@command("ask", calls="search.answerer.answer")
+def ask(call: CommandCall, form: AskOptions) -> Shown:
+    app = call.app
+    answer = app.search.answerer.answer(call.actor, form.query, filters(form), form.as_of)
+    return Shown(as_json(answer), list(_lines(answer.reply)))
 
 
 def _lines(reply: Reply) -> Iterator[str]:

@@ -2,46 +2,46 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
 from core.curation.review.conflicts import Hunk, combined
 from core.curation.review.diffs import Diff, Marks
 from core.curation.review.diffs import diff as line_diff
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.services.reviews.diff import compare
 from core.services.reviews.merge import Collision
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
 
 
-def register(add: Any) -> None:
-    text = _numbered(add, "diff", diff, "what it changes, line by line; remembers that you looked")
-    text.add_argument("--since-look", action="store_true", help="only what changed since your last look")
-    marks = _numbered(add, "viewed", viewed, "mark documents as viewed until their text changes; list the marks")
-    marks.add_argument("--path", action="append", default=[], help="a document of the change")
-    marks.add_argument("--not", action="store_true", dest="unmark", help="take the mark away")
-    _numbered(add, "conflicts", conflicts, "what must be decided before it can be merged")
+@form
+class DiffOptions:
+    change: Annotated[int, Argument("ID")]
+    since_look: Annotated[bool, Option("only what changed since your last look")] = False
 
 
-def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
-    command: ArgumentParser = add(name, run, about)
-    command.add_argument("change", type=int, metavar="ID")
-    return command
+@form
+class ViewedOptions:
+    change: Annotated[int, Argument("ID")]
+    path: Annotated[tuple[str, ...], Option("a document of the change")] = ()
+    unmark: Annotated[bool, Option("take the mark away", flags=("--not",))] = False
 
 
-def diff(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class ConflictsOptions:
+    change: Annotated[int, Argument("ID")]
+
+
+@command("change diff", "what it changes, line by line; remembers that you looked", "reviews.looks.look")
+def diff(call: CommandCall, form: DiffOptions) -> Shown:
     """The whole change, or what is new to the acting account."""
-    app = open_app(settings)
-    value, diffs = compared(app, acting(app, options), options.change, since_look=options.since_look)
+    app = call.app
+    value, diffs = compared(app, call.actor, form.change, since_look=form.since_look)
     lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
-    terminal.show(value, lines or ["Nothing changed since your last look."])
-    return 0
+    return Shown(value, lines or ["Nothing changed since your last look."])
 
 
 def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:
@@ -67,20 +67,21 @@ def _text(marks: Marks) -> str:
     return "".join(words for _, words in marks)
 
 
-def viewed(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor, looks = acting(app, options), app.reviews.looks
-    for path in options.path:
-        looks.mark(actor, options.change, path, viewed=not options.unmark)
-    marked = looks.viewed(actor, options.change)
-    paths = [edit.path for edit in app.reviews.changes.show(actor, options.change).documents]
-    terminal.show({path: path in marked for path in paths}, [f"{'x' if p in marked else ' '} {p}" for p in paths])
-    return 0
+@command("change viewed", "mark documents as viewed until their text changes; list the marks", "reviews.changes.show")
+def viewed(call: CommandCall, form: ViewedOptions) -> Shown:
+    app = call.app
+    actor, looks = call.actor, app.reviews.looks
+    for path in form.path:
+        looks.mark(actor, form.change, path, viewed=not form.unmark)
+    marked = looks.viewed(actor, form.change)
+    paths = [edit.path for edit in app.reviews.changes.show(actor, form.change).documents]
+    return Shown({path: path in marked for path in paths}, [f"{'x' if p in marked else ' '} {p}" for p in paths])
 
 
-def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    collisions = app.reviews.merger.collisions(acting(app, options), options.change)
+@command("change conflicts", "what must be decided before it can be merged", "reviews.merger.collisions")
+def conflicts(call: CommandCall, form: ConflictsOptions) -> Shown:
+    app = call.app
+    collisions = app.reviews.merger.collisions(call.actor, form.change)
     lines = []
     for collision in collisions:
         lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")
@@ -88,9 +89,8 @@ def conflicts(settings: Settings, options: Namespace, terminal: Terminal) -> int
             lines += _sides(n, part)
     if collisions:
         seen = f"--head {collisions[0].head[:12]} --main {collisions[0].main[:12]}"
-        lines.append(f"Decide with: python -m core change solve {options.change} {seen} --choice ...")
-    terminal.show([collision_json(collision) for collision in collisions], lines or ["There is no conflict."])
-    return 0
+        lines.append(f"Decide with: python -m core change solve {form.change} {seen} --choice ...")
+    return Shown([collision_json(collision) for collision in collisions], lines or ["There is no conflict."])
 
 
 def _sides(number: int, part: Hunk) -> list[str]:

@@ -11,12 +11,15 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.entrypoints.arguments import help_of
-from core.entrypoints.commands import COMMANDS, GROUPS
+from core.entrypoints.commands import BESIDE, COMMANDS, GROUPS
 from core.errors import ConcordError, storage_failure
+
+if TYPE_CHECKING:
+    from core.entrypoints.record import Command
 
 PROGRAM = "python -m core"
 
@@ -29,14 +32,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser(words).print_help()
         return 0
     from core.entrypoints import session  # what help and a wrong word do without
+    from core.entrypoints.record import CommandCall
     from core.entrypoints.terminal import Terminal
     from core.settings import load
 
     terminal = Terminal(as_json=options.json, quiet=options.quiet)
     try:
         settings = load(home=options.home.resolve() if options.home else None)
-        session.introduce(settings, options)
-        code: int = options.run(settings, options, terminal)
+        call = CommandCall(settings, options.user, terminal, home=bool(options.home))
+        session.introduced(settings, options.user)
+        code: int = options.run.run(call, options)
         return code
     except ConcordError as error:
         terminal.end_progress()
@@ -85,11 +90,10 @@ def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
         {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
     for module, commands in COMMANDS.items():
-        if words is None or not commands.keys().isdisjoint(words):
-            part(module).register(adder)
-        else:
-            for name in commands:
-                adder.add(name)
+        used = words is None or not commands.keys().isdisjoint(words)
+        records = records_of(module) if used else []
+        for name in commands:
+            adder.add(name, [record for record in records if record.name.split()[0] == name])
     return top
 
 
@@ -102,9 +106,14 @@ def _commands() -> str:
     return "\n".join(lines)
 
 
-def part(module: str) -> Any:
-    """The module that adds some of the commands."""
-    return import_module(f"core.entrypoints.{module}")
+def records_of(module: str) -> list[Command]:
+    """The commands that a module of this package holds, and the one beside it."""
+    from core.entrypoints import record
+
+    names = [f"core.entrypoints.{name}" for name in (module, BESIDE.get(module)) if name]
+    for name in names:
+        import_module(name)
+    return [found for name in names for found in record.COMMANDS.values() if found.function.__module__ == name]
 
 
 def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentParser:
@@ -141,24 +150,21 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Adder:
-    """Adds commands with the shared options; `abouts` says what help tells of those that do not say it themselves."""
+    """Adds commands with the shared options; `abouts` says what help tells of those at the top."""
 
-    def __init__(self, group: Any, shared: argparse.ArgumentParser, abouts: Mapping[str, str] = {}) -> None:
+    def __init__(self, group: Any, shared: argparse.ArgumentParser, abouts: Mapping[str, str]) -> None:
         self.group, self.shared, self.abouts = group, shared, abouts
 
-    def __call__(self, name: str, run: Any, about: str = "") -> argparse.ArgumentParser:
-        command = self.add(name, about)
-        command.set_defaults(run=run)
-        return command
+    def add(self, name: str, records: Sequence[Command]) -> None:
+        """A command, or a group of commands below this name."""
+        parser = self._parser(self.group, name, self.abouts[name])
+        if [record.name for record in records] == [name]:
+            records[0].add_to(parser)
+        elif records:
+            below = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
+            for record in records:
+                record.add_to(self._parser(below, record.name.removeprefix(name).strip(), record.about))
 
-    def add(self, name: str, about: str = "") -> argparse.ArgumentParser:
-        about = about or self.abouts[name]
-        command: argparse.ArgumentParser = self.group.add_parser(
-            name, help=about, description=about, parents=[self.shared]
-        )
-        return command
-
-    def group_of(self, name: str, about: str = "") -> _Adder:
-        """A command with subcommands."""
-        below = self.add(name, about).add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
-        return _Adder(below, self.shared)
+    def _parser(self, group: Any, name: str, about: str) -> argparse.ArgumentParser:
+        parser: argparse.ArgumentParser = group.add_parser(name, help=about, description=about, parents=[self.shared])
+        return parser

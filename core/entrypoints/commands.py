@@ -1,4 +1,4 @@
-"""The commands and what help says of each, by the module of this package that adds their options and runs them.
+"""The commands and what help says of each, by the module of this package that holds their records.
 
 Only the module of the command in use is imported: help and a wrong word cost nothing else.
 """
@@ -134,3 +134,8 @@ GROUPS: Mapping[str, str] = {  # the commands as help shows them
     "Operate": "init verify backup restore database accounts audit jobs worker store deliveries",
     "Integrate": "mcp webhook remote pull-request",
 }
+
+BESIDE: Mapping[str, str] = {
+    "reviews": "change_texts",
+    "evaluation": "querysets",
+}  # a module with more of the same group

@@ -2,72 +2,81 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 from core import strict
 from core.curation.document.frontmatter import decode
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.errors import NotFound
 from core.services.disagreements.finder import STATES, Disagreement, Statement
-from core.settings import Settings
 
 
-def register(add: Any) -> None:
-    disagreements = add.group_of("disagreements")
-    listing = disagreements("list", disagreements_list, "over the whole knowledge base, or of one change")
-    listing.add_argument("--change", type=int, default=0, metavar="N", help="only what this change adds or edits")
-    listing.add_argument("--state", choices=STATES, default="", help="only these")
-    check = disagreements("check", disagreements_check, "a Markdown file against the knowledge base; 1 if it disagrees")
-    check.add_argument("file", type=Path, metavar="FILE")
-    check.add_argument("--path", dest="name", default="", metavar="PATH", help="the document that the file will become")
-    settle = disagreements("settle", disagreements_settle, "both are right, and why")
-    settle.add_argument("key", metavar="KEY")
-    settle.add_argument("--reason", required=True)
-    reopen = disagreements("reopen", disagreements_reopen, "it was not settled after all")
-    reopen.add_argument("key", metavar="KEY")
+@form
+class DisagreementsListOptions:
+    change: Annotated[int, Option("only what this change adds or edits", metavar="N")] = 0
+    state: Annotated[str, Option("only these", choices=STATES)] = ""
 
 
-def disagreements_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    service, actor = app.knowledge.disagreements, acting(app, options)
-    every = service.of_change(actor, options.change) if options.change else service.everywhere(actor)
-    _show(terminal, [found for found in every if options.state in ("", found.state)])
-    return 0
+@form
+class DisagreementsCheckOptions:
+    file: Annotated[Path, Argument("FILE")]
+    name: Annotated[str, Option("the document that the file will become", flags=("--path",), metavar="PATH")] = ""
 
 
-def disagreements_check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
+@form
+class DisagreementsSettleOptions:
+    key: Annotated[str, Argument("KEY")]
+    reason: Annotated[str, Option(None)]
+
+
+@form
+class DisagreementsReopenOptions:
+    key: Annotated[str, Argument("KEY")]
+
+
+@command("disagreements list", "over the whole knowledge base, or of one change", "knowledge.disagreements.everywhere")
+def disagreements_list(call: CommandCall, form: DisagreementsListOptions) -> Shown:
+    app = call.app
+    service, actor = app.knowledge.disagreements, call.actor
+    every = service.of_change(actor, form.change) if form.change else service.everywhere(actor)
+    return _show([found for found in every if form.state in ("", found.state)])
+
+
+@command(
+    "disagreements check",
+    "a Markdown file against the knowledge base; 1 if it disagrees",
+    "knowledge.disagreements.of_text",
+)
+def disagreements_check(call: CommandCall, form: DisagreementsCheckOptions) -> Shown:
+    app = call.app
+    actor = call.actor
     try:
-        text = decode(options.file.read_bytes())
+        text = decode(form.file.read_bytes())
     except OSError:
-        raise NotFound(f"There is no file {str(options.file)!r}.") from None
-    found = app.knowledge.disagreements.of_text(actor, options.name or options.file.name, text)
-    _show(terminal, found)
-    return int(any(one.state == "open" for one in found))
+        raise NotFound(f"There is no file {str(form.file)!r}.") from None
+    found = app.knowledge.disagreements.of_text(actor, form.name or form.file.name, text)
+    return _show(found)._replace(code=int(any(one.state == "open" for one in found)))
 
 
-def disagreements_settle(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    found = app.knowledge.disagreements.settle(acting(app, options), options.key, options.reason)
-    terminal.show(strict.plain(found), [f"{found.key} is settled: {found.reason}"])
-    return 0
+@command("disagreements settle", "both are right, and why", "knowledge.disagreements.settle")
+def disagreements_settle(call: CommandCall, form: DisagreementsSettleOptions) -> Shown:
+    app = call.app
+    found = app.knowledge.disagreements.settle(call.actor, form.key, form.reason)
+    return Shown(strict.plain(found), [f"{found.key} is settled: {found.reason}"])
 
 
-def disagreements_reopen(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    found = app.knowledge.disagreements.reopen(acting(app, options), options.key)
-    terminal.show(strict.plain(found), [f"{found.key} is open again."])
-    return 0
+@command("disagreements reopen", "it was not settled after all", "knowledge.disagreements.reopen")
+def disagreements_reopen(call: CommandCall, form: DisagreementsReopenOptions) -> Shown:
+    app = call.app
+    found = app.knowledge.disagreements.reopen(call.actor, form.key)
+    return Shown(strict.plain(found), [f"{found.key} is open again."])
 
 
-def _show(terminal: Terminal, found: Sequence[Disagreement]) -> None:
+def _show(found: Sequence[Disagreement]) -> Shown:
     lines = [line for one in found for line in _lines(one)]
-    terminal.show([strict.plain(one) for one in found], lines or ["Nothing disagrees."])
+    return Shown([strict.plain(one) for one in found], lines or ["Nothing disagrees."])
 
 
 def _lines(found: Disagreement) -> list[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from core import strict
-from core.entrypoints import querysets
 from core.entrypoints.querysets import ESTIMATE, show_estimate
-from core.entrypoints.session import acting, introduced, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.session import introduced
+from core.entrypoints.terminal import table
 from core.errors import BadInput, Unavailable
 from core.evaluation.measures.registry import KEY, PASSAGES
 from core.evaluation.querysets import beir
@@ -24,101 +23,110 @@ from core.services.evaluation import collections
 from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport
 from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
-from core.settings import Settings
 
 SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
 
-def register(add: Any) -> None:
-    evaluate = add.group_of("eval")
-    querysets.register(evaluate)
-    _runs(evaluate)
+EstimateInput = Annotated[bool, Option(ESTIMATE)]
 
 
-def _runs(add: Any) -> None:
-    own = add("beir", eval_beir, "index a BEIR folder in a workspace of its own and score configurations")
-    own.add_argument("folder", type=Path, metavar="DIR")
-    own.add_argument("--profile", default="", help="which profile to index with")
-    own.add_argument("--config", action="append", default=[], help="which configuration to score; repeat for a table")
-    own.add_argument("--limit", type=int, default=0, help="only the first N judged queries")
-    own.add_argument("--sample", type=int, default=0, help="only N judged queries, drawn by the seed")
-    own.add_argument("--seed", type=int, default=42, help="the same seed draws the same queries")
-    own.add_argument("--experiment", default="", help="run a built-in experiment on it instead, for example cascade")
-    own.add_argument("--out", type=Path, default=None, help="where the HTML report of the experiment goes")
-    own.add_argument("--markdown", type=Path, default=None, help="also write its tables as Markdown")
-    own.add_argument("--split", default="test", help="which qrels (default: test)")
-    run = add("run", eval_run, "run configurations over a query set; the same run again is free")
-    run.add_argument("queryset", metavar="QUERYSET")
-    run.add_argument("--config", action="append", default=[], help=f"{configs.help_text()}; repeat for several")
-    run.add_argument("--profile", action="append", default=[], help="which index; repeat for several")
-    run.add_argument("--unit", default="document", help="what is ranked: document or passage")
-    run.add_argument("--measure", default=comparisons.MEASURE, help="what the list is sorted by")
-    run.add_argument("--by", default="category", help="also show means by category, folder or tag")
-    run.add_argument("--background", action="store_true", help="start a job instead of waiting")
-    runs = add("runs", eval_runs, "runs that were kept, newest first")
-    runs.add_argument("--queryset", default="", help="only of this query set")
-    compare = add("compare", eval_compare, "two runs: difference, interval, wins, ties, losses")
-    compare.add_argument("before", metavar="RUN")
-    compare.add_argument("after", metavar="RUN")
-    compare.add_argument("--measure", default=comparisons.MEASURE, help="any measure that both runs have")
-    compare.add_argument("--worst", type=int, default=10, help="how many questions to list from either end")
-    run.add_argument("--estimate", action="store_true", help=ESTIMATE)
-    experiment = add("experiment", eval_experiment, f"a built-in experiment: {', '.join(EXPERIMENTS)}")
-    experiment.add_argument("--estimate", action="store_true", help=ESTIMATE)
-    experiment.add_argument("name", metavar="NAME")
-    experiment.add_argument("--queryset", default="", help="which questions (default: known items, made if need be)")
-    experiment.add_argument("--limit", type=int, default=0, help="only so many questions, evenly from every category")
-    experiment.add_argument(
-        "--questions",
-        type=int,
-        default=0,
-        help="make so many known items, shared out as the compliance benchmark's 1706",
-    )
-    experiment.add_argument(
-        "--model", action="append", default=[], help="a language model to compare; repeat for several"
-    )
-    experiment.add_argument("--embedder", action="append", default=[], help="one more embedder to compare")
-    experiment.add_argument("--repeats", type=int, default=3, help="how often the calls of the main row are made")
-    experiment.add_argument(
-        "--documents", type=int, default=0, help="only so many documents, in a workspace of their own"
-    )
-    experiment.add_argument("--out", type=Path, default=None, help="where the HTML report goes (default: reports/)")
-    experiment.add_argument("--markdown", type=Path, default=None, help="also write the tables as Markdown")
-    drift = add("drift", eval_drift, "run production again where it was measured before, and name significant losses")
-    drift.add_argument("--measure", default=comparisons.MEASURE, help="what is compared")
+@form
+class EvalBeirOptions:
+    folder: Annotated[Path, Argument("DIR")]
+    profile: Annotated[str, Option("which profile to index with")] = ""
+    config: Annotated[tuple[str, ...], Option("which configuration to score; repeat for a table")] = ()
+    limit: Annotated[int, Option("only the first N judged queries")] = 0
+    sample: Annotated[int, Option("only N judged queries, drawn by the seed")] = 0
+    seed: Annotated[int, Option("the same seed draws the same queries")] = 42
+    experiment: Annotated[str, Option("run a built-in experiment on it instead, for example cascade")] = ""
+    out: Annotated[Path | None, Option("where the HTML report of the experiment goes")] = None
+    markdown: Annotated[Path | None, Option("also write its tables as Markdown")] = None
+    split: Annotated[str, Option("which qrels (default: test)")] = "test"
 
 
-def eval_beir(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class EvalRunOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    config: Annotated[
+        tuple[str, ...],
+        Option(f"{configs.help_text()}; repeat for several"),
+    ] = ()
+    profile: Annotated[tuple[str, ...], Option("which index; repeat for several")] = ()
+    unit: Annotated[str, Option("what is ranked: document or passage")] = "document"
+    measure: Annotated[str, Option("what the list is sorted by")] = comparisons.MEASURE
+    by: Annotated[str, Option("also show means by category, folder or tag")] = "category"
+    background: Annotated[bool, Option("start a job instead of waiting")] = False
+    estimate: EstimateInput = False
+
+
+@form
+class EvalRunsOptions:
+    queryset: Annotated[str, Option("only of this query set")] = ""
+
+
+@form
+class EvalCompareOptions:
+    before: Annotated[str, Argument("RUN")]
+    after: Annotated[str, Argument("RUN")]
+    measure: Annotated[str, Option("any measure that both runs have")] = comparisons.MEASURE
+    worst: Annotated[int, Option("how many questions to list from either end")] = 10
+
+
+@form
+class EvalExperimentOptions:
+    estimate: EstimateInput = False
+    name: Annotated[str, Argument("NAME")]
+    queryset: Annotated[str, Option("which questions (default: known items, made if need be)")] = ""
+    limit: Annotated[int, Option("only so many questions, evenly from every category")] = 0
+    questions: Annotated[int, Option("make so many known items, shared out as the compliance benchmark's 1706")] = 0
+    model: Annotated[tuple[str, ...], Option("a language model to compare; repeat for several")] = ()
+    embedder: Annotated[tuple[str, ...], Option("one more embedder to compare")] = ()
+    repeats: Annotated[int, Option("how often the calls of the main row are made")] = 3
+    documents: Annotated[int, Option("only so many documents, in a workspace of their own")] = 0
+    out: Annotated[Path | None, Option("where the HTML report goes (default: reports/)")] = None
+    markdown: Annotated[Path | None, Option("also write the tables as Markdown")] = None
+
+
+@form
+class EvalDriftOptions:
+    measure: Annotated[str, Option("what is compared")] = comparisons.MEASURE
+
+
+@command(
+    "eval beir", "index a BEIR folder in a workspace of its own and score configurations", "evaluation.experiments.run"
+)
+def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     """Score configurations on a BEIR folder, or run an experiment on it; the index is kept for the next time."""
     from core.bootstrap import build, evaluation_workspace
 
-    main = build(settings)
-    collection = beir.read(options.folder, options.split, options.limit, options.sample, options.seed)
-    app = evaluation_workspace(main, introduced(settings, options), f"beir-{collection.name}-{collection.digest}")
-    team_settings = (main if (settings.home / "kb.git").is_dir() else app).platform.settings
-    profile = team_settings.profile(options.profile)
+    main = build(call.settings)
+    collection = beir.read(form.folder, form.split, form.limit, form.sample, form.seed)
+    app = evaluation_workspace(
+        main, introduced(call.settings, call.user), f"beir-{collection.name}-{collection.digest}"
+    )
+    team_settings = (main if (call.settings.home / "kb.git").is_dir() else app).platform.settings
+    profile = team_settings.profile(form.profile)
     if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
-    built = app.index.builder.build(profile, progress=terminal.progress)
-    if options.experiment:
+    built = app.index.builder.build(profile, progress=call.progress)
+    if form.experiment:
         queryset = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(collection))
         written = app.evaluation.experiments.run(
-            collections.AUTHOR, options.experiment, queryset.name, 0, options.out, terminal.progress
+            collections.AUTHOR, form.experiment, queryset.name, 0, form.out, call.progress
         )
-        return _reported(written, options, terminal)
+        return _reported(written, form.markdown)
     index = app.index.generations.open(profile)
-    about = {"dataset": collection.name, "split": options.split, "profile": profile.name}
+    about = {"dataset": collection.name, "split": form.split, "profile": profile.name}
     rows = []
-    for text in options.config or [""]:
+    for text in form.config or [""]:
         production = team_settings.production().config
         config = collections.at_depth(text, configs.parse(text), production.depth) if text else production
-        scores = collections.run(app.search.searcher, index, collection, config, terminal.progress)
+        scores = collections.run(app.search.searcher, index, collection, config, call.progress)
         rows.append({**about, "config": label(config), **collections.report(collection, scores)})
     size: dict[str, Any] = {"documents": built.generation.documents, "chunks": built.generation.chunks}
     size |= {"index": builder.as_json(built) if built.fresh else None}
     value: Any = {**rows[0], **size} if len(rows) == 1 else {**about, "configs": rows, **size}
-    terminal.show(value, _beir_lines(rows))
-    return 0
+    return Shown(value, _beir_lines(rows))
 
 
 def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -139,26 +147,26 @@ def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines + [f"! {line}" for row in rows for line in row["warnings"]]
 
 
-def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    pairs = [(profile, config) for profile in options.profile or [""] for config in options.config or [""]]
-    if options.estimate:
-        return show_estimate(terminal, app.evaluation.runs.estimate(acting(app, options), options.queryset, pairs))
-    if options.background:
-        job = app.evaluation.runs.start(acting(app, options), options.queryset, pairs, options.unit)
-        terminal.show({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
-        return 0
-    runs = app.evaluation.runs.measure(acting(app, options), options.queryset, pairs, options.unit, terminal.progress)
-    order = comparisons.leaderboard(runs, options.measure)
+@command("eval run", "run configurations over a query set; the same run again is free", "evaluation.runs.estimate")
+def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
+    app = call.app
+    pairs = [(profile, config) for profile in form.profile or [""] for config in form.config or [""]]
+    if form.estimate:
+        return show_estimate(app.evaluation.runs.estimate(call.actor, form.queryset, pairs))
+    if form.background:
+        job = app.evaluation.runs.start(call.actor, form.queryset, pairs, form.unit)
+        return Shown({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
+    runs = app.evaluation.runs.measure(call.actor, form.queryset, pairs, form.unit, call.progress)
+    order = comparisons.leaderboard(runs, form.measure)
     if not order:
-        raise BadInput(f"No run has the measure {options.measure!r}. They have: {', '.join(runs[0].figures)}.")
+        raise BadInput(f"No run has the measure {form.measure!r}. They have: {', '.join(runs[0].figures)}.")
     value = {
-        "queryset": options.queryset,
-        "unit": options.unit,
-        "measure": options.measure,
-        "runs": [_standing(row, options.by, options.measure) for row in order],
+        "queryset": form.queryset,
+        "unit": form.unit,
+        "measure": form.measure,
+        "runs": [_standing(row, form.by, form.measure) for row in order],
     }
-    paid, shown = any(run.cost for run in runs), _columns(options.measure)
+    paid, shown = any(run.cost for run in runs), _columns(form.measure)
     rows = [
         (
             row.run.id,
@@ -176,8 +184,7 @@ def eval_run(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     lines += [f"! {line}" for run in runs for line in run.warnings]
     lost = runs[0].unmapped
     lines += [f"! {len(lost)} judgments were not mapped; see: python -m core eval querysets NAME"] if lost else []
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)
 
 
 def _depths(runs: Sequence[Run], served: int) -> list[str]:
@@ -215,32 +222,32 @@ def run_json(run: Run) -> dict[str, Any]:
     return {**facts, "name": run.name, "cost_per_1000": 1000 * run.cost}
 
 
-def eval_runs(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    runs = app.evaluation.runs.listed(acting(app, options), options.queryset)
+@command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
+def eval_runs(call: CommandCall, form: EvalRunsOptions) -> Shown:
+    app = call.app
+    runs = app.evaluation.runs.listed(call.actor, form.queryset)
     rows = [
         (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
         for run in runs
     ]  # fmt: skip
     heads = ("run", "query set", "configuration", "nDCG@10", "questions", "commit", "created")
-    terminal.show([run_json(run) for run in runs], table(rows, heads))
-    return 0
+    return Shown([run_json(run) for run in runs], table(rows, heads))
 
 
-def eval_compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    before, after = (app.evaluation.runs.show(acting(app, options), run) for run in (options.before, options.after))
-    comparison = comparisons.compare(before, after, options.measure)
-    some = [row for row in comparison.rows if row.difference < 0][: options.worst]
-    some += [row for row in comparison.rows if row.difference > 0][::-1][: options.worst]
+@command("eval compare", "two runs: difference, interval, wins, ties, losses", "evaluation.runs.show")
+def eval_compare(call: CommandCall, form: EvalCompareOptions) -> Shown:
+    app = call.app
+    before, after = (app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))
+    comparison = comparisons.compare(before, after, form.measure)
+    some = [row for row in comparison.rows if row.difference < 0][: form.worst]
+    some += [row for row in comparison.rows if row.difference > 0][::-1][: form.worst]
     rows = [(f"{row.difference:+.3f}", f"{row.before:.3f}", f"{row.after:.3f}", row.text[:80]) for row in some]
     lines = [
         f"{comparison.after.name} against {comparison.before.name}, {comparison.measure}: {comparison.overall.sentence}"
     ]
     lines += [comparison.spent, *([f"! {comparison.note}"] if comparison.note else [])]
     lines += [f"  {name}: {difference.sentence}" for name, difference in comparison.by_category.items()]
-    terminal.show(comparison_json(comparison), [*lines, *table(rows, ("difference", "before", "after", "question"))])
-    return 0
+    return Shown(comparison_json(comparison), [*lines, *table(rows, ("difference", "before", "after", "question"))])
 
 
 def comparison_json(comparison: comparisons.RunComparison) -> dict[str, Any]:
@@ -256,37 +263,46 @@ def comparison_json(comparison: comparisons.RunComparison) -> dict[str, Any]:
     }
 
 
-def eval_experiment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    asked = (tuple(options.model), tuple(options.embedder), max(1, options.repeats), options.questions)
-    chosen = ExperimentOptions(*asked, documents=options.documents)
-    if options.estimate:
-        rows = app.evaluation.experiments.estimate(actor, options.name, options.queryset, options.limit, chosen)
-        return show_estimate(terminal, rows)
+@command(
+    "eval experiment",
+    f"a built-in experiment: {', '.join(EXPERIMENTS)}",
+    "evaluation.experiments.estimate",
+)
+def eval_experiment(call: CommandCall, form: EvalExperimentOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    asked = (tuple(form.model), tuple(form.embedder), max(1, form.repeats), form.questions)
+    chosen = ExperimentOptions(*asked, documents=form.documents)
+    if form.estimate:
+        rows = app.evaluation.experiments.estimate(actor, form.name, form.queryset, form.limit, chosen)
+        return show_estimate(rows)
     experiment = app.evaluation.experiments.run(
-        actor, options.name, options.queryset, options.limit, options.out, terminal.progress, chosen
+        actor, form.name, form.queryset, form.limit, form.out, call.progress, chosen
     )
-    return _reported(experiment, options, terminal)
+    return _reported(experiment, form.markdown)
 
 
-def _reported(experiment: WrittenReport, options: Namespace, terminal: Terminal) -> int:
+def _reported(experiment: WrittenReport, markdown: Path | None) -> Shown:
     """What an experiment found, and where its report is."""
-    if options.markdown:
-        options.markdown.parent.mkdir(parents=True, exist_ok=True)
-        options.markdown.write_text(report.markdown(experiment.report), encoding="utf-8")
+    if markdown:
+        markdown.parent.mkdir(parents=True, exist_ok=True)
+        markdown.write_text(report.markdown(experiment.report), encoding="utf-8")
     texts = [part for part in experiment.report.parts if isinstance(part, report.Text)]
     boards = [part for part in experiment.report.parts if isinstance(part, report.ReportTable)][:1]
     lines = [experiment.report.title, *(line for text in texts for line in text.lines)]
     lines += [line for board in boards for line in table(board.rows, board.heads)]
-    terminal.show({"report": str(experiment.path), **experiment.report.values}, [*lines, f"Report: {experiment.path}"])
-    return 0
+    return Shown({"report": str(experiment.path), **experiment.report.values}, [*lines, f"Report: {experiment.path}"])
 
 
-def eval_drift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command(
+    "eval drift",
+    "run production again where it was measured before, and name significant losses",
+    "tuning.production.check",
+)
+def eval_drift(call: CommandCall, form: EvalDriftOptions) -> Shown:
     """Exit 1 when production lost quality since it was last measured."""
-    app = open_app(settings)
-    drifts = app.tuning.production.check(acting(app, options), options.measure, terminal.progress)
+    app = call.app
+    drifts = app.tuning.production.check(call.actor, form.measure, call.progress)
     if not drifts:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"
@@ -302,5 +318,4 @@ def eval_drift(settings: Settings, options: Namespace, terminal: Terminal) -> in
         }
         for drift in drifts
     ]
-    terminal.show(value, [drift.sentence for drift in drifts])
-    return 1 if any(drift.lost for drift in drifts) else 0
+    return Shown(value, [drift.sentence for drift in drifts], 1 if any(drift.lost for drift in drifts) else 0)

@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core.access import Actor
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.errors import BadInput
 from core.services.knowledge.freshness import Attention
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
 
 
-def register(add: Any) -> None:
-    add("freshness", freshness)
-    again = add("confirm", confirm)
-    again.add_argument("document", metavar="ID_OR_PATH")
-    again.add_argument("--until", default="", metavar="DATE", help="the next review (default: in a year)")
+@form
+class ConfirmOptions:
+    document: Annotated[str, Argument("ID_OR_PATH")]
+    until: Annotated[str, Option("the next review (default: in a year)", metavar="DATE")] = ""
 
 
-def freshness(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    attention = open_app(settings).knowledge.freshness.attention()
-    terminal.show(as_json(attention), lines(attention) or ["Every document is fresh and has an owner."])
-    return 0
+@command("freshness", calls="knowledge.freshness.attention")
+def freshness(call: CommandCall) -> Shown:
+    attention = call.app.knowledge.freshness.attention()
+    return Shown(as_json(attention), lines(attention) or ["Every document is fresh and has an owner."])
 
 
 def as_json(attention: Attention) -> dict[str, Any]:
@@ -51,12 +47,12 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
     ]
 
 
-def confirm(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    value = confirmed(app, acting(app, options), options.document, options.until)
-    title = app.knowledge.documents.show(options.document).title
-    terminal.show(value, [f"{title}: next review {value['review_due']}."])
-    return 0
+@command("confirm", calls="knowledge.freshness.confirm")
+def confirm(call: CommandCall, form: ConfirmOptions) -> Shown:
+    app = call.app
+    value = confirmed(app, call.actor, form.document, form.until)
+    title = app.knowledge.documents.show(form.document).title
+    return Shown(value, [f"{title}: next review {value['review_due']}."])
 
 
 def confirmed(app: App, actor: Actor, name: str, until: str) -> dict[str, Any]:

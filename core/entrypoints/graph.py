@@ -2,82 +2,94 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from itertools import pairwise
-from typing import Any
+from typing import Annotated
 
 from core import strict
 from core.entrypoints.querysets import show_estimate
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.services.graph import communities as community_json
 from core.services.graph.paths import EntityPath
 from core.services.graph.view import GraphView
-from core.settings import Settings
 
 _PROFILE = "which index (default: the one in production)"
 
 
-def register(add: Any) -> None:
-    graph = add.group_of("graph")
-    for name, run, metavar, hops, about in (
-        ("document", document, "ID_OR_PATH", 1, "what a document names, links to and shares"),
-        ("query", query, "QUERY", 2, "where relations lead from what a query names"),
-        ("entity", entity, "NAME", 1, "what an entity is related to"),
-    ):
-        command = graph(name, run, about)
-        command.add_argument("start", metavar=metavar)
-        command.add_argument("--hops", type=int, default=hops, help=f"how far to go, 0 to 2 (default: {hops})")
-        _shared(command)
-    path_ = graph("path", path, "how two entities are connected")
-    path_.add_argument("source", metavar="ENTITY")
-    path_.add_argument("target", metavar="ENTITY")
-    path_.add_argument("--profile", default="", help=_PROFILE)
-    communities_ = graph("communities", communities, "entities that belong together, with summaries")
-    communities_.add_argument("--query", default="", help="rank them for a question about the whole")
-    communities_.add_argument("--estimate", action="store_true", help="say what a model would be asked, and stop")
-    _shared(communities_)
-    graph("links", links, "links between documents, orphans and dead ends")
+HopsInput = Annotated[int, Option("how far to go, 0 to 2 (default: 1)")]
+LimitInput = Annotated[int, Option("how many nodes (at most 300)")]
+ProfileInput = Annotated[str, Option(_PROFILE)]
 
 
-def _shared(command: Any) -> None:
-    command.add_argument("--limit", type=int, default=100, help="how many nodes (at most 300)")
-    command.add_argument("--profile", default="", help=_PROFILE)
+@form
+class DocumentOptions:
+    start: Annotated[str, Argument("ID_OR_PATH")]
+    hops: HopsInput = 1
+    limit: LimitInput = 100
+    profile: ProfileInput = ""
 
 
-def document(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    view = app.graph.explorer.around_document(
-        acting(app, options), options.start, options.hops, options.limit, options.profile
-    )
-    return _show(terminal, view)
+@form
+class QueryOptions:
+    start: Annotated[str, Argument("QUERY")]
+    hops: Annotated[int, Option("how far to go, 0 to 2 (default: 2)")] = 2
+    limit: LimitInput = 100
+    profile: ProfileInput = ""
 
 
-def query(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    view = app.graph.explorer.around_query(
-        acting(app, options), options.start, options.hops, options.limit, options.profile
-    )
-    return _show(terminal, view)
+@form
+class EntityOptions:
+    start: Annotated[str, Argument("NAME")]
+    hops: HopsInput = 1
+    limit: LimitInput = 100
+    profile: ProfileInput = ""
 
 
-def entity(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    view = app.graph.explorer.around_entity(
-        acting(app, options), options.start, options.hops, options.limit, options.profile
-    )
-    return _show(terminal, view)
+@form
+class PathOptions:
+    source: Annotated[str, Argument("ENTITY")]
+    target: Annotated[str, Argument("ENTITY")]
+    profile: ProfileInput = ""
 
 
-def path(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class CommunitiesOptions:
+    query: Annotated[str, Option("rank them for a question about the whole")] = ""
+    estimate: Annotated[bool, Option("say what a model would be asked, and stop")] = False
+    limit: LimitInput = 100
+    profile: ProfileInput = ""
+
+
+@command("graph document", "what a document names, links to and shares", "graph.explorer.around_document")
+def document(call: CommandCall, form: DocumentOptions) -> Shown:
+    app = call.app
+    view = app.graph.explorer.around_document(call.actor, form.start, form.hops, form.limit, form.profile)
+    return _show(view)
+
+
+@command("graph query", "where relations lead from what a query names", "graph.explorer.around_query")
+def query(call: CommandCall, form: QueryOptions) -> Shown:
+    app = call.app
+    view = app.graph.explorer.around_query(call.actor, form.start, form.hops, form.limit, form.profile)
+    return _show(view)
+
+
+@command("graph entity", "what an entity is related to", "graph.explorer.around_entity")
+def entity(call: CommandCall, form: EntityOptions) -> Shown:
+    app = call.app
+    view = app.graph.explorer.around_entity(call.actor, form.start, form.hops, form.limit, form.profile)
+    return _show(view)
+
+
+@command("graph path", "how two entities are connected", "graph.explorer.path")
+def path(call: CommandCall, form: PathOptions) -> Shown:
     """The shortest paths between two entities, each step with its witnesses."""
-    app = open_app(settings)
-    connection = app.graph.explorer.path(acting(app, options), options.source, options.target, options.profile)
+    app = call.app
+    connection = app.graph.explorer.path(call.actor, form.source, form.target, form.profile)
     lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
     lines += [connection.note] if connection.note else []
     lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
-    terminal.show(strict.plain(connection), lines)
-    return 0
+    return Shown(strict.plain(connection), lines)
 
 
 def _path_lines(number: int, chain: EntityPath) -> list[str]:
@@ -92,28 +104,28 @@ def _path_lines(number: int, chain: EntityPath) -> list[str]:
     return lines
 
 
-def communities(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("graph communities", "entities that belong together, with summaries", "graph.communities.estimate")
+def communities(call: CommandCall, form: CommunitiesOptions) -> Shown:
     """All communities, or the best ones for a question."""
-    app = open_app(settings)
-    actor = acting(app, options)
-    if options.estimate:
-        return show_estimate(terminal, app.graph.communities.estimate(actor, options.profile))
-    if not options.query:
-        return _show(terminal, app.graph.explorer.communities(actor, options.profile, options.limit))
-    scored = app.graph.communities.global_search(actor, options.query, min(options.limit, 10), options.profile)
+    app = call.app
+    actor = call.actor
+    if form.estimate:
+        return show_estimate(app.graph.communities.estimate(actor, form.profile))
+    if not form.query:
+        return _show(app.graph.explorer.communities(actor, form.profile, form.limit))
+    scored = app.graph.communities.global_search(actor, form.query, min(form.limit, 10), form.profile)
     lines = [f"{score:.3f}  {community.summary}" for community, score in scored]
-    terminal.show(community_json.as_json(scored), lines or ["There are no communities."])
-    return 0
+    return Shown(community_json.as_json(scored), lines or ["There are no communities."])
 
 
-def links(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(terminal, app.graph.explorer.links(acting(app, options)))
+@command("graph links", "links between documents, orphans and dead ends", "graph.explorer.links")
+def links(call: CommandCall) -> Shown:
+    app = call.app
+    return _show(app.graph.explorer.links(call.actor))
 
 
-def _show(terminal: Terminal, view: GraphView) -> int:
+def _show(view: GraphView) -> Shown:
     rows = [(node.kind, node.label, node.type, node.hop, node.rank or "", node.detail) for node in view.nodes]
     lines = table(rows, ("kind", "name", "type", "hop", "rank", ""))
     lines += [f"orphan    {path}" for path in view.orphans] + [f"dead end  {path}" for path in view.dead_ends]
-    terminal.show(strict.plain(view), [*lines, *view.notes])
-    return 0
+    return Shown(strict.plain(view), [*lines, *view.notes])

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from typing import Any
 
 from core import strict
 from core.entrypoints import freshness
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal
-from core.settings import Settings
+from core.entrypoints.record import CommandCall, Shown, command
 
 
-def register(add: Any) -> None:
-    add("loop", loop)
-    add("overview", overview)
-
-
-def loop(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    figures, points = app.answers.loop.figures(acting(app, options)), app.answers.loop.points()
+@command("loop", calls="answers.loop.figures")
+def loop(call: CommandCall) -> Shown:
+    app = call.app
+    figures, points = app.answers.loop.figures(call.actor), app.answers.loop.points()
     every, asked = figures.gaps[""], figures.questions
     days = "-" if every.days is None else f"{every.days:.1f}"
     lines = [
@@ -27,12 +20,12 @@ def loop(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         f"gaps: {every.open} open, {every.closed} closed, median {days} days",
         *(f"{point.found.at}  {point.found.share:6.1%}  {point.found.commit[:12]}  {point.title}" for point in points),
     ]
-    terminal.show({**strict.plain(figures), "findability": strict.plain(points)}, lines)
-    return 0
+    return Shown({**strict.plain(figures), "findability": strict.plain(points)}, lines)
 
 
-def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    view = open_app(settings).knowledge.home.overview()
+@command("overview", calls="knowledge.home.overview")
+def overview(call: CommandCall) -> Shown:
+    view = call.app.knowledge.home.overview()
     value: dict[str, Any] = {
         "documents": view.documents,
         "types": dict(view.types),
@@ -45,5 +38,4 @@ def overview(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     lines += freshness.lines(view.attention, soon=False)
     lines += [f"unreadable  {file['path']}: {file['why']}" for file in value["unreadable"]]
     lines.append(f"index: {view.index.behind} changes behind" if view.index.serving else "index: not built")
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)

@@ -2,44 +2,62 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated, Any
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import ANY, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.services.inbox.messages import KINDS, Message
 from core.services.inbox.watches import KINDS as WATCHED
 from core.services.knowledge.feedback import KINDS as FEEDBACK
-from core.settings import Settings
+
+EndInput = Annotated[int, Option("the passage, as `search` prints it", metavar="N")]
 
 
-def register(add: Any) -> None:
-    inbox = add.group_of("inbox")
-    listing = inbox("list", inbox_list, "messages, newest first")
-    listing.add_argument("--unread", action="store_true", help="only new ones")
-    listing.add_argument("--kind", default="", help=", ".join(KINDS))
-    seen = inbox("read", inbox_read, "mark messages as read")
-    seen.add_argument("message", type=int, nargs="*", metavar="N", help="which ones (default: all)")
+@form
+class InboxListOptions:
+    unread: Annotated[bool, Option("only new ones")] = False
+    kind: Annotated[
+        str,
+        Option(", ".join(KINDS)),
+    ] = ""
 
-    watch = add.group_of("watch")
-    watch("list", watch_list, "what is watched")
-    begin = watch("add", watch_add, "watch a folder, a document or a question")
-    begin.add_argument("kind", choices=WATCHED)
-    begin.add_argument("what", metavar="WHAT", help="a folder, a document by id or path, or the words of a question")
-    watch("stop", watch_stop, "watch no longer").add_argument("watch", type=int, metavar="N")
-    feedback = add.group_of("feedback")
-    said = feedback("list", feedback_list, "what nobody has answered yet")
-    said.add_argument("--document", default="", metavar="ID_OR_PATH", help="only on this one")
-    give = feedback("give", feedback_give, "tell the owner of a document")
-    give.add_argument("document", metavar="ID_OR_PATH")
-    give.add_argument("kind", choices=list(FEEDBACK))
-    give.add_argument("--note", default="", help="what is wrong, or the comment")
-    for name in ("start", "end", "version"):
-        give.add_argument(f"--{name}", type=int, default=0, metavar="N", help="the passage, as `search` prints it")
-    close = feedback("close", feedback_close, "answer it; whoever gave it is told")
-    close.add_argument("feedback", type=int, metavar="N")
-    close.add_argument("--answer", default="", help="a few words to whoever gave it")
+
+@form
+class InboxReadOptions:
+    message: Annotated[tuple[int, ...], Argument("N", "which ones (default: all)", nargs=ANY)] = ()
+
+
+@form
+class WatchAddOptions:
+    kind: Annotated[str, Argument(choices=WATCHED)]
+    what: Annotated[str, Argument("WHAT", "a folder, a document by id or path, or the words of a question")]
+
+
+@form
+class WatchStopOptions:
+    watch: Annotated[int, Argument("N")]
+
+
+@form
+class FeedbackListOptions:
+    document: Annotated[str, Option("only on this one", metavar="ID_OR_PATH")] = ""
+
+
+@form
+class FeedbackGiveOptions:
+    document: Annotated[str, Argument("ID_OR_PATH")]
+    kind: Annotated[str, Argument(choices=tuple(FEEDBACK))]
+    note: Annotated[str, Option("what is wrong, or the comment")] = ""
+    start: EndInput = 0
+    end: EndInput = 0
+    version: EndInput = 0
+
+
+@form
+class FeedbackCloseOptions:
+    feedback: Annotated[int, Argument("N")]
+    answer: Annotated[str, Option("a few words to whoever gave it")] = ""
 
 
 def as_json(message: Message) -> dict[str, Any]:
@@ -47,66 +65,66 @@ def as_json(message: Message) -> dict[str, Any]:
     return {**strict.plain(message), "sentence": message.sentence, "address": message.address}
 
 
-def inbox_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("inbox list", "messages, newest first", "inbox.messages.listed")
+def inbox_list(call: CommandCall, form: InboxListOptions) -> Shown:
+    app = call.app
     app.inbox.reminders.remind()
-    messages = app.inbox.messages.listed(acting(app, options), unread=options.unread, kind=options.kind)
+    messages = app.inbox.messages.listed(call.actor, unread=form.unread, kind=form.kind)
     rows = [(m.id, "" if m.read else "new", m.kind, m.sentence, m.at, m.address) for m in messages]
     heads = ("n", "", "kind", "what", "when", "address")
-    terminal.show([as_json(message) for message in messages], table(rows, heads))
-    return 0
+    return Shown([as_json(message) for message in messages], table(rows, heads))
 
 
-def inbox_read(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    count = app.inbox.messages.read(acting(app, options), options.message)
-    terminal.show({"read": count}, [f"{count} marked as read."])
-    return 0
+@command("inbox read", "mark messages as read", "inbox.messages.read")
+def inbox_read(call: CommandCall, form: InboxReadOptions) -> Shown:
+    app = call.app
+    count = app.inbox.messages.read(call.actor, form.message)
+    return Shown({"read": count}, [f"{count} marked as read."])
 
 
-def watch_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    watches = app.inbox.watches.listed(acting(app, options))
+@command("watch list", "what is watched", "inbox.watches.listed")
+def watch_list(call: CommandCall) -> Shown:
+    app = call.app
+    watches = app.inbox.watches.listed(call.actor)
     rows = [(watch.id, watch.kind, watch.what, watch.created) for watch in watches]
-    terminal.show([strict.plain(watch) for watch in watches], table(rows, ("n", "kind", "what", "since")))
-    return 0
+    return Shown([strict.plain(watch) for watch in watches], table(rows, ("n", "kind", "what", "since")))
 
 
-def watch_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    document = options.kind == "document"
-    what = app.knowledge.documents.show(options.what).path if document else options.what
-    watch = app.inbox.watches.watch(acting(app, options), options.kind, what)
-    terminal.show(strict.plain(watch), [f"Watched as {watch.id}: {watch.what}"])
-    return 0
+@command("watch add", "watch a folder, a document or a question", "inbox.watches.watch")
+def watch_add(call: CommandCall, form: WatchAddOptions) -> Shown:
+    app = call.app
+    document = form.kind == "document"
+    what = app.knowledge.documents.show(form.what).path if document else form.what
+    watch = app.inbox.watches.watch(call.actor, form.kind, what)
+    return Shown(strict.plain(watch), [f"Watched as {watch.id}: {watch.what}"])
 
 
-def watch_stop(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    app.inbox.watches.stop(acting(app, options), options.watch)
-    terminal.show({"stopped": options.watch}, [f"{options.watch} is watched no longer."])
-    return 0
+@command("watch stop", "watch no longer", "inbox.watches.stop")
+def watch_stop(call: CommandCall, form: WatchStopOptions) -> Shown:
+    app = call.app
+    app.inbox.watches.stop(call.actor, form.watch)
+    return Shown({"stopped": form.watch}, [f"{form.watch} is watched no longer."])
 
 
-def feedback_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    feedback = app.knowledge.feedback.open(acting(app, options), options.document)
+@command("feedback list", "what nobody has answered yet", "knowledge.feedback.open")
+def feedback_list(call: CommandCall, form: FeedbackListOptions) -> Shown:
+    app = call.app
+    feedback = app.knowledge.feedback.open(call.actor, form.document)
     rows = [(said.id, said.kind, said.path, said.note, said.name, said.at) for said in feedback]
     heads = ("n", "kind", "document", "note", "who", "when")
-    terminal.show([strict.plain(said) for said in feedback], table(rows, heads))
-    return 0
+    return Shown([strict.plain(said) for said in feedback], table(rows, heads))
 
 
-def feedback_give(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    place = {"start": options.start, "stop": options.end, "version": options.version}
-    said = app.knowledge.feedback.give(acting(app, options), options.document, options.kind, options.note, **place)
-    terminal.show(strict.plain(said), [f"Kept as feedback {said.id}; the owner is told."])
-    return 0
+@command("feedback give", "tell the owner of a document", "knowledge.feedback.give")
+def feedback_give(call: CommandCall, form: FeedbackGiveOptions) -> Shown:
+    app = call.app
+    place = {"start": form.start, "stop": form.end, "version": form.version}
+    said = app.knowledge.feedback.give(call.actor, form.document, form.kind, form.note, **place)
+    return Shown(strict.plain(said), [f"Kept as feedback {said.id}; the owner is told."])
 
 
-def feedback_close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    said = app.knowledge.feedback.close(acting(app, options), options.feedback, options.answer)
-    terminal.show(strict.plain(said), [f"Feedback {said.id} is answered."])
-    return 0
+@command("feedback close", "answer it; whoever gave it is told", "knowledge.feedback.close")
+def feedback_close(call: CommandCall, form: FeedbackCloseOptions) -> Shown:
+    app = call.app
+    said = app.knowledge.feedback.close(call.actor, form.feedback, form.answer)
+    return Shown(strict.plain(said), [f"Feedback {said.id} is answered."])

@@ -3,72 +3,21 @@
 from __future__ import annotations
 
 import json
-from argparse import Namespace
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from core import profiles, strict
 from core.chunking import CHUNKERS, presets
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.llm.bill import dollars_of
 from core.services.index import builder
 from core.services.index.admin import Estimate
 from core.services.models.estimates import total
-from core.settings import Settings
 from core.types import Generation
 
-
-def register(add: Any) -> None:
-    again = add("reindex", reindex)
-    again.add_argument("--profile", default="", help="which profile (default: the one in production)")
-    again.add_argument(
-        "--words", action="store_true", help="end when words can be searched; the app adds vectors that take long"
-    )
-    again.add_argument("--full", action="store_true", help="rebuild everything, also what did not change")
-    again.add_argument(
-        "--on",
-        default="",
-        metavar="CLUSTER",
-        help="chunk and embed on Ray: ray://HOST:10001, HOST:6379, or ray for a cluster of this machine alone",
-    )
-    _profiles(add.group_of("profiles"))
-    _generations(add.group_of("generations"))
-
-
-def _profiles(add: Any) -> None:
-    add("list", profiles_list, "every profile")
-    new = add("add", profiles_add, "keep a new profile")
-    new.add_argument("name", metavar="NAME")
-    new.add_argument(
-        "--chunker",
-        default="markdown",
-        help=f"{_about('chunker')}: {', '.join(CHUNKERS)}, or a setting such as hierarchical-2000-500-100",
-    )
-    new.add_argument(
-        "--param", action="append", default=[], metavar="KEY=N", help="a parameter of the chunker; repeat for several"
-    )
-    new.add_argument(
-        "--embedder",
-        action="append",
-        default=[],
-        help=f"{_about('embedder')}; repeat to combine several",
-    )
-    new.add_argument("--combine", default="concatenation", help=_about("combine"))
-    new.add_argument("--context", default="structural", help=_about("context"))
-    new.add_argument("--writer", action="append", default=[], metavar="MODEL", help=f"{_about('writer')}; repeat")
-    new.add_argument("--graph", default="", help=f"{_about('graph')} (default: rules; none with the engine lance)")
-    new.add_argument("--engine", default=profiles.IMAGE, help=_about("engine"))
-    lexical = f'{_about("lexical")}, for example {{"k1": 1.2, "stemmer": "none"}}'
-    new.add_argument("--lexical", default="{}", metavar="JSON", help=lexical)
-    new.add_argument("--estimate", action="store_true", help="say what building it would take, and keep nothing")
-    for name, run, about in (
-        ("default", profiles_default, "search with another profile from now on"),
-        ("delete", profiles_delete, "delete a profile that was added, with its generations"),
-        ("estimate", profiles_estimate, "what building a profile would take"),
-    ):
-        add(name, run, about).add_argument("name", metavar="NAME")
+ProfileInput = Annotated[str, Option("which profile (default: the one in production)")]
 
 
 def _about(part: str) -> str:
@@ -77,38 +26,82 @@ def _about(part: str) -> str:
     return text[0].lower() + text[1:]
 
 
-def _generations(add: Any) -> None:
-    listing = add("list", generations_list, "every generation")
-    back = add("rollback", generations_rollback, "serve an older one")
-    for command in (listing, back):
-        command.add_argument("--profile", default="", help="which profile (default: the one in production)")
-    back.add_argument("number", type=int, metavar="N")
+_LEXICAL = f'{_about("lexical")}, for example {{"k1": 1.2, "stemmer": "none"}}'
 
 
-def reindex(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class ReindexOptions:
+    profile: ProfileInput = ""
+    words: Annotated[bool, Option("end when words can be searched; the app adds vectors that take long")] = False
+    full: Annotated[bool, Option("rebuild everything, also what did not change")] = False
+    on: Annotated[
+        str,
+        Option(
+            "chunk and embed on Ray: ray://HOST:10001, HOST:6379, or ray for a cluster of this machine alone",
+            metavar="CLUSTER",
+        ),
+    ] = ""
+
+
+@form
+class ProfilesAddOptions:
+    name: Annotated[str, Argument("NAME")]
+    chunker: Annotated[
+        str,
+        Option(f"{_about('chunker')}: {', '.join(CHUNKERS)}, or a setting such as hierarchical-2000-500-100"),
+    ] = "markdown"
+    param: Annotated[tuple[str, ...], Option("a parameter of the chunker; repeat for several", metavar="KEY=N")] = ()
+    embedder: Annotated[tuple[str, ...], Option(f"{_about('embedder')}; repeat to combine several")] = ()
+    combine: Annotated[str, Option(_about("combine"))] = "concatenation"
+    context: Annotated[str, Option(_about("context"))] = "structural"
+    writer: Annotated[tuple[str, ...], Option(f"{_about('writer')}; repeat", metavar="MODEL")] = ()
+    graph: Annotated[str, Option(f"{_about('graph')} (default: rules; none with the engine lance)")] = ""
+    engine: Annotated[str, Option(_about("engine"))] = profiles.IMAGE
+    lexical: Annotated[str, Option(_LEXICAL, metavar="JSON")] = "{}"
+    estimate: Annotated[bool, Option("say what building it would take, and keep nothing")] = False
+
+
+@form
+class ProfilesDefaultOptions:
+    name: Annotated[str, Argument("NAME")]
+
+
+@form
+class GenerationsListOptions:
+    profile: ProfileInput = ""
+
+
+@form
+class GenerationsRollbackOptions:
+    profile: ProfileInput = ""
+    number: Annotated[int, Argument("N")]
+
+
+@command("reindex", calls="index.jobs.build")
+def reindex(call: CommandCall, form: ReindexOptions) -> Shown:
     """Build in this process or on a cluster, with a progress bar."""
-    app = open_app(settings)
+    app = call.app
     built = app.index.jobs.build(
-        acting(app, options),
-        options.profile,
-        full=options.full,
-        progress=terminal.progress,
-        on=options.on,
-        words=options.words,
+        call.actor,
+        form.profile,
+        full=form.full,
+        progress=call.progress,
+        on=form.on,
+        words=form.words,
     )
     lines = [builder.describe(built)]
     lines += [f"  {name:<8} {seconds:8.2f} s" for name, seconds in built.seconds.items()]
     lines += [f"left out {path}: {why}" for path, why in built.skipped]
     lines += built.generation.notes if built.fresh else ()
-    terminal.show(builder.as_json(built), lines)
-    return 0
+    return Shown(builder.as_json(built), lines)
 
 
-def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("profiles list", "every profile", "index.admin.profiles")
+def profiles_list(call: CommandCall) -> Shown:
+    app = call.app
     production = app.platform.settings.production().profile
     value = []
-    for profile, serving in app.index.admin.profiles(acting(app, options)):
+    for profile, serving in app.index.admin.profiles(call.actor):
         value.append(
             {
                 **strict.plain(profile),
@@ -130,10 +123,9 @@ def profiles_list(settings: Settings, options: Namespace, terminal: Terminal) ->
         )
         for p in value
     ]
-    terminal.show(
+    return Shown(
         value, table(rows, ("name", "chunker", "embedder", "context", "engine", "digest", "generation", "production"))
     )
-    return 0
 
 
 def _chunker(name: str, params: dict[str, int]) -> dict[str, Any]:
@@ -142,57 +134,58 @@ def _chunker(name: str, params: dict[str, int]) -> dict[str, Any]:
     return {"name": preset.name, "params": {**preset.params, **params}} if preset else {"name": name, "params": params}
 
 
-def profiles_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("profiles add", "keep a new profile", "index.admin.check_profile")
+def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
     raw: dict[str, Any] = {
-        "name": options.name,
-        "context": options.context,
-        "engine": options.engine,
-        "graph": options.graph or profiles.usual_graph(options.engine),
-        "chunker": _chunker(options.chunker, params_of(options.param)),
+        "name": form.name,
+        "context": form.context,
+        "engine": form.engine,
+        "graph": form.graph or profiles.usual_graph(form.engine),
+        "chunker": _chunker(form.chunker, params_of(form.param)),
     }
-    if options.embedder:
-        raw["embedder"], *raw["embedders"] = options.embedder
-    if options.writer:
-        raw["writers"] = options.writer
-    raw["combine"] = options.combine
+    if form.embedder:
+        raw["embedder"], *raw["embedders"] = form.embedder
+    if form.writer:
+        raw["writers"] = form.writer
+    raw["combine"] = form.combine
     try:
-        raw["lexical"] = json.loads(options.lexical)
+        raw["lexical"] = json.loads(form.lexical)
     except ValueError as error:
         raise BadInput(f"--lexical is not valid JSON: {error}.") from None
-    app = open_app(settings)
-    if options.estimate:
-        profile = app.index.admin.check_profile(acting(app, options), profiles.from_mapping(raw))
-        return _show_estimate(app.index.admin.estimate(acting(app, options), profile), terminal)
-    profile = app.index.admin.add_profile(acting(app, options), profiles.from_mapping(raw))
+    app = call.app
+    if form.estimate:
+        profile = app.index.admin.check_profile(call.actor, profiles.from_mapping(raw))
+        return _show_estimate(app.index.admin.estimate(call.actor, profile))
+    profile = app.index.admin.add_profile(call.actor, profiles.from_mapping(raw))
     digest = profiles.identity(profile)
-    terminal.show(
+    return Shown(
         {**strict.plain(profile), "digest": digest},
         [f"Added {profile.name} ({digest}). Build it with: python -m core reindex --profile {profile.name}"],
     )
-    return 0
 
 
-def profiles_default(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    production = app.index.admin.make_default(acting(app, options), options.name)
-    terminal.show(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
-    return 0
+@command("profiles default", "search with another profile from now on", "index.admin.make_default")
+def profiles_default(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+    app = call.app
+    production = app.index.admin.make_default(call.actor, form.name)
+    return Shown(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
 
 
-def profiles_delete(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    app.index.admin.delete_profile(acting(app, options), options.name)
-    terminal.show({"deleted": options.name}, [f"The profile {options.name} was deleted with its generations."])
-    return 0
+@command("profiles delete", "delete a profile that was added, with its generations", "index.admin.delete_profile")
+def profiles_delete(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+    app = call.app
+    app.index.admin.delete_profile(call.actor, form.name)
+    return Shown({"deleted": form.name}, [f"The profile {form.name} was deleted with its generations."])
 
 
-def profiles_estimate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    estimate = app.index.admin.estimate(acting(app, options), app.platform.settings.profile(options.name))
-    return _show_estimate(estimate, terminal)
+@command("profiles estimate", "what building a profile would take", "index.admin.estimate")
+def profiles_estimate(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+    app = call.app
+    estimate = app.index.admin.estimate(call.actor, app.platform.settings.profile(form.name))
+    return _show_estimate(estimate)
 
 
-def _show_estimate(estimate: Estimate, terminal: Terminal) -> int:
+def _show_estimate(estimate: Estimate) -> Shown:
     low, high = estimate.price
     cost = dollars_of(low) if low == high else f"{dollars_of(low)} to {dollars_of(high)}"
     seconds = " to ".join(dict.fromkeys(f"{value:.0f}" for value in estimate.time))
@@ -200,8 +193,7 @@ def _show_estimate(estimate: Estimate, terminal: Terminal) -> int:
         f"{estimate.documents} documents, about {estimate.chunks} chunks, {estimate.to_embed} to embed, about {seconds} s, {cost}."
     ]
     lines += [f"{row.purpose}: {total([row])}" for row in estimate.calls]
-    terminal.show({**strict.plain(estimate), "time": estimate.time, "price": estimate.price}, lines)
-    return 0
+    return Shown({**strict.plain(estimate), "time": estimate.time, "price": estimate.price}, lines)
 
 
 def params_of(pairs: Sequence[str]) -> dict[str, int]:
@@ -215,27 +207,27 @@ def params_of(pairs: Sequence[str]) -> dict[str, int]:
     return params
 
 
-def generations_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    generations = app.index.admin.generations_of(acting(app, options), options.profile)
-    terminal.show(
+@command("generations list", "every generation", "index.admin.generations_of")
+def generations_list(call: CommandCall, form: GenerationsListOptions) -> Shown:
+    app = call.app
+    generations = app.index.admin.generations_of(call.actor, form.profile)
+    return Shown(
         [strict.plain(g) for g in generations],
         table(
             [_row(g) for g in generations],
             ("n", "commit", "documents", "chunks", "without vector", "MB", "built", "serving"),
         ),
     )
-    return 0
 
 
-def generations_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    generation = app.index.admin.rollback(acting(app, options), options.number, options.profile)
-    terminal.show(
+@command("generations rollback", "serve an older one", "index.admin.rollback")
+def generations_rollback(call: CommandCall, form: GenerationsRollbackOptions) -> Shown:
+    app = call.app
+    generation = app.index.admin.rollback(call.actor, form.number, form.profile)
+    return Shown(
         strict.plain(generation),
         [f"Generation {generation.number} ({generation.commit[:12]}) serves now, until the next reindex."],
     )
-    return 0
 
 
 def _row(g: Generation) -> tuple[Any, ...]:

@@ -7,16 +7,16 @@ import math
 import signal
 import sys
 import threading
-from argparse import SUPPRESS, Namespace
+from argparse import SUPPRESS
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import ConcordError
 from core.services.platform.workers import IDLE, Waiting, Worker
-from core.settings import Settings, node_name
+from core.settings import node_name
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -25,74 +25,74 @@ LOG = logging.getLogger(__name__)
 STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
-def register(add: Any) -> None:
-    """The commands of `jobs`, and `worker`, which Concord starts itself or people start on machines of their own."""
-    jobs = add.group_of("jobs")
-    jobs("list", jobs_list, "running and past jobs")
-    jobs("waiting", jobs_waiting, "how many wait for a worker, and which workers are alive")
-    for name, run, about in (
-        ("log", jobs_log, "what a job printed"),
-        ("cancel", jobs_cancel, "ask a job to stop"),
-    ):
-        jobs(name, run, about).add_argument("job", type=int, metavar="N")
-    loop = add("worker", run_worker)
-    loop.add_argument("--name", default="", help="what jobs and lists call it (default: the node's name)")
-    loop.add_argument("--once", action="store_true", help="end when no job waits")
-    loop.add_argument("--place", type=int, default=0, help=SUPPRESS)  # the lock that whoever started it hands over
+@form
+class JobsLogOptions:
+    job: Annotated[int, Argument("N")]
 
 
-def jobs_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    jobs = app.platform.jobs.listed(acting(app, options))
+@form
+class RunWorkerOptions:
+    name: Annotated[str, Option("what jobs and lists call it (default: the node's name)")] = ""
+    once: Annotated[bool, Option("end when no job waits")] = False
+    place: Annotated[int, Option(SUPPRESS)] = 0  # the lock that whoever started it hands over
+
+
+@command("jobs list", "running and past jobs", "platform.jobs.listed")
+def jobs_list(call: CommandCall) -> Shown:
+    app = call.app
+    jobs = app.platform.jobs.listed(call.actor)
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.worker, job.message or job.error, job.created)
         for job in jobs
     ]
     lines = table(rows, ("n", "kind", "state", "progress", "worker", "message", "created"))
-    waiting = app.platform.workers.waiting(acting(app, options))
+    waiting = app.platform.workers.waiting(call.actor)
     lines += [_stuck(waiting)] if waiting.stuck else []
-    terminal.show([strict.plain(job) for job in jobs], lines)
-    return 0
+    return Shown([strict.plain(job) for job in jobs], lines)
 
 
-def jobs_waiting(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("jobs waiting", "how many wait for a worker, and which workers are alive", "platform.workers.waiting")
+def jobs_waiting(call: CommandCall) -> Shown:
     """Exit 1 where jobs wait and nobody will do them."""
-    app = open_app(settings)
-    waiting = app.platform.workers.waiting(acting(app, options))
+    app = call.app
+    waiting = app.platform.workers.waiting(call.actor)
     said = f"{waiting.jobs} waiting. Workers that are alive: {', '.join(waiting.workers) or 'none'}."
-    terminal.show(strict.plain(waiting), [_stuck(waiting) if waiting.stuck else said])
-    return 1 if waiting.stuck else 0
+    return Shown(strict.plain(waiting), [_stuck(waiting) if waiting.stuck else said], 1 if waiting.stuck else 0)
 
 
 def _stuck(waiting: Waiting) -> str:
     return f"{waiting.jobs} waiting, and no worker is alive. Start one with: python -m core worker"
 
 
-def jobs_log(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    log = app.platform.jobs.log(acting(app, options), options.job)
-    terminal.show({"job": options.job, "log": log}, log.splitlines() or [f"Job {options.job} printed nothing."])
-    return 0
+@command("jobs log", "what a job printed", "platform.jobs.log")
+def jobs_log(call: CommandCall, form: JobsLogOptions) -> Shown:
+    app = call.app
+    log = app.platform.jobs.log(call.actor, form.job)
+    return Shown({"job": form.job, "log": log}, log.splitlines() or [f"Job {form.job} printed nothing."])
 
 
-def jobs_cancel(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    job = app.index.admin.cancel(acting(app, options), options.job)
-    terminal.show(
+@command("jobs cancel", "ask a job to stop", "index.admin.cancel")
+def jobs_cancel(call: CommandCall, form: JobsLogOptions) -> Shown:
+    app = call.app
+    job = app.index.admin.cancel(call.actor, form.job)
+    return Shown(
         strict.plain(job),
         [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],
     )
-    return 0
 
 
-def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command(
+    "worker",
+    calls="platform.workers.run",
+)
+def run_worker(call: CommandCall, form: RunWorkerOptions) -> Shown:
     """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""
-    app = open_app(settings)
-    level = logging.WARNING if options.quiet else logging.INFO
+    app = call.app
+    level = logging.WARNING if call.terminal.quiet else logging.INFO
     logging.basicConfig(level=level, format="%(asctime)s %(message)s", stream=sys.stderr)
-    worker = Worker(options.name or node_name(settings), idle=IDLE if options.place else math.inf)
+    worker = Worker(form.name or node_name(call.settings), idle=IDLE if form.place else math.inf)
     processes = app.platform.jobs.crew.processes
-    processes.settle(options.place)
+    processes.settle(form.place)
     before = {
         number: signal.signal(number, lambda *_: worker.stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)
     }
@@ -100,9 +100,7 @@ def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> in
         threading.Thread(target=follow, args=(worker.stopping,), daemon=True).start()
     workspace = app.platform.workspace
     try:
-        done = app.platform.workers.run(
-            acting(app, options), worker, workspace.works, workspace.catch_up, once=options.once
-        )
+        done = app.platform.workers.run(call.actor, worker, workspace.works, workspace.catch_up, once=form.once)
     finally:
         told_to_stop = worker.stopping.is_set()
         worker.stopping.set()
@@ -111,8 +109,7 @@ def run_worker(settings: Settings, options: Namespace, terminal: Terminal) -> in
     processes.leave()
     if not told_to_stop:
         app.platform.jobs.crew.fill()  # a job that was queued as this worker left has seen it, and started no other
-    terminal.show({"worker": worker.name, "jobs": done}, [f"Worker {worker.name} ended after {done} jobs."])
-    return 0
+    return Shown({"worker": worker.name, "jobs": done}, [f"Worker {worker.name} ended after {done} jobs."])
 
 
 def _follow_store(app: App, ending: threading.Event) -> None:

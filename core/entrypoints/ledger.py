@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.llm.bill import dollars_of
-from core.settings import Settings
+
+MonthInput = Annotated[str, Option("another month than this one", metavar="YYYY-MM")]
 
 
-def register(add: Any) -> None:
-    ledger = add.group_of("ledger")
-    listing = ledger("list", ledger_list, "calls, newest first")
-    listing.add_argument("--limit", type=int, default=100, help="at most so many (default: 100)")
-    summary = ledger("summary", ledger_summary, "a month by purpose and model, and what is left of the budget")
-    for command in (listing, summary):
-        command.add_argument("--month", default="", metavar="YYYY-MM", help="another month than this one")
+@form
+class LedgerListOptions:
+    limit: Annotated[int, Option("at most so many (default: 100)")] = 100
+    month: MonthInput = ""
 
 
-def ledger_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    calls = app.models.ledger.recent(acting(app, options), options.month, options.limit)
+@form
+class LedgerSummaryOptions:
+    month: MonthInput = ""
+
+
+@command("ledger list", "calls, newest first", "models.ledger.recent")
+def ledger_list(call: CommandCall, form: LedgerListOptions) -> Shown:
+    app = call.app
+    calls = app.models.ledger.recent(call.actor, form.month, form.limit)
     rows = [
         (
             call.at,
@@ -38,13 +41,13 @@ def ledger_list(settings: Settings, options: Namespace, terminal: Terminal) -> i
         for call in calls
     ]
     heads = ("when", "purpose", "model", "input", "output", "seconds", "dollars", "")
-    terminal.show([strict.plain(call) for call in calls], table(rows, heads) if rows else ["No calls in this month."])
-    return 0
+    return Shown([strict.plain(call) for call in calls], table(rows, heads) if rows else ["No calls in this month."])
 
 
-def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    spending = app.models.ledger.summary(acting(app, options), options.month)
+@command("ledger summary", "a month by purpose and model, and what is left of the budget", "models.ledger.summary")
+def ledger_summary(call: CommandCall, form: LedgerSummaryOptions) -> Shown:
+    app = call.app
+    spending = app.models.ledger.summary(call.actor, form.month)
     rows = [
         (
             row["purpose"],
@@ -60,5 +63,4 @@ def ledger_summary(settings: Settings, options: Namespace, terminal: Terminal) -
     ]
     heads = ("purpose", "model", "calls", "cached", "failed", "input", "output", "dollars")
     total = f"{spending.month}: {dollars_of(spending.spent)} of {dollars_of(spending.budget)} spent, {dollars_of(spending.left)} left."
-    terminal.show(strict.plain(spending), [*(table(rows, heads) if rows else []), total])
-    return 0
+    return Shown(strict.plain(spending), [*(table(rows, heads) if rows else []), total])

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated
 
 from core import catalogue
-from core.entrypoints.terminal import Terminal, table
-from core.settings import Settings
+from core.entrypoints.record import CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 
 
-def register(add: Any) -> None:
-    """The command `methods`."""
-    command = add("methods", methods)
-    command.add_argument("--markdown", action="store_true", help="as a Markdown table")
+@form
+class MethodsOptions:
+    markdown: Annotated[bool, Option("as a Markdown table")] = False
 
 
-def methods(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("methods")
+def methods(call: CommandCall, form: MethodsOptions) -> Shown:
     """Every method, by kind."""
     rows = list(catalogue.rows())
-    lines = catalogue.markdown().splitlines() if options.markdown else table(rows, catalogue.COLUMNS)
-    terminal.show(
+    lines = catalogue.markdown().splitlines() if form.markdown else table(rows, catalogue.COLUMNS)
+    return Shown(
         [dict(zip(("kind", "name", "about", "parameters", "source"), row, strict=True)) for row in rows], lines
     )
-    return 0

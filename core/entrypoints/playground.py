@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.evaluation.measures.rank_distance import Move
 from core.evaluation.querysets.ratings import FIRST, WRITTEN
@@ -20,7 +19,6 @@ from core.services.playground.compare import Column, ColumnOutcome, Comparison, 
 from core.services.playground.grades import K, LiveScore
 from core.services.playground.where import Diagnosis, SuggestedChange, applied
 from core.services.search.searcher import CHANGE
-from core.settings import Settings
 from core.types import Filters, Hit
 
 if TYPE_CHECKING:
@@ -30,72 +28,91 @@ FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
-def register(add: Any) -> None:
-    both = add("compare", compare)
-    both.add_argument("query", metavar="QUERY")
-    both.add_argument(
-        "--config", action="append", default=[], help=f"{configs.help_text()}; repeat for up to four columns"
-    )
-    both.add_argument(
-        "--profile",
-        action="append",
-        default=[],
-        help="one for all columns, or one per column; local@7 is local with change 7",
-    )
-    _filters(both)
-    where = add("where", where_is)
-    where.add_argument("query", metavar="QUERY")
-    where.add_argument("document", metavar="DOC")
-    where.add_argument("--config", default="", help="a name or JSON (default: the one in production)")
-    where.add_argument("--profile", default="", help="which index (default: the one in production)")
-    _filters(where)
-    judge = add("judge", judge_passage)
-    judge.add_argument("query", metavar="QUERY")
-    judge.add_argument("chunk", metavar="CHUNK", nargs="?", default="", help="as search --json names it")
-    judge.add_argument("grade", metavar="GRADE", nargs="?", type=int, default=None, help="0 to 3")
-    judge.add_argument("--profile", default="", help="which index the chunk is in (default: the one in production)")
-    judge.add_argument("--note", default=None, help="why this grade")
-    judge.add_argument("--remove", action="store_true", help="take your own grade of the passage back")
-    pooled = add("pool", pool)
-    pooled.add_argument("query", metavar="QUERY")
-    pooled.add_argument("--config", action="append", default=[], help="whose hits are pooled; repeat for several")
-    pooled.add_argument("--profile", default="", help="which index (default: the one in production)")
-    pooled.add_argument("--find", default="", metavar="WORDS", help="passages that could be added, by title")
-    pooled.add_argument("--add", default="", metavar="CHUNK", help="put a passage into the pool, for every judge")
-    pooled.add_argument("--grade", type=int, default=None, help="with --add: how relevant it is, 0 to 3")
-    pooled.add_argument("--remove", default="", metavar="CHUNK", help="take your own addition out again")
-    rating = add("rate", rate)
-    rating.add_argument("query", metavar="QUERY")
-    rating.add_argument("rating", metavar="RATING", nargs="?", default="", help="yes, partly or no")
-    rating.add_argument(
-        "--written", action="store_true", help="the answer that a language model writes, not the first result"
-    )
-    rating.add_argument("--note", default="", help="why")
+TypeInput = Annotated[tuple[str, ...], Option("only this type; repeat for several")]
+TagInput = Annotated[tuple[str, ...], Option("only this tag; repeat for several")]
+OwnerInput = Annotated[tuple[str, ...], Option("only this owner; repeat for several")]
+FolderInput = Annotated[tuple[str, ...], Option("only this folder; repeat for several")]
+StatusInput = Annotated[tuple[str, ...], Option("only this status; repeat for several")]
+HistoryInput = Annotated[bool, Option("also retired, superseded and not yet effective documents")]
+ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
 
 
-def _filters(command: ArgumentParser) -> None:
-    for name, _ in FILTERS:
-        command.add_argument(f"--{name}", action="append", default=[], help=f"only this {name}; repeat for several")
-    command.add_argument(
-        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
-    )
+@form
+class CompareOptions:
+    query: Annotated[str, Argument("QUERY")]
+    config: Annotated[
+        tuple[str, ...],
+        Option(f"{configs.help_text()}; repeat for up to four columns"),
+    ] = ()
+    profile: Annotated[
+        tuple[str, ...], Option("one for all columns, or one per column; local@7 is local with change 7")
+    ] = ()
+    type: TypeInput = ()
+    tag: TagInput = ()
+    owner: OwnerInput = ()
+    folder: FolderInput = ()
+    status: StatusInput = ()
+    history: HistoryInput = False
 
 
-def _filters_of(options: Namespace) -> Filters:
-    return Filters(**{field: tuple(getattr(options, name)) for name, field in FILTERS}, history=options.history)
+@form
+class WhereIsOptions:
+    query: Annotated[str, Argument("QUERY")]
+    document: Annotated[str, Argument("DOC")]
+    config: Annotated[str, Option("a name or JSON (default: the one in production)")] = ""
+    profile: ProfileInput = ""
+    type: TypeInput = ()
+    tag: TagInput = ()
+    owner: OwnerInput = ()
+    folder: FolderInput = ()
+    status: StatusInput = ()
+    history: HistoryInput = False
 
 
-def compare(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class JudgePassageOptions:
+    query: Annotated[str, Argument("QUERY")]
+    chunk: Annotated[str, Argument("CHUNK", "as search --json names it", nargs=MAYBE)] = ""
+    grade: Annotated[int | None, Argument("GRADE", "0 to 3", nargs=MAYBE)] = None
+    profile: Annotated[str, Option("which index the chunk is in (default: the one in production)")] = ""
+    note: Annotated[str | None, Option("why this grade")] = None
+    remove: Annotated[bool, Option("take your own grade of the passage back")] = False
+
+
+@form
+class PoolOptions:
+    query: Annotated[str, Argument("QUERY")]
+    config: Annotated[tuple[str, ...], Option("whose hits are pooled; repeat for several")] = ()
+    profile: ProfileInput = ""
+    find: Annotated[str, Option("passages that could be added, by title", metavar="WORDS")] = ""
+    add: Annotated[str, Option("put a passage into the pool, for every judge", metavar="CHUNK")] = ""
+    grade: Annotated[int | None, Option("with --add: how relevant it is, 0 to 3")] = None
+    remove: Annotated[str, Option("take your own addition out again", metavar="CHUNK")] = ""
+
+
+@form
+class RateOptions:
+    query: Annotated[str, Argument("QUERY")]
+    rating: Annotated[str, Argument("RATING", "yes, partly or no", nargs=MAYBE)] = ""
+    written: Annotated[bool, Option("the answer that a language model writes, not the first result")] = False
+    note: Annotated[str, Option("why")] = ""
+
+
+def _filters_of(form: CompareOptions | WhereIsOptions) -> Filters:
+    return Filters(**{field: tuple(getattr(form, name)) for name, field in FILTERS}, history=form.history)
+
+
+@command("compare", calls="playground.comparer.run")
+def compare(call: CommandCall, form: CompareOptions) -> Shown:
     """Columns side by side; the first is the baseline."""
-    app = open_app(settings)
-    columns = columns_of(app, options.config, options.profile)
-    comparison = app.playground.comparer.run(acting(app, options), options.query, columns, _filters_of(options))
-    scores = scores_of(app, acting(app, options), comparison)
+    app = call.app
+    columns = columns_of(app, form.config, form.profile)
+    comparison = app.playground.comparer.run(call.actor, form.query, columns, _filters_of(form))
+    scores = scores_of(app, call.actor, comparison)
     lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
-    terminal.show(
+    return Shown(
         compare_json(comparison, scores), [*lines, *_score_lines(comparison, scores), *_pair_lines(comparison)]
     )
-    return 0
 
 
 def compare_json(comparison: Comparison, scores: Sequence[LiveScore | None]) -> dict[str, Any]:
@@ -169,14 +186,12 @@ def _pair_lines(comparison: Comparison) -> list[str]:
     return table(rows, ("columns", "shared", "jaccard", "rbo", "inversions")) if rows else []
 
 
-def where_is(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    column = column_of(app, options.config, options.profile)
-    place = app.playground.locator.where(
-        acting(app, options), options.query, options.document, column, _filters_of(options)
-    )
-    terminal.show(place, _where_lines(place, column))
-    return 0
+@command("where", calls="playground.locator.where")
+def where_is(call: CommandCall, form: WhereIsOptions) -> Shown:
+    app = call.app
+    column = column_of(app, form.config, form.profile)
+    place = app.playground.locator.where(call.actor, form.query, form.document, column, _filters_of(form))
+    return Shown(place, _where_lines(place, column))
 
 
 def column_of(app: App, config: str, profile: str) -> Column:
@@ -212,65 +227,60 @@ def _as_option(column: Column, change: SuggestedChange) -> str:
     return f"  --config {shlex.quote(spell(applied(column, Filters(), change)[0].config))}"
 
 
-def judge_passage(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("judge", calls="playground.grades.withdraw")
+def judge_passage(call: CommandCall, form: JudgePassageOptions) -> Shown:
     """Save a grade; without a passage, list the grades of the query."""
-    app = open_app(settings)
-    if not options.chunk:
-        grades = app.playground.grades.of(acting(app, options), options.query)
+    app = call.app
+    if not form.chunk:
+        grades = app.playground.grades.of(call.actor, form.query)
         rows = [
             (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading, grade.note)
             for grade in grades
         ]
-        terminal.show(list(grades), table(rows, ("grade", "judge", "", "path", "heading", "note")))
-        return 0
-    if options.remove:
-        app.playground.grades.withdraw(acting(app, options), options.query, _hit(app, options))
-        terminal.show({"removed": options.chunk}, ["The grade was taken back."])
-        return 0
-    if options.grade is None:
+        return Shown(list(grades), table(rows, ("grade", "judge", "", "path", "heading", "note")))
+    if form.remove:
+        app.playground.grades.withdraw(call.actor, form.query, _hit(app, form))
+        return Shown({"removed": form.chunk}, ["The grade was taken back."])
+    if form.grade is None:
         raise BadInput("Give a grade from 0 to 3 after the passage.")
-    grade = app.playground.grades.judge(
-        acting(app, options), options.query, _hit(app, options), options.grade, note=options.note
-    )
-    terminal.show(strict.plain(grade), [f"{grade.path}, {grade.heading or 'beginning'}: {grade.grade}."])
-    return 0
+    grade = app.playground.grades.judge(call.actor, form.query, _hit(app, form), form.grade, note=form.note)
+    return Shown(strict.plain(grade), [f"{grade.path}, {grade.heading or 'beginning'}: {grade.grade}."])
 
 
-def _hit(app: App, options: Namespace) -> Hit:
+def _hit(app: App, form: JudgePassageOptions) -> Hit:
     """The passage as a hit."""
-    return named_passage(app.search.searcher.index(options.profile), options.chunk)
+    return named_passage(app.search.searcher.index(form.profile), form.chunk)
 
 
-def pool(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("pool", calls="playground.grades.judge")
+def pool(call: CommandCall, form: PoolOptions) -> Shown:
     """The pool with the actor's own grades; or find, add and take out passages."""
-    app = open_app(settings)
-    actor, pools = acting(app, options), app.playground.pools
-    index = app.search.searcher.index(options.profile)
-    if options.find:
-        return _show_passages(app, options, terminal, pools.find(actor, options.find, index))
-    if options.remove:
-        pools.remove(actor, options.query, named_passage(index, options.remove))
-        terminal.show({"removed": options.remove}, ["It was taken out of the pool. Grades of it stay."])
-        return 0
-    columns = columns_of(app, options.config, [options.profile] if options.profile else [])
-    compared = app.playground.comparer.run(actor, options.query, columns)
+    app = call.app
+    actor, pools = call.actor, app.playground.pools
+    index = app.search.searcher.index(form.profile)
+    if form.find:
+        return _show_passages(call, form.query, pools.find(actor, form.find, index))
+    if form.remove:
+        pools.remove(actor, form.query, named_passage(index, form.remove))
+        return Shown({"removed": form.remove}, ["It was taken out of the pool. Grades of it stay."])
+    columns = columns_of(app, form.config, [form.profile] if form.profile else [])
+    compared = app.playground.comparer.run(actor, form.query, columns)
     found = [outcome.result.hits for outcome in compared.outcomes if outcome.result]
-    pooled = pools.pool(actor, options.query, found, index)
-    if not options.add:
-        return _show_passages(app, options, terminal, pooled)
-    hit = named_passage(index, options.add)
-    added = pools.add(actor, options.query, hit, pooled)
+    pooled = pools.pool(actor, form.query, found, index)
+    if not form.add:
+        return _show_passages(call, form.query, pooled)
+    hit = named_passage(index, form.add)
+    added = pools.add(actor, form.query, hit, pooled)
     grade = None
-    if options.grade is not None:
-        grade = app.playground.grades.judge(actor, options.query, hit, options.grade, blind=True)
+    if form.grade is not None:
+        grade = app.playground.grades.judge(actor, form.query, hit, form.grade, blind=True)
     lines = [f"{added.path}, {added.heading or 'beginning'}: every judge of this query gets it now."]
-    terminal.show({**strict.plain(added), "grade": grade.grade if grade else None}, lines)
-    return 0
+    return Shown({**strict.plain(added), "grade": grade.grade if grade else None}, lines)
 
 
-def _show_passages(app: App, options: Namespace, terminal: Terminal, hits: Sequence[Hit]) -> int:
+def _show_passages(call: CommandCall, query: str, hits: Sequence[Hit]) -> Shown:
     """Passages without rank, score or who found them."""
-    own = app.playground.grades.grades(acting(app, options), options.query, hits)
+    own = call.app.playground.grades.grades(call.actor, query, hits)
     grades = {chunk: grade.grade for chunk, grade in own.items()}
     rows = [(hit.chunk, grades.get(hit.chunk, "-"), " › ".join((hit.title, *hit.heading)), hit.doc) for hit in hits]
     shown = [
@@ -278,21 +288,19 @@ def _show_passages(app: App, options: Namespace, terminal: Terminal, hits: Seque
          "text": hit.text, "grade": grades.get(hit.chunk)}
         for hit in hits
     ]  # fmt: skip
-    terminal.show(shown, table(rows, ("chunk", "grade", "passage", "doc")) if rows else ["Nothing found."])
-    return 0
+    return Shown(shown, table(rows, ("chunk", "grade", "passage", "doc")) if rows else ["Nothing found."])
 
 
-def rate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("rate", calls="playground.pools.rate")
+def rate(call: CommandCall, form: RateOptions) -> Shown:
     """Show an answer and keep the rating; without a rating, list what was said."""
-    app = open_app(settings)
-    actor, pools = acting(app, options), app.playground.pools
-    if not options.rating:
-        ratings = pools.ratings(actor, options.query)
+    app = call.app
+    actor, pools = call.actor, app.playground.pools
+    if not form.rating:
+        ratings = pools.ratings(actor, form.query)
         rows = [(given.rating, given.kind, given.name, given.answer[:60], given.note) for given in ratings]
-        terminal.show(list(ratings), table(rows, ("good", "kind", "judge", "answer", "note")))
-        return 0
-    shown = pools.answer(actor, options.query, WRITTEN if options.written else FIRST)
-    given = pools.rate(actor, options.query, shown, options.rating, options.note)
+        return Shown(list(ratings), table(rows, ("good", "kind", "judge", "answer", "note")))
+    shown = pools.answer(actor, form.query, WRITTEN if form.written else FIRST)
+    given = pools.rate(actor, form.query, shown, form.rating, form.note)
     place = " › ".join((shown.title, *shown.heading)) if shown.title else shown.by or shown.advice
-    terminal.show(strict.plain(given), [place, shown.text, "", f"Good: {given.rating}."])
-    return 0
+    return Shown(strict.plain(given), [place, shown.text, "", f"Good: {given.rating}."])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.import_querysets import ARROW
@@ -22,7 +21,6 @@ from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.services.evaluation.jobs import worded_by_rules
 from core.services.models.estimates import CallEstimate, total
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -30,145 +28,161 @@ if TYPE_CHECKING:
 ESTIMATE = "say what language models would be asked and what that costs, and stop"
 
 
-def register(add: Any) -> None:
-    sets = add("querysets", eval_querysets, "query sets, or one of them with agreement and lost judgments")
-    sets.add_argument("name", nargs="?", default="", metavar="NAME")
-    sets.add_argument("--questions", action="store_true", help="also every question with its id and its judgments")
-    generate = add("generate", eval_generate, "make a query set from the knowledge base")
-    generate.add_argument("--estimate", action="store_true", help=ESTIMATE)
-    generate.add_argument("name", nargs="?", default="", metavar="NAME")
-    generate.add_argument(
-        "--kind", default="known-items", help="known-items, qa (needs a language model) or frontmatter"
-    )
-    generate.add_argument("--seed", type=int, default=42, help="the same seed gives the same questions")
-    generate.add_argument("--per-category", type=int, default=120, help="at most so many of each category or kind")
-    bring = add("import", eval_import, "a query set from BEIR, TREC, CSV or JSONL")
-    bring.add_argument("path", type=Path, metavar="PATH")
-    bring.add_argument("--format", default="", help="beir, trec, csv or jsonl (default: by its looks)")
-    bring.add_argument("--name", default="", help="what to call it")
-    bring.add_argument("--split", default="test", help="which qrels of a BEIR folder")
-    give = add("export", eval_export, "a query set or a run as files")
-    give.add_argument("name", metavar="NAME_OR_RUN")
-    give.add_argument("out", type=Path, metavar="OUT")
-    give.add_argument("--format", default="jsonl", help=f"{', '.join(WRITERS)}; for a run: trec-run, json or csv")
-    judge = add("judge", eval_judge, "let the language model judge what runs found; labelled as such")
-    judge.add_argument("queryset", metavar="QUERYSET")
-    judge.add_argument("runs", nargs="+", metavar="RUN")
-    judge.add_argument("--depth", type=int, default=5, help="passages per run and question")
-    judge.add_argument("--estimate", action="store_true", help="say what the model would be asked, and stop")
-
-    rename = add("rename", eval_rename, "another name for a query set; its runs go with it")
-    rename.add_argument("queryset", metavar="QUERYSET")
-    rename.add_argument("new", metavar="NEW")
-    guard = add("guard", eval_guard, "ask every change the questions of a query set, or no longer")
-    guard.add_argument("queryset")
-    guard.add_argument("--off", action="store_true", help="no longer")
-    question = add("question", eval_question, "add, edit or remove one question of a query set")
-    question.add_argument("queryset", metavar="QUERYSET")
-    question.add_argument("text", metavar="TEXT", nargs="?", default="")
-    question.add_argument("--id", default="", help="the question to edit or remove (default: add a new one)")
-    question.add_argument("--category", default="", help="what it is counted under")
-    question.add_argument("--remove", action="store_true", help="remove the question with its judgments")
-    judgment = add("judgment", eval_judgment, "add, edit or remove one judgment of a query set")
-    judgment.add_argument("queryset", metavar="QUERYSET")
-    judgment.add_argument("question", metavar="QUESTION", help="its id, as querysets NAME --questions lists it")
-    judgment.add_argument("path", metavar="PATH", help="the document's path or id")
-    judgment.add_argument("grade", metavar="GRADE", nargs="?", type=float, default=None, help="0 to 3")
-    judgment.add_argument("--heading", default="", help="titles with › between them (default: the whole document)")
-    judgment.add_argument("--quote", default="", help="the exact words that answer")
-    judgment.add_argument("--note", default="", help="why this grade")
-    judgment.add_argument("--remove", action="store_true", help="remove the judgment of this place, whoever gave it")
+@form
+class EvalQuerysetsOptions:
+    name: Annotated[str, Argument("NAME", nargs=MAYBE)] = ""
+    questions: Annotated[bool, Option("also every question with its id and its judgments")] = False
 
 
-def eval_rename(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    queryset = app.evaluation.editor.rename(acting(app, options), options.queryset, options.new)
-    terminal.show({"queryset": queryset.name}, [f"{options.queryset} is now called {queryset.name}."])
-    return 0
+@form
+class EvalGenerateOptions:
+    estimate: Annotated[bool, Option(ESTIMATE)] = False
+    name: Annotated[str, Argument("NAME", nargs=MAYBE)] = ""
+    kind: Annotated[str, Option("known-items, qa (needs a language model) or frontmatter")] = "known-items"
+    seed: Annotated[int, Option("the same seed gives the same questions")] = 42
+    per_category: Annotated[int, Option("at most so many of each category or kind")] = 120
 
 
-def eval_guard(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    app.evaluation.querysets.guard(acting(app, options), options.queryset, not options.off)
-    sentence = "no longer asks" if options.off else "asks every change"
-    terminal.show(
-        {"queryset": options.queryset, "guard": not options.off}, [f"{options.queryset} {sentence} its questions."]
-    )
-    return 0
+@form
+class EvalImportOptions:
+    path: Annotated[Path, Argument("PATH")]
+    format: Annotated[str, Option("beir, trec, csv or jsonl (default: by its looks)")] = ""
+    name: Annotated[str, Option("what to call it")] = ""
+    split: Annotated[str, Option("which qrels of a BEIR folder")] = "test"
 
 
-def eval_question(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    editor, actor = app.evaluation.editor, acting(app, options)
-    if options.remove:
-        editor.remove_question(actor, options.queryset, options.id)
-        terminal.show({"removed": options.id}, [f"The question {options.id} was removed with its judgments."])
-        return 0
-    if options.id:
-        question = editor.edit_question(actor, options.queryset, options.id, options.text, options.category)
+@form
+class EvalExportOptions:
+    name: Annotated[str, Argument("NAME_OR_RUN")]
+    out: Annotated[Path, Argument("OUT")]
+    format: Annotated[str, Option(f"{', '.join(WRITERS)}; for a run: trec-run, json or csv")] = "jsonl"
+
+
+@form
+class EvalJudgeOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    runs: Annotated[tuple[str, ...], Argument("RUN", nargs=SOME)]
+    depth: Annotated[int, Option("passages per run and question")] = 5
+    estimate: Annotated[bool, Option("say what the model would be asked, and stop")] = False
+
+
+@form
+class EvalRenameOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    new: Annotated[str, Argument("NEW")]
+
+
+@form
+class EvalGuardOptions:
+    queryset: Annotated[str, Argument()]
+    off: Annotated[bool, Option("no longer")] = False
+
+
+@form
+class EvalQuestionOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    text: Annotated[str, Argument("TEXT", nargs=MAYBE)] = ""
+    id: Annotated[str, Option("the question to edit or remove (default: add a new one)")] = ""
+    category: Annotated[str, Option("what it is counted under")] = ""
+    remove: Annotated[bool, Option("remove the question with its judgments")] = False
+
+
+@form
+class EvalJudgmentOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    question: Annotated[str, Argument("QUESTION", "its id, as querysets NAME --questions lists it")]
+    path: Annotated[str, Argument("PATH", "the document's path or id")]
+    grade: Annotated[float | None, Argument("GRADE", "0 to 3", nargs=MAYBE)] = None
+    heading: Annotated[str, Option("titles with › between them (default: the whole document)")] = ""
+    quote: Annotated[str, Option("the exact words that answer")] = ""
+    note: Annotated[str, Option("why this grade")] = ""
+    remove: Annotated[bool, Option("remove the judgment of this place, whoever gave it")] = False
+
+
+@command("eval rename", "another name for a query set; its runs go with it", "evaluation.editor.rename")
+def eval_rename(call: CommandCall, form: EvalRenameOptions) -> Shown:
+    app = call.app
+    queryset = app.evaluation.editor.rename(call.actor, form.queryset, form.new)
+    return Shown({"queryset": queryset.name}, [f"{form.queryset} is now called {queryset.name}."])
+
+
+@command("eval guard", "ask every change the questions of a query set, or no longer", "evaluation.querysets.guard")
+def eval_guard(call: CommandCall, form: EvalGuardOptions) -> Shown:
+    app = call.app
+    app.evaluation.querysets.guard(call.actor, form.queryset, not form.off)
+    sentence = "no longer asks" if form.off else "asks every change"
+    return Shown({"queryset": form.queryset, "guard": not form.off}, [f"{form.queryset} {sentence} its questions."])
+
+
+@command("eval question", "add, edit or remove one question of a query set", "evaluation.editor.add_question")
+def eval_question(call: CommandCall, form: EvalQuestionOptions) -> Shown:
+    app = call.app
+    editor, actor = app.evaluation.editor, call.actor
+    if form.remove:
+        editor.remove_question(actor, form.queryset, form.id)
+        return Shown({"removed": form.id}, [f"The question {form.id} was removed with its judgments."])
+    if form.id:
+        question = editor.edit_question(actor, form.queryset, form.id, form.text, form.category)
     else:
-        question = editor.add_question(actor, options.queryset, options.text, options.category)
-    terminal.show(strict.plain(question), [f"{question.id}: {question.text}"])
-    return 0
+        question = editor.add_question(actor, form.queryset, form.text, form.category)
+    return Shown(strict.plain(question), [f"{question.id}: {question.text}"])
 
 
-def eval_judgment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor, name = acting(app, options), options.queryset
-    path = next((doc.path for doc in app.knowledge.documents.all() if options.path in (doc.path, doc.id)), options.path)
-    heading = tuple(step.strip() for step in options.heading.split(ARROW.strip()) if step.strip())
-    place = Judgment(options.question, path, heading, options.quote, note=options.note)
+@command("eval judgment", "add, edit or remove one judgment of a query set", "evaluation.editor.remove_judgment")
+def eval_judgment(call: CommandCall, form: EvalJudgmentOptions) -> Shown:
+    app = call.app
+    actor, name = call.actor, form.queryset
+    path = next((doc.path for doc in app.knowledge.documents.all() if form.path in (doc.path, doc.id)), form.path)
+    heading = tuple(step.strip() for step in form.heading.split(ARROW.strip()) if step.strip())
+    place = Judgment(form.question, path, heading, form.quote, note=form.note)
     same = [
         known
         for known in app.evaluation.querysets.show(actor, name).judgments
-        if (known.question, known.path, known.heading, known.quote) == (options.question, path, heading, options.quote)
+        if (known.question, known.path, known.heading, known.quote) == (form.question, path, heading, form.quote)
     ]
-    if options.remove:
+    if form.remove:
         if not same:
-            raise NotFound(f"Nobody judged this place of {path!r} for the question {options.question!r}.")
+            raise NotFound(f"Nobody judged this place of {path!r} for the question {form.question!r}.")
         for known in same:
             app.evaluation.editor.remove_judgment(actor, name, known)
-        terminal.show({"removed": strict.plain(same)}, [f"Removed {len(same)} judgments of {path}."])
-        return 0
-    if options.grade is None:
+        return Shown({"removed": strict.plain(same)}, [f"Removed {len(same)} judgments of {path}."])
+    if form.grade is None:
         raise BadInput("Give a grade from 0 to 3 after the document.")
-    given = app.evaluation.editor.put_judgment(actor, name, replace(place, grade=options.grade))
-    terminal.show(strict.plain(given), [f"{given.path}: {given.grade:g}."])
-    return 0
+    given = app.evaluation.editor.put_judgment(actor, name, replace(place, grade=form.grade))
+    return Shown(strict.plain(given), [f"{given.path}: {given.grade:g}."])
 
 
-def eval_querysets(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    if options.name:
-        return _one_set(app, acting(app, options), options, terminal)
-    querysets = app.evaluation.querysets.listed(acting(app, options))
+@command(
+    "eval querysets", "query sets, or one of them with agreement and lost judgments", "evaluation.querysets.listed"
+)
+def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
+    app = call.app
+    if form.name:
+        return _one_set(app, call.actor, form)
+    querysets = app.evaluation.querysets.listed(call.actor)
     rows = [
         (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
         for queryset in querysets
     ]
-    terminal.show(
-        strict.plain(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about"))
-    )
-    return 0
+    return Shown(strict.plain(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
 
 
-def _one_set(app: App, actor: Actor, options: Namespace, terminal: Terminal) -> int:
-    value = one_json(app, actor, options.name, questions=options.questions)
-    agreed = app.evaluation.querysets.agreement(actor, options.name)
+def _one_set(app: App, actor: Actor, form: EvalQuerysetsOptions) -> Shown:
+    value = one_json(app, actor, form.name, questions=form.questions)
+    agreed = app.evaluation.querysets.agreement(actor, form.name)
     lines = [f"{value['name']}: {value['questions']} questions, {value['judgments']} judgments. {value['about']}"]
     lines += [
         f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} places"
         for pair in agreed
         if pair.kappa is not None
     ]
-    lines += _pool_lines(app.evaluation.querysets.pool_summary(actor, options.name))
+    lines += _pool_lines(app.evaluation.querysets.pool_summary(actor, form.name))
     lines += [f"left out  {problem['file']}, line {problem['line']}: {problem['why']}" for problem in value["left_out"]]
     lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
     for asked in value.get("listed", ()):
         lines.append(f"{asked['id']}  {asked['text']}")
         lines += [f"    {given['grade']:g}  {given['path']}  {given['note']}".rstrip() for given in asked["judgments"]]
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)
 
 
 def one_json(app: App, actor: Actor, name: str, *, questions: bool) -> dict[str, Any]:
@@ -226,38 +240,34 @@ def _quality_json(quality: AnswerQuality) -> dict[str, Any]:
     return {"kind": quality.kind, "good": good, "partly": quality.partly, "agreement": judges}
 
 
-def show_estimate(terminal: Terminal, rows: Sequence[CallEstimate]) -> int:
+def show_estimate(rows: Sequence[CallEstimate]) -> Shown:
     """What language models would be asked, instead of asking them."""
     lines = [f"{row.purpose}: {total([row])}" for row in rows]
-    terminal.show(
+    return Shown(
         [strict.plain(row) for row in rows], [*lines, total(rows)] if rows else ["No language model is asked."]
     )
-    return 0
 
 
-def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("eval generate", "make a query set from the knowledge base", "evaluation.jobs.estimate")
+def eval_generate(call: CommandCall, form: EvalGenerateOptions) -> Shown:
+    app = call.app
     context = app.evaluation.experiments.context
     refused, left_out = dict[str, int](), dict[str, str]()
-    if options.estimate:
-        rows = app.evaluation.jobs.estimate(acting(app, options), options.kind, options.per_category)
-        return show_estimate(terminal, rows)
-    if options.kind == "known-items":
+    if form.estimate:
+        rows = app.evaluation.jobs.estimate(call.actor, form.kind, form.per_category)
+        return show_estimate(rows)
+    if form.kind == "known-items":
         by_rules = Counter[str]()
-        name = options.name or options.kind
-        queryset = context.generate(
-            acting(app, options), options.seed, options.per_category, name, terminal.progress, by_rules
-        )
+        name = form.name or form.kind
+        queryset = context.generate(call.actor, form.seed, form.per_category, name, call.progress, by_rules)
         refused, left_out = worded_by_rules(by_rules), context.left_out(queryset)
-    elif options.kind == "qa":
-        made = context.generate_qa(
-            acting(app, options), options.seed, options.per_category, options.name, terminal.progress
-        )
+    elif form.kind == "qa":
+        made = context.generate_qa(call.actor, form.seed, form.per_category, form.name, call.progress)
         queryset, refused, left_out = made.queryset, dict(made.refused), dict(made.left_out)
-    elif options.kind == "frontmatter":
-        queryset = app.evaluation.querysets.from_frontmatter(acting(app, options), options.name or options.kind)
+    elif form.kind == "frontmatter":
+        queryset = app.evaluation.querysets.from_frontmatter(call.actor, form.name or form.kind)
     else:
-        raise BadInput(f"There is no kind {options.kind!r}. Kinds: known-items, qa, frontmatter.")
+        raise BadInput(f"There is no kind {form.kind!r}. Kinds: known-items, qa, frontmatter.")
     categories: dict[str, int] = {}
     for question in queryset.questions:
         categories[question.category] = categories.get(question.category, 0) + 1
@@ -275,58 +285,55 @@ def eval_generate(settings: Settings, options: Namespace, terminal: Terminal) ->
     lines += [f"  {name or 'uncategorised':<20} {count}" for name, count in categories.items()]
     lines += [f"refused {count}: {why}" for why, count in refused.items()]
     lines += [f"left out {kind}: {why}." for kind, why in left_out.items()]
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)
 
 
-def eval_import(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("eval import", "a query set from BEIR, TREC, CSV or JSONL", "evaluation.querysets.read")
+def eval_import(call: CommandCall, form: EvalImportOptions) -> Shown:
     """Bad lines are named, the rest is imported."""
-    app = open_app(settings)
-    queryset, problems = app.evaluation.querysets.read(
-        acting(app, options), options.path, options.format, options.name, options.split
-    )
+    app = call.app
+    queryset, problems = app.evaluation.querysets.read(call.actor, form.path, form.format, form.name, form.split)
     left = f", {len(problems)} lines left out" if problems else ""
     lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments{left}."]
     lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in problems]
     value = {"queryset": queryset.name, "questions": len(queryset.questions), "judgments": len(queryset.judgments)}
-    terminal.show({**value, "problems": strict.plain(problems)}, lines)
-    return 0
+    return Shown({**value, "problems": strict.plain(problems)}, lines)
 
 
-def eval_export(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
+@command("eval export", "a query set or a run as files", "evaluation.querysets.listed")
+def eval_export(call: CommandCall, form: EvalExportOptions) -> Shown:
+    app = call.app
+    actor = call.actor
     known = {queryset.name for queryset in app.evaluation.querysets.listed(actor)}
-    if options.format in ("trec-run", "json") or (options.format == "csv" and options.name not in known):
-        run = app.evaluation.runs.show(actor, options.name)
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(RUN_FORMATS[options.format](run), encoding="utf-8")
-        files: tuple[Path, ...] = (options.out,)
+    if form.format in ("trec-run", "json") or (form.format == "csv" and form.name not in known):
+        run = app.evaluation.runs.show(actor, form.name)
+        form.out.parent.mkdir(parents=True, exist_ok=True)
+        form.out.write_text(RUN_FORMATS[form.format](run), encoding="utf-8")
+        files: tuple[Path, ...] = (form.out,)
     else:
-        files = app.evaluation.querysets.write(actor, options.name, options.out, options.format)
-    terminal.show({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
-    return 0
+        files = app.evaluation.querysets.write(actor, form.name, form.out, form.format)
+    return Shown({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
 
 
-def eval_judge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("eval judge", "let the language model judge what runs found; labelled as such", "evaluation.runs.show")
+def eval_judge(call: CommandCall, form: EvalJudgeOptions) -> Shown:
     """Grades by a language model, labelled as such, and its agreement with people."""
-    app = open_app(settings)
-    actor = acting(app, options)
-    runs = [app.evaluation.runs.show(actor, number) for number in options.runs]
+    app = call.app
+    actor = call.actor
+    runs = [app.evaluation.runs.show(actor, number) for number in form.runs]
     llm = app.models.registry.llm()
     index = app.search.searcher.index(runs[0].profile)
     asked = {ident: result.question for run in runs for ident, result in run.results.items()}
     added = app.playground.pools.added_chunks(actor, list(asked.values()), index)
-    pool = pooling.pool(runs, index, options.depth, added=added)
-    if options.estimate:
-        return show_estimate(terminal, app.evaluation.runs.estimate_judging(actor, options.queryset, pool))
-    judged, failed = app.evaluation.querysets.judge_by_model(actor, options.queryset, pool, llm, terminal.progress)
-    agreed = app.evaluation.querysets.agreement(actor, options.queryset)
+    pool = pooling.pool(runs, index, form.depth, added=added)
+    if form.estimate:
+        return show_estimate(app.evaluation.runs.estimate_judging(actor, form.queryset, pool))
+    judged, failed = app.evaluation.querysets.judge_by_model(actor, form.queryset, pool, llm, call.progress)
+    agreed = app.evaluation.querysets.agreement(actor, form.queryset)
     lines = [f"{llm.name} judged {judged} passages; {sum(failed.values())} could not be judged."]
     caveat = app.models.fitness.caveat(llm.name, llm.server, "judge")
     lines += [f"{count} times: {why}" for why, count in failed.items()] + ([caveat] if caveat else [])
     lines += [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in agreed if pair.kappa is not None]
     row = {"judged": judged, "failed": sum(failed.values()), "why": dict(failed), "agreement": strict.plain(agreed)}
     row["caveat"] = caveat
-    terminal.show(row, lines)
-    return 0
+    return Shown(row, lines)

@@ -2,64 +2,70 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from dataclasses import replace
-from typing import Any
+from typing import Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
-from core.settings import Settings
+from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 
 
-def register(add: Any) -> None:
-    questions = add.group_of("questions")
-    listing = questions("list", questions_list, "the questions asked most")
-    listing.add_argument("--limit", type=int, default=100, metavar="N")
-    forget = questions("forget", questions_forget, "remove a question from what is kept, or all of them")
-    forget.add_argument("question", nargs="?", default="", metavar="QUESTION", help="default: all")
-    decide = questions("settings", questions_settings, "what becomes of questions")
-    decide.add_argument("--keep", choices=("on", "off"), default="", help="off removes what was kept")
-    decide.add_argument("--days", type=int, default=0, metavar="N", help="older ones are removed")
-    decide.add_argument("--first", type=int, default=0, metavar="N", help="documents among which an answer must stand")
-    decide.add_argument("--doubted", type=int, default=0, metavar="N", help="askings without anything good: a gap")
-    decide.add_argument("--often", type=int, default=0, metavar="N", help="askings without anything opened: a gap")
-    mine = questions("mine", questions_mine, "whether your own questions are kept")
-    mine.add_argument("keep", choices=("on", "off"), nargs="?", default=None)
+@form
+class QuestionsListOptions:
+    limit: Annotated[int, Option(None, metavar="N")] = 100
 
 
-def questions_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    asked = app.search.queries.listed(acting(app, options), max(1, options.limit))
+@form
+class QuestionsForgetOptions:
+    question: Annotated[str, Argument("QUESTION", "default: all", nargs=MAYBE)] = ""
+
+
+@form
+class QuestionsSettingsOptions:
+    keep: Annotated[str, Option("off removes what was kept", choices=("on", "off"))] = ""
+    days: Annotated[int, Option("older ones are removed", metavar="N")] = 0
+    first: Annotated[int, Option("documents among which an answer must stand", metavar="N")] = 0
+    doubted: Annotated[int, Option("askings without anything good: a gap", metavar="N")] = 0
+    often: Annotated[int, Option("askings without anything opened: a gap", metavar="N")] = 0
+
+
+@form
+class QuestionsMineOptions:
+    keep: Annotated[str | None, Argument(nargs=MAYBE, choices=("on", "off"))] = None
+
+
+@command("questions list", "the questions asked most", "search.queries.listed")
+def questions_list(call: CommandCall, form: QuestionsListOptions) -> Shown:
+    app = call.app
+    asked = app.search.queries.listed(call.actor, max(1, form.limit))
     rows = [(one.question, one.times, one.found, one.opened, one.last) for one in asked]
-    terminal.show([strict.plain(one) for one in asked], table(rows, ("question", "times", "found", "opened", "last")))
-    return 0
+    return Shown([strict.plain(one) for one in asked], table(rows, ("question", "times", "found", "opened", "last")))
 
 
-def questions_forget(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    gone = app.search.queries.forget(acting(app, options), options.question)
-    terminal.show({"forgotten": gone}, [f"{gone} removed."])
-    return 0
+@command("questions forget", "remove a question from what is kept, or all of them", "search.queries.forget")
+def questions_forget(call: CommandCall, form: QuestionsForgetOptions) -> Shown:
+    app = call.app
+    gone = app.search.queries.forget(call.actor, form.question)
+    return Shown({"forgotten": gone}, [f"{gone} removed."])
 
 
-def questions_settings(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("questions settings", "what becomes of questions", "search.queries.decide")
+def questions_settings(call: CommandCall, form: QuestionsSettingsOptions) -> Shown:
+    app = call.app
     now = app.platform.settings.questions()
-    numbers = {name: value for name in ("days", "first", "doubted", "often") if (value := getattr(options, name))}
-    wanted = replace(now, keep=options.keep != "off" if options.keep else now.keep, **numbers)
-    if options.keep or numbers:
-        app.search.queries.decide(acting(app, options), wanted)
+    numbers = {name: value for name in ("days", "first", "doubted", "often") if (value := getattr(form, name))}
+    wanted = replace(now, keep=form.keep != "off" if form.keep else now.keep, **numbers)
+    if form.keep or numbers:
+        app.search.queries.decide(call.actor, wanted)
     said = f"Questions are kept for {wanted.days} days, without names." if wanted.keep else "Questions are not kept."
-    terminal.show(strict.plain(wanted), [said, f"An answer must stand among the first {wanted.first} documents."])
-    return 0
+    return Shown(strict.plain(wanted), [said, f"An answer must stand among the first {wanted.first} documents."])
 
 
-def questions_mine(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    if options.keep:
-        app.search.queries.consent(actor, options.keep == "on")
+@command("questions mine", "whether your own questions are kept", "search.queries.consents")
+def questions_mine(call: CommandCall, form: QuestionsMineOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    if form.keep:
+        app.search.queries.consent(actor, form.keep == "on")
     kept = app.search.queries.consents(actor)
-    terminal.show({"kept": kept}, ["Yours are kept, without your name." if kept else "Yours are not kept."])
-    return 0
+    return Shown({"kept": kept}, ["Yours are kept, without your name." if kept else "Yours are not kept."])

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
-from core.entrypoints import change_texts
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
-from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -27,130 +24,131 @@ if TYPE_CHECKING:
 _PAUSE = 0.1  # seconds between two looks at a job
 
 
-def register(add: Any) -> None:
-    change = add.group_of("change")
-    _editing(change)
-    _moving(change)
-    _talking(change)
-    change_texts.register(change)
-    _merging(change)
-    listing = change("list", changes_list, "changes, the one last touched first")
-    listing.add_argument(
-        "--state", default="", help="open, draft, in review, changes requested, approved, merged, closed"
-    )
-    listing.add_argument(
-        "--mine", action="store_true", help="only those of which the acting account is an author or co-author"
-    )
-    listing.add_argument("--waiting", action="store_true", help="only those that wait for the acting account")
-    listing.add_argument("--asked", action="store_true", help="only those that the acting account was asked to review")
-    listing.add_argument("--text", default="", help="only those with these words")
+FileInput = Annotated[tuple[str, ...], Option("a Markdown file (- for standard input)")]
+PathInput = Annotated[tuple[str, ...], Option("where it belongs; one per --file")]
+DeleteInput = Annotated[tuple[str, ...], Option("a document to delete", metavar="PATH")]
+ReviewerInput = Annotated[tuple[str, ...], Option("whom to ask, by id, address or name", metavar="WHO")]
+CoAuthorInput = Annotated[tuple[str, ...], Option("whom, by id, address or name", metavar="WHO")]
+MessageInput = Annotated[str, Option("what to say", flags=("--message", "--body"))]
 
 
-def _editing(add: Any) -> None:
-    first = add("new", new, "start a change")
-    first.add_argument("--title", required=True, help="what it does")
-    more = _numbered(add, "edit", edit, "add an edit; earlier approvals are void")
-    more.add_argument("--title", default="", help="another title")
-    for command in (first, more):
-        command.add_argument("--file", action="append", default=[], help="a Markdown file (- for standard input)")
-        command.add_argument("--path", action="append", default=[], help="where it belongs; one per --file")
-        command.add_argument("--delete", action="append", default=[], metavar="PATH", help="a document to delete")
-        command.add_argument("--message", default="", help="why")
+@form
+class NewOptions:
+    title: Annotated[str, Option("what it does")]
+    file: FileInput = ()
+    path: PathInput = ()
+    delete: DeleteInput = ()
+    message: Annotated[str, Option("why")] = ""
 
 
-def _moving(add: Any) -> None:
-    for name, run, about in (
-        ("withdraw", withdraw, "take a change back to draft"),
-        ("reopen", reopen, "take a closed change up again"),
-        ("revert", revert, "propose to undo a merged change"),
-        ("show", show, "one change with its discussion"),
-        ("take-back", take_back, "withdraw your approval or your request for changes"),
-    ):
-        _numbered(add, name, run, about)
-    for name, run, about in (
-        ("submit", submit, "ask for review"),
-        ("ask", ask, "ask more people to review it, or the same ones again"),
-        ("unask", unask, "take back a request that nobody has answered"),
-    ):
-        _numbered(add, name, run, about).add_argument(
-            "--reviewer", action="append", default=[], metavar="WHO", help="whom to ask, by id, address or name"
-        )
-    for name, run, about in (
-        ("invite", invite, "let others work on it as its author does; admins take a change over so"),
-        ("uninvite", uninvite, "remove co-authors, or yourself"),
-    ):
-        _numbered(add, name, run, about).add_argument(
-            "--co-author", action="append", default=[], metavar="WHO", help="whom, by id, address or name"
-        )
+@form
+class EditOptions:
+    change: Annotated[int, Argument("ID")]
+    title: Annotated[str, Option("another title")] = ""
+    file: FileInput = ()
+    path: PathInput = ()
+    delete: DeleteInput = ()
+    message: Annotated[str, Option("why")] = ""
 
 
-def _talking(add: Any) -> None:
-    for name, run, about in (
-        ("approve", approve, "say that its text may become part of the knowledge base"),
-        ("request-changes", request_changes, "say what must be better first"),
-        ("close", close, "give it up"),
-    ):
-        _said(_numbered(add, name, run, about))
-    say = _said(_numbered(add, "comment", comment, "say something about it"))
-    say.add_argument("--path", action="append", default=[], help="the document that the comment is about")
-    say.add_argument("--line", type=int, default=0, help="the line of it")
-    say.add_argument("--last", type=int, default=0, help="the last line, for several")
-    say.add_argument("--head", default="", help="the head that was read; refused if the change was edited since")
-    say.add_argument("--reply", type=int, default=0, metavar="N", help="answer this comment")
-    for name, run, about in (
-        ("resolve", resolve, "close a conversation"),
-        ("apply", apply, "take a suggestion over"),
-        ("edit-comment", edit_comment, "put other words into a comment of yours"),
-        ("delete-comment", delete_comment, "delete a comment of yours, or any (admins)"),
-    ):
-        command = _numbered(add, name, run, about)
-        command.add_argument("comment", type=int, metavar="COMMENT")
-        if name == "resolve":
-            command.add_argument("--reopen", action="store_true", help="open it again")
-        if name == "edit-comment":
-            _said(command)
-    lifting = _said(_numbered(add, "lift", lift, "lift requests for changes, with the reason as message (admins)"))
-    lifting.add_argument("--reviewer", default="", metavar="ACCOUNT", help="only the request of this account")
+@form
+class WithdrawOptions:
+    change: Annotated[int, Argument("ID")]
 
 
-def _merging(add: Any) -> None:
-    decide = _numbered(add, "solve", solve, "decide about conflicts")
-    decide.add_argument(
-        "--choice",
-        action="append",
-        default=[],
-        help="mine, theirs, both, =TEXT or delete; one per conflict, in their order",
-    )
-    for name, about in (("head", "the newest commit of the change"), ("main", "the commit of the main line")):
-        decide.add_argument(f"--{name}", default="", metavar="COMMIT", help=f"{about} whose conflicts you saw")
-    _numbered(add, "impact", impact, "what it does to search, before and after")
-    end = _numbered(add, "merge", merge, "make it part of the knowledge base")
-    end.add_argument("--bypass", default="", metavar="REASON", help="without the approvals it lacks (admins)")
-    end.add_argument("--no-wait", action="store_true", help="do not wait until it can be found")
+@form
+class SubmitOptions:
+    change: Annotated[int, Argument("ID")]
+    reviewer: ReviewerInput = ()
 
 
-def _numbered(add: Any, name: str, run: Any, about: str) -> ArgumentParser:
-    command: ArgumentParser = add(name, run, about)
-    command.add_argument("change", type=int, metavar="ID")
-    return command
+@form
+class InviteOptions:
+    change: Annotated[int, Argument("ID")]
+    co_author: CoAuthorInput = ()
 
 
-def _said(command: ArgumentParser) -> ArgumentParser:
-    command.add_argument("--message", "--body", default="", help="what to say")
-    return command
+@form
+class ApproveOptions:
+    change: Annotated[int, Argument("ID")]
+    message: MessageInput = ""
 
 
-def _files(options: Namespace) -> dict[str, bytes | None]:
+@form
+class CommentOptions:
+    change: Annotated[int, Argument("ID")]
+    message: MessageInput = ""
+    path: Annotated[tuple[str, ...], Option("the document that the comment is about")] = ()
+    line: Annotated[int, Option("the line of it")] = 0
+    last: Annotated[int, Option("the last line, for several")] = 0
+    head: Annotated[str, Option("the head that was read; refused if the change was edited since")] = ""
+    reply: Annotated[int, Option("answer this comment", metavar="N")] = 0
+
+
+@form
+class ResolveOptions:
+    change: Annotated[int, Argument("ID")]
+    comment: Annotated[int, Argument("COMMENT")]
+    reopen: Annotated[bool, Option("open it again")] = False
+
+
+@form
+class ApplyOptions:
+    change: Annotated[int, Argument("ID")]
+    comment: Annotated[int, Argument("COMMENT")]
+
+
+@form
+class EditCommentOptions:
+    change: Annotated[int, Argument("ID")]
+    comment: Annotated[int, Argument("COMMENT")]
+    message: MessageInput = ""
+
+
+@form
+class LiftOptions:
+    change: Annotated[int, Argument("ID")]
+    message: MessageInput = ""
+    reviewer: Annotated[str, Option("only the request of this account", metavar="ACCOUNT")] = ""
+
+
+@form
+class SolveOptions:
+    change: Annotated[int, Argument("ID")]
+    choice: Annotated[
+        tuple[str, ...], Option("mine, theirs, both, =TEXT or delete; one per conflict, in their order")
+    ] = ()
+    head: Annotated[str, Option("the newest commit of the change whose conflicts you saw", metavar="COMMIT")] = ""
+    main: Annotated[str, Option("the commit of the main line whose conflicts you saw", metavar="COMMIT")] = ""
+
+
+@form
+class MergeOptions:
+    change: Annotated[int, Argument("ID")]
+    bypass: Annotated[str, Option("without the approvals it lacks (admins)", metavar="REASON")] = ""
+    no_wait: Annotated[bool, Option("do not wait until it can be found")] = False
+
+
+@form
+class ChangesListOptions:
+    state: Annotated[str, Option("open, draft, in review, changes requested, approved, merged, closed")] = ""
+    mine: Annotated[bool, Option("only those of which the acting account is an author or co-author")] = False
+    waiting: Annotated[bool, Option("only those that wait for the acting account")] = False
+    asked: Annotated[bool, Option("only those that the acting account was asked to review")] = False
+    text: Annotated[str, Option("only those with these words")] = ""
+
+
+def _files(form: NewOptions | EditOptions) -> dict[str, bytes | None]:
     """Documents named by --file and --path, in pairs, and those to delete."""
-    if len(options.file) != len(options.path):
+    if len(form.file) != len(form.path):
         raise BadInput("Give one --path for each --file: where the document belongs in the knowledge base.")
     files: dict[str, bytes | None] = {}
-    for file, path in zip(options.file, options.path, strict=True):
+    for file, path in zip(form.file, form.path, strict=True):
         try:
             files[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
         except OSError as error:
             raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
-    return files | dict.fromkeys(options.delete, None)
+    return files | dict.fromkeys(form.delete, None)
 
 
 def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
@@ -162,7 +160,7 @@ def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
     return {**strict.plain(change), "comments": talk}
 
 
-def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> int:
+def _show(call: CommandCall, change: Change) -> Shown:
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
     lines += [f"  co-author {co_author.name}, invited by {co_author.inviter}" for co_author in change.co_authors]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
@@ -175,78 +173,85 @@ def _show(app: App, options: Namespace, change: Change, terminal: Terminal) -> i
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
-    terminal.show(as_json(app, acting(app, options), change), lines)
-    return 0
+    return Shown(as_json(call.app, call.actor, change), lines)
 
 
-def new(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    change = app.reviews.changes.propose(acting(app, options), options.title, _files(options), options.message)
-    return _show(app, options, change, terminal)
+@command("change new", "start a change", "reviews.changes.propose")
+def new(call: CommandCall, form: NewOptions) -> Shown:
+    app = call.app
+    change = app.reviews.changes.propose(call.actor, form.title, _files(form), form.message)
+    return _show(call, change)
 
 
-def edit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor, files = acting(app, options), _files(options)
-    change = app.reviews.changes.show(actor, options.change)
-    if options.title:
-        change = app.reviews.changes.describe(actor, change.id, options.title, options.message or change.description)
-    if files or not options.title:
-        change = app.reviews.changes.edit(actor, change.id, files, options.message)
-    return _show(app, options, change, terminal)
+@command("change edit", "add an edit; earlier approvals are void", "reviews.changes.show")
+def edit(call: CommandCall, form: EditOptions) -> Shown:
+    app = call.app
+    actor, files = call.actor, _files(form)
+    change = app.reviews.changes.show(actor, form.change)
+    if form.title:
+        change = app.reviews.changes.describe(actor, change.id, form.title, form.message or change.description)
+    if files or not form.title:
+        change = app.reviews.changes.edit(actor, change.id, files, form.message)
+    return _show(call, change)
 
 
-def submit(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    change = app.reviews.changes.submit(acting(app, options), options.change, options.reviewer)
-    return _show(app, options, change, terminal)
+@command("change submit", "ask for review", "reviews.changes.submit")
+def submit(call: CommandCall, form: SubmitOptions) -> Shown:
+    app = call.app
+    change = app.reviews.changes.submit(call.actor, form.change, form.reviewer)
+    return _show(call, change)
 
 
-def ask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(
-        app, options, app.reviews.changes.ask(acting(app, options), options.change, options.reviewer), terminal
-    )
+@command("change ask", "ask more people to review it, or the same ones again", "reviews.changes.ask")
+def ask(call: CommandCall, form: SubmitOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.changes.ask(call.actor, form.change, form.reviewer))
 
 
-def unask(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    change = app.reviews.changes.unask(acting(app, options), options.change, options.reviewer)
-    return _show(app, options, change, terminal)
+@command("change unask", "take back a request that nobody has answered", "reviews.changes.unask")
+def unask(call: CommandCall, form: SubmitOptions) -> Shown:
+    app = call.app
+    change = app.reviews.changes.unask(call.actor, form.change, form.reviewer)
+    return _show(call, change)
 
 
-def invite(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    change = app.reviews.changes.invite(acting(app, options), options.change, options.co_author)
-    return _show(app, options, change, terminal)
+@command(
+    "change invite", "let others work on it as its author does; admins take a change over so", "reviews.changes.invite"
+)
+def invite(call: CommandCall, form: InviteOptions) -> Shown:
+    app = call.app
+    change = app.reviews.changes.invite(call.actor, form.change, form.co_author)
+    return _show(call, change)
 
 
-def uninvite(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    change = app.reviews.changes.uninvite(acting(app, options), options.change, options.co_author)
-    return _show(app, options, change, terminal)
+@command("change uninvite", "remove co-authors, or yourself", "reviews.changes.uninvite")
+def uninvite(call: CommandCall, form: InviteOptions) -> Shown:
+    app = call.app
+    change = app.reviews.changes.uninvite(call.actor, form.change, form.co_author)
+    return _show(call, change)
 
 
-def withdraw(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(app, options, app.reviews.changes.withdraw(acting(app, options), options.change), terminal)
+@command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
+def withdraw(call: CommandCall, form: WithdrawOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.changes.withdraw(call.actor, form.change))
 
 
-def comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    path = options.path[0] if options.path else ""
+@command("change comment", "say something about it", "reviews.discussion.comment")
+def comment(call: CommandCall, form: CommentOptions) -> Shown:
+    app = call.app
+    path = form.path[0] if form.path else ""
     remark = app.reviews.discussion.comment(
-        acting(app, options),
-        options.change,
-        options.message,
+        call.actor,
+        form.change,
+        form.message,
         path=path,
-        line=options.line,
-        last=options.last,
-        thread=options.reply,
-        head=options.head,
+        line=form.line,
+        last=form.last,
+        thread=form.reply,
+        head=form.head,
     )
-    terminal.show(comment_json(remark, options.change), [f"Comment {remark.id} on change {options.change}."])
-    return 0
+    return Shown(comment_json(remark, form.change), [f"Comment {remark.id} on change {form.change}."])
 
 
 def comment_json(remark: Comment, change: int) -> dict[str, Any]:
@@ -254,134 +259,137 @@ def comment_json(remark: Comment, change: int) -> dict[str, Any]:
     return {**strict.plain(remark), "suggestion": remark.suggestion, "change": change}
 
 
-def resolve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    app.reviews.discussion.resolve(acting(app, options), options.change, options.comment, done=not options.reopen)
-    return _show(app, options, app.reviews.changes.show(acting(app, options), options.change), terminal)
+@command("change resolve", "close a conversation", "reviews.discussion.resolve")
+def resolve(call: CommandCall, form: ResolveOptions) -> Shown:
+    app = call.app
+    app.reviews.discussion.resolve(call.actor, form.change, form.comment, done=not form.reopen)
+    return _show(call, app.reviews.changes.show(call.actor, form.change))
 
 
-def apply(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(
-        app, options, app.reviews.discussion.apply(acting(app, options), options.change, options.comment), terminal
-    )
+@command("change apply", "take a suggestion over", "reviews.discussion.apply")
+def apply(call: CommandCall, form: ApplyOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.discussion.apply(call.actor, form.change, form.comment))
 
 
-def approve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(
-        app, options, app.reviews.discussion.approve(acting(app, options), options.change, options.message), terminal
-    )
+@command("change approve", "say that its text may become part of the knowledge base", "reviews.discussion.approve")
+def approve(call: CommandCall, form: ApproveOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.discussion.approve(call.actor, form.change, form.message))
 
 
-def request_changes(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(
-        app,
-        options,
-        app.reviews.discussion.request_changes(acting(app, options), options.change, options.message),
-        terminal,
-    )
+@command("change request-changes", "say what must be better first", "reviews.discussion.request_changes")
+def request_changes(call: CommandCall, form: ApproveOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.discussion.request_changes(call.actor, form.change, form.message))
 
 
-def take_back(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(app, options, app.reviews.discussion.take_back(acting(app, options), options.change), terminal)
+@command("change take-back", "withdraw your approval or your request for changes", "reviews.discussion.take_back")
+def take_back(call: CommandCall, form: WithdrawOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.discussion.take_back(call.actor, form.change))
 
 
-def lift(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    lifted = app.reviews.discussion.lift(acting(app, options), options.change, options.message, options.reviewer)
-    return _show(app, options, lifted, terminal)
+@command("change lift", "lift requests for changes, with the reason as message (admins)", "reviews.discussion.lift")
+def lift(call: CommandCall, form: LiftOptions) -> Shown:
+    app = call.app
+    lifted = app.reviews.discussion.lift(call.actor, form.change, form.message, form.reviewer)
+    return _show(call, lifted)
 
 
-def edit_comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    app.reviews.discussion.edit_comment(actor, options.change, options.comment, options.message)
-    return _show(app, options, app.reviews.changes.show(actor, options.change), terminal)
+@command("change edit-comment", "put other words into a comment of yours", "reviews.discussion.edit_comment")
+def edit_comment(call: CommandCall, form: EditCommentOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    app.reviews.discussion.edit_comment(actor, form.change, form.comment, form.message)
+    return _show(call, app.reviews.changes.show(actor, form.change))
 
 
-def delete_comment(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    app.reviews.discussion.delete_comment(actor, options.change, options.comment)
-    return _show(app, options, app.reviews.changes.show(actor, options.change), terminal)
+@command("change delete-comment", "delete a comment of yours, or any (admins)", "reviews.discussion.delete_comment")
+def delete_comment(call: CommandCall, form: ApplyOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    app.reviews.discussion.delete_comment(actor, form.change, form.comment)
+    return _show(call, app.reviews.changes.show(actor, form.change))
 
 
-def merge(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("change merge", "make it part of the knowledge base", "reviews.merger.merge")
+def merge(call: CommandCall, form: MergeOptions) -> Shown:
     """Merge, and wait until the change can be found."""
-    app = open_app(settings)
-    change = app.reviews.merger.merge(acting(app, options), options.change, bypass=options.bypass)
-    if not options.no_wait:
-        _wait(app, acting(app, options), terminal)
-    return _show(app, options, change, terminal)
+    app = call.app
+    change = app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass)
+    if not form.no_wait:
+        _wait(call)
+    return _show(call, change)
 
 
-def impact(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
+def impact(call: CommandCall, form: WithdrawOptions) -> Shown:
     """Show the impact of a change; measure it first if that was not done on this text."""
-    app = open_app(settings)
-    measured = app.reviews.impacts.measure(acting(app, options), options.change, terminal.progress)
+    app = call.app
+    measured = app.reviews.impacts.measure(call.actor, form.change, call.progress)
     lines = [measured.sentence, *measured.notes]
     lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
     if measured.rows:
         lines += ["", *table(measured.rows, ("question", "of", "before", "after", "outcome"))]
-    terminal.show(impact_json(measured), lines)
-    return 0
+    return Shown(impact_json(measured), lines)
 
 
-def _wait(app: App, actor: Actor, terminal: Terminal) -> None:
+def _wait(call: CommandCall) -> None:
     """Wait until no index build is left to do."""
+    app = call.app
     job = app.platform.workspace.catch_up()
-    while job and (job := app.platform.jobs.show(actor, job.id)).open:
-        terminal.progress(job.done, job.total, job.message or "Indexing")
+    while job and (job := app.platform.jobs.show(call.actor, job.id)).open:
+        call.progress(job.done, job.total, job.message or "Indexing")
         time.sleep(_PAUSE)
         app.platform.jobs.tend()
 
 
-def close(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(
-        app, options, app.reviews.changes.close(acting(app, options), options.change, options.message), terminal
-    )
+@command("change close", "give it up", "reviews.changes.close")
+def close(call: CommandCall, form: ApproveOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.changes.close(call.actor, form.change, form.message))
 
 
-def reopen(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(app, options, app.reviews.changes.reopen(acting(app, options), options.change), terminal)
+@command("change reopen", "take a closed change up again", "reviews.changes.reopen")
+def reopen(call: CommandCall, form: WithdrawOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.changes.reopen(call.actor, form.change))
 
 
-def revert(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(app, options, app.reviews.merger.revert(acting(app, options), options.change), terminal)
+@command("change revert", "propose to undo a merged change", "reviews.merger.revert")
+def revert(call: CommandCall, form: WithdrawOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.merger.revert(call.actor, form.change))
 
 
-def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _show(app, options, app.reviews.changes.show(acting(app, options), options.change), terminal)
+@command("change show", "one change with its discussion", "reviews.changes.show")
+def show(call: CommandCall, form: WithdrawOptions) -> Shown:
+    app = call.app
+    return _show(call, app.reviews.changes.show(call.actor, form.change))
 
 
-def changes_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    listed = chosen(app, actor, options)
+@command("change list", "changes, the one last touched first", "reviews.looks.news")
+def changes_list(call: CommandCall, form: ChangesListOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    listed = chosen(app, actor, form)
     news = app.reviews.looks.news(actor, listed)
     rows = [
         (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
         for change in listed
     ]
-    terminal.show(list_json(listed, news), table(rows, ("id", "state", "author", "docs", "news", "title")))
-    return 0
+    return Shown(list_json(listed, news), table(rows, ("id", "state", "author", "docs", "news", "title")))
 
 
-def chosen(app: App, actor: Actor, options: Namespace) -> tuple[Change, ...]:
+def chosen(app: App, actor: Actor, form: ChangesListOptions) -> tuple[Change, ...]:
     """Changes that were asked for, the one last touched first."""
-    if options.asked:
+    if form.asked:
         return app.reviews.changes.asked_of(actor)
-    if options.waiting:
+    if form.waiting:
         return app.reviews.changes.waiting_for(actor)
-    author = actor.id if options.mine else ""
-    return app.reviews.changes.listed(actor, state=options.state, author=author, text=options.text)
+    author = actor.id if form.mine else ""
+    return app.reviews.changes.listed(actor, state=form.state, author=author, text=form.text)
 
 
 def list_json(changes: Sequence[Change], news: Mapping[int, News]) -> list[dict[str, Any]]:
@@ -396,16 +404,17 @@ def _news(news: News | None) -> str:
     return f"{news.edits} edits, {news.comments} comments" if news.seen else "not seen"
 
 
-def solve(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("change solve", "decide about conflicts", "reviews.merger.collisions")
+def solve(call: CommandCall, form: SolveOptions) -> Shown:
     """One --choice per conflict, in the order of `change conflicts`."""
-    app = open_app(settings)
-    actor, left = acting(app, options), list(options.choice)
+    app = call.app
+    actor, left = call.actor, list(form.choice)
     choices: dict[str, tuple[str, ...]] = {}
-    collisions = app.reviews.merger.collisions(actor, options.change)
+    collisions = app.reviews.merger.collisions(actor, form.change)
     for collision in collisions:
         wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in collision.parts)
         choices[collision.path], left = tuple(left[:wanted]), left[wanted:]
-    head, main = (app.knowledge.repository.resolve(seen) if seen else "" for seen in (options.head, options.main))
+    head, main = (app.knowledge.repository.resolve(seen) if seen else "" for seen in (form.head, form.main))
     if collisions:
         head, main = head or collisions[0].head, main or collisions[0].main
-    return _show(app, options, app.reviews.merger.solve(actor, options.change, choices, head=head, main=main), terminal)
+    return _show(call, app.reviews.merger.solve(actor, form.change, choices, head=head, main=main))

@@ -3,68 +3,58 @@
 from __future__ import annotations
 
 import textwrap
-from argparse import Namespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.retrieval import config as configs
 from core.services.search import searcher
 from core.services.search.pending import sentence
-from core.settings import Settings
 from core.types import Filters, Hit, Result
 
 if TYPE_CHECKING:
     from core.bootstrap import App
 
 
-def register(add: Any) -> None:
-    command = add("search", search)
-    command.add_argument("query", metavar="QUERY")
-    command.add_argument("--profile", default="", help="which index (default: the one in production)")
-    command.add_argument(
-        "--config",
-        default="",
-        help=f"{configs.help_text()} (default: the one in production)",
-    )
-    command.add_argument("-k", type=int, default=0, help="how many hits")
-    command.add_argument("--explain", action="store_true", help="show what each leg gave and how long each stage took")
-    add_filters(command)
-    command.add_argument("--status", action="append", default=[], help="only this status; repeat for several")
-    command.add_argument(
-        "--history", action="store_true", help="also retired, superseded and not yet effective documents"
-    )
+@form
+class FilterOptions:
+    """Which documents, and of which day."""
+
+    type: Annotated[tuple[str, ...], Option("only this document type; repeat for several")] = ()
+    tag: Annotated[tuple[str, ...], Option("only this tag; repeat for several")] = ()
+    owner: Annotated[tuple[str, ...], Option("only this owner; repeat for several")] = ()
+    folder: Annotated[tuple[str, ...], Option("only this folder; repeat for several")] = ()
+    doc: Annotated[tuple[str, ...], Option("only this document id; repeat for several")] = ()
+    as_of: Annotated[str, Option("as it was at the end of a day (2026-03-31), or at a commit", metavar="DAY")] = ""
 
 
-def add_filters(command: Any) -> None:
-    """The options that say which documents, and of which day."""
-    for name, about in (
-        ("type", "document type"),
-        ("tag", "tag"),
-        ("owner", "owner"),
-        ("folder", "folder"),
-        ("doc", "document id"),
-    ):
-        command.add_argument(f"--{name}", action="append", default=[], help=f"only this {about}; repeat for several")
-    command.add_argument(
-        "--as-of", default="", metavar="DAY", help="as it was at the end of a day (2026-03-31), or at a commit"
-    )
+@form
+class SearchOptions(FilterOptions):
+    query: Annotated[str, Argument("QUERY")]
+    profile: Annotated[str, Option("which index (default: the one in production)")] = ""
+    config: Annotated[
+        str,
+        Option(f"{configs.help_text()} (default: the one in production)"),
+    ] = ""
+    k: Annotated[int, Option("how many hits", flags=("-k",))] = 0
+    explain: Annotated[bool, Option("show what each leg gave and how long each stage took")] = False
+    status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
+    history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
 
 
-def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    chosen = filters(options)
-    if options.k < 0 or options.k > 1000:
+@command("search", calls="search.searcher.search")
+def search(call: CommandCall, form: SearchOptions) -> Shown:
+    app = call.app
+    chosen = filters(form, form.status, history=form.history)
+    if form.k < 0 or form.k > 1000:
         raise BadInput("-k must be between 1 and 1000.")
-    result, suggestions = searched(
-        app, options.query, options.profile, options.config, chosen, options.k, options.as_of
-    )
+    result, suggestions = searched(app, form.query, form.profile, form.config, chosen, form.k, form.as_of)
     lines = [
         *_past(result),
         *([sentence(result.pending), ""] if result.pending else []),
         *_doubts(result),
-        *(line for hit in result.hits for line in _hit_lines(hit, options.explain)),
+        *(line for hit in result.hits for line in _hit_lines(hit, form.explain)),
     ]
     lines = lines or ["Nothing found. Try other words, or --history."]
     if suggestions:
@@ -72,16 +62,15 @@ def search(settings: Settings, options: Namespace, terminal: Terminal) -> int:
     if result.also:
         lines = [f"Also searched: {' | '.join(result.also)}", "", *lines]
     lines += [f"! {warning}" for warning in result.warnings]
-    if options.explain:
+    if form.explain:
         lines += table(
             [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
             ("stage", "ms", "hits", ""),
         )
-    terminal.show(searcher.as_json(result, suggestions), lines)
-    everyday = not options.config and not options.profile and not options.as_of
-    if everyday and chosen == Filters(history=options.history):
-        app.search.queries.keep(acting(app, options), options.query)  # others are experiments, or a second look
-    return 0
+    everyday = not form.config and not form.profile and not form.as_of
+    if everyday and chosen == Filters(history=form.history):
+        app.search.queries.keep(call.actor, form.query)  # others are experiments, or a second look
+    return Shown(searcher.as_json(result, suggestions), lines)
 
 
 def searched(
@@ -94,17 +83,9 @@ def searched(
     return result, searcher.suggestions(index, result)
 
 
-def filters(options: Namespace) -> Filters:
-    """What the options of `add_filters` ask for."""
-    return Filters(
-        types=tuple(options.type),
-        statuses=tuple(getattr(options, "status", ())),
-        tags=tuple(options.tag),
-        owners=tuple(options.owner),
-        folders=tuple(options.folder),
-        docs=tuple(options.doc),
-        history=getattr(options, "history", False),
-    )
+def filters(form: FilterOptions, statuses: tuple[str, ...] = (), *, history: bool = False) -> Filters:
+    """Which documents a form asks for."""
+    return Filters(form.type, statuses, form.tag, form.owner, form.folder, form.doc, history=history)
 
 
 def _past(result: Result) -> list[str]:

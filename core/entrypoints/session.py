@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import getpass
 import sys
-from argparse import Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,20 +54,15 @@ def exists(settings: Settings) -> bool:
     return bool(shared) or (settings.home / "kb.git").is_dir() or (settings.home / "app.db").exists()
 
 
-def introduce(settings: Settings, options: Namespace) -> None:
-    """Refuse an unknown or inactive --as, also for commands that anybody may use."""
-    introduced(settings, options)
-
-
-def introduced(settings: Settings, options: Namespace) -> Actor:
-    """Who acts in a command that needs no workspace; without one there are no accounts."""
-    if options.user and exists(settings):
-        return acting(open_app(settings), options)
+def introduced(settings: Settings, user: str) -> Actor:
+    """Who acts in a command that needs no workspace; without one there are no accounts. An unknown or inactive --as is refused."""
+    if user and exists(settings):
+        return acting(open_app(settings), user)
     return local_admin(getpass.getuser())
 
 
-def acting(app: App, options: Namespace) -> Actor:
+def acting(app: App, user: str) -> Actor:
     """The account named by --as; else an admin, since whoever runs commands here owns the files."""
-    if options.user:
-        return replace(app.people.accounts.actor(options.user), door=COMMAND_LINE)
+    if user:
+        return replace(app.people.accounts.actor(user), door=COMMAND_LINE)
     return local_admin(getpass.getuser())

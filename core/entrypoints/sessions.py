@@ -2,45 +2,45 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.errors import BadInput
-from core.settings import Settings
 
 
-def register(add: Any) -> None:
-    sessions = add.group_of("sessions")
-    listed = sessions("list", sessions_list, "who is signed in, on which device")
-    listed.add_argument("--account", default="", metavar="ACCOUNT", help="only of this account")
-    ended = sessions("end", sessions_end, "sign somebody out")
-    ended.add_argument("id", nargs="?", type=int, metavar="ID")
-    ended.add_argument("--account", default="", metavar="ACCOUNT", help="with --all: only of this account")
-    ended.add_argument("--all", action="store_true", help="every session")
+@form
+class SessionsListOptions:
+    account: Annotated[str, Option("only of this account", metavar="ACCOUNT")] = ""
 
 
-def sessions_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    found = app.people.sessions.all(acting(app, options), options.account)
+@form
+class SessionsEndOptions:
+    id: Annotated[int | None, Argument("ID", nargs=MAYBE)] = None
+    account: Annotated[str, Option("with --all: only of this account", metavar="ACCOUNT")] = ""
+    all: Annotated[bool, Option("every session")] = False
+
+
+@command("sessions list", "who is signed in, on which device", "people.sessions.all")
+def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
+    app = call.app
+    found = app.people.sessions.all(call.actor, form.account)
     rows = [(one.id, one.account, one.device, one.seen, one.created, one.issuer or "password") for one in found]
-    terminal.show(
+    return Shown(
         [strict.plain(one) for one in found],
         table(rows, ("id", "account", "device", "last seen", "since", "by")) if rows else ["Nobody is signed in."],
     )
-    return 0
 
 
-def sessions_end(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    if options.all == (options.id is not None):
+@command("sessions end", "sign somebody out", "people.sessions.end_all")
+def sessions_end(call: CommandCall, form: SessionsEndOptions) -> Shown:
+    app = call.app
+    if form.all == (form.id is not None):
         raise BadInput("Name one session by its ID, or give --all. List them with: python -m core sessions list")
-    if options.all:
-        count = app.people.sessions.end_all(acting(app, options), options.account)
+    if form.id is None:
+        count = app.people.sessions.end_all(call.actor, form.account)
     else:
-        app.people.sessions.end(acting(app, options), options.id)
+        app.people.sessions.end(call.actor, form.id)
         count = 1
-    terminal.show({"ended": count}, [f"Ended: {count}"])
-    return 0
+    return Shown({"ended": count}, [f"Ended: {count}"])

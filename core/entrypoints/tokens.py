@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
-from typing import Any
+from typing import Annotated
 
 from core import strict
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
-from core.settings import Settings
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 
 
-def register(add: Any) -> None:
-    tokens = add.group_of("token")
-    new = tokens("add", token_add, "make a token; it is shown once")
-    new.add_argument("name", metavar="NAME", help="what uses it")
-    new.add_argument("--account", default="", help="the service or agent it is for (default: the acting account)")
-    new.add_argument("--scope", default="read", help="read, propose or review")
-    new.add_argument("--days", type=int, default=90, help="how long it lasts, 365 at most")
-    listed = tokens("list", token_list, "one's own, or everybody's for admins of this machine")
-    listed.add_argument("--account", default="", help="only of this account")
-    tokens("revoke", token_revoke, "end a token at once").add_argument("id", type=int, metavar="ID")
+@form
+class TokenAddOptions:
+    name: Annotated[str, Argument("NAME", "what uses it")]
+    account: Annotated[str, Option("the service or agent it is for (default: the acting account)")] = ""
+    scope: Annotated[str, Option("read, propose or review")] = "read"
+    days: Annotated[int, Option("how long it lasts, 365 at most")] = 90
 
 
-def token_add(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    text, made = app.people.tokens.make(
-        acting(app, options), options.name, options.scope, options.days, options.account
-    )
+@form
+class TokenListOptions:
+    account: Annotated[str, Option("only of this account")] = ""
+
+
+@form
+class TokenRevokeOptions:
+    id: Annotated[int, Argument("ID")]
+
+
+@command("token add", "make a token; it is shown once", "people.tokens.make")
+def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
+    app = call.app
+    text, made = app.people.tokens.make(call.actor, form.name, form.scope, form.days, form.account)
     lines = [text, f"{made.name} of {made.account}: {made.scope}, until {made.expires[:10]}. It is not shown again."]
-    terminal.show({**strict.plain(made), "token": text}, lines)
-    return 0
+    return Shown({**strict.plain(made), "token": text}, lines)
 
 
-def token_list(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    tokens = app.people.tokens.listed(actor, options.account or (actor.id if options.user else ""))
+@command(
+    "token list",
+    "one's own, or everybody's for admins of this machine",
+    "people.tokens.listed",
+    needs="manage their own account",
+)
+def token_list(call: CommandCall, form: TokenListOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    tokens = app.people.tokens.listed(actor, form.account or (actor.id if call.user else ""))
     heads = ("id", "account", "name", "scope", "begins with", "expires", "last used", "")
     rows = [
         (
@@ -45,12 +53,11 @@ def token_list(settings: Settings, options: Namespace, terminal: Terminal) -> in
         )
         for token in tokens
     ]
-    terminal.show([strict.plain(token) for token in tokens], table(rows, heads) if rows else ["No access tokens."])
-    return 0
+    return Shown([strict.plain(token) for token in tokens], table(rows, heads) if rows else ["No access tokens."])
 
 
-def token_revoke(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    token = app.people.tokens.revoke(acting(app, options), options.id)
-    terminal.show(strict.plain(token), [f"{token.name} of {token.account} is revoked."])
-    return 0
+@command("token revoke", "end a token at once", "people.tokens.revoke")
+def token_revoke(call: CommandCall, form: TokenRevokeOptions) -> Shown:
+    app = call.app
+    token = app.people.tokens.revoke(call.actor, form.id)
+    return Shown(strict.plain(token), [f"{token.name} of {token.account} is revoked."])

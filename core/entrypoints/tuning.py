@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from core import strict
 from core.entrypoints.querysets import ESTIMATE, show_estimate
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.reports import charts, report
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
@@ -26,107 +25,140 @@ from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.embedders import tuned_embedder_json
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.sweeps import position
-from core.settings import Settings
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
 
 
-def register(add: Any) -> None:
-    add = add.group_of("tune")
-    alpha = add("alpha", tune_alpha, "a measure over alpha 0 to 1 with intervals, by category and question")
-    tau = add("tau", tune_tau, "the smallest tau that is safe: calibrated, verified on held-out questions")
-    train = add("train", tune_train, "learn alpha per question: ridge, xgboost, mlp or distribution")
-    for command in (alpha, tau, train):
-        command.add_argument("queryset", metavar="QUERYSET")
-        command.add_argument("--profile", default="", help="which index (default: the one in production)")
-        command.add_argument("--config", default="", help="the configuration to start from")
-        command.add_argument(
-            "--measure",
-            default="nDCG@10",
-            help="for example nDCG@10, Recall@5, MRR@10; T1EM, T1C, T1O or SpanMRR where answers are quoted",
-        )
-    for command in (alpha, tau):
-        command.add_argument("--out", type=Path, default=None, help="write an HTML report")
-    alpha.add_argument("--unit", default="document", help="what is ranked: document or passage")
-    alpha.add_argument(
-        "--whole", action="store_true", help="all questions, not only the half that things are chosen on"
-    )
-    tau.add_argument(
-        "--by", default=calibration.GAIN, help="what tau keeps: gain (most of what reranking gains) or precision (beta)"
-    )
-    tau.add_argument("--keep", type=float, default=calibration.KEEP, help="the share of the gain that tau must keep")
-    tau.add_argument("--beta", type=float, default=calibration.BETA, help="how precise skipped questions must be")
-    tau.add_argument("--least", type=int, default=calibration.LEAST, help="how many skipped questions are needed")
-    train.add_argument("--kind", default="ridge", help="ridge, xgboost, mlp or distribution")
-    train.add_argument(
-        "--folds", type=int, default=5, help="of cross-validation, whose spread is shown; 0 leaves it out"
-    )
-    train.add_argument("--target", default="lss", help="what the best alpha of a question is best at: lss or ranking")
-    train.add_argument("--name", default="", help="what to call the model")
-    ranker = add("ranker", tune_ranker, "learn an order from judged questions: boosted trees over readable features")
-    ranker.add_argument("querysets", nargs="+", metavar="QUERYSET")
-    ranker.add_argument("--config", default="", help="the search that it reranks (default: the one in production)")
-    ranker.add_argument("--name", default="", help="what to call the ranker")
-    embedder = add("embedder", tune_embedder, "fine-tune the embedder on judged questions; the result is a new profile")
-    embedder.add_argument("querysets", nargs="+", metavar="QUERYSET")
-    embedder.add_argument("--epochs", type=int, default=4, help="how often each question is learned from")
-    embedder.add_argument("--rate", type=float, default=2e-5, help="the learning rate")
-    embedder.add_argument("--batch", type=int, default=0, help="questions at once (default: what the device holds)")
-    embedder.add_argument("--seed", type=int, default=42, help="the same seed draws the same examples")
-    embedder.add_argument("--name", default="", help="what to call the embedder and its profile")
-    prompt = add("prompt", tune_prompt, "let a language model rewrite its reranking prompt where it failed")
-    prompt.add_argument("queryset", metavar="QUERYSET")
-    prompt.add_argument("--name", default="", help="what to call it (default: as the query set)")
-    prompt.add_argument("--start", default="one-shot", help="the prompt to start from")
-    prompt.add_argument("--config", default="", help="what brings the fifty that are reranked (default: dense)")
-    prompt.add_argument("--model", default="", help="which language model (default: the configured one)")
-    prompt.add_argument("--samples", type=int, default=prompts.SAMPLES, help="questions that are looked at")
-    prompt.add_argument("--rounds", type=int, default=prompts.ROUNDS, help="failures that are shown to the model")
-    prompt.add_argument("--estimate", action="store_true", help=ESTIMATE)
-    prompt.add_argument("--seed", type=int, default=42, help="the same seed takes the same questions")
-    add("prompts", tune_prompts, "prompts that were tuned here, every version")
-    sure = add("confidence", tune_confidence, "how well confidence tells what is answered here, and its threshold")
-    sure.add_argument("queryset", nargs="?", default="", metavar="QUERYSET")
-    sure.add_argument("--profile", default="", help="which index (default: the one in production)")
-    sure.add_argument("--alarms", type=float, default=ALARMS, help="the share of answerable questions it may doubt")
-    sure.add_argument("--choose", action="store_true", help="make the suggested threshold that of the team")
-    sure.add_argument("--threshold", type=float, default=None, help="choose this threshold instead; needs a reason")
-    sure.add_argument("--reason", default="", help="why, where the evidence is not enough")
-    promote = add("promote", tune_promote, "put a run's configuration into production, with its evidence")
-    promote.add_argument("run_id", nargs="?", default="", metavar="RUN")
-    promote.add_argument("--config", default="", help="a configuration without a run; needs a reason")
-    promote.add_argument("--profile", default="", help="a profile without a run; needs a reason")
-    promote.add_argument("--reason", default="", help="why, where the evidence is not enough")
-    promote.add_argument("--measure", default="nDCG@10", help="what the evidence is about")
-    back = add("rollback", tune_rollback, "search again as before the last promotion")
-    back.add_argument("--reason", default="", help="why")
-    offer = add("offer", tune_offer, "the recommended configuration, where production is another one")
-    offer.add_argument("--measure", action="store_true", help="run both on the team's own query sets")
-    offer.add_argument("--decline", default="", metavar="REASON", help="do not offer it again")
-    add("history", tune_history, "what was in production, newest first")
+ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
+ConfigInput = Annotated[str, Option("the configuration to start from")]
+MeasureInput = Annotated[
+    str, Option("for example nDCG@10, Recall@5, MRR@10; T1EM, T1C, T1O or SpanMRR where answers are quoted")
+]
+OutInput = Annotated[Path | None, Option("write an HTML report")]
+QuerysetsInput = Annotated[tuple[str, ...], Argument("QUERYSET", nargs=SOME)]
+ReasonInput = Annotated[str, Option("why, where the evidence is not enough")]
 
 
-def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    config = configs.parse(options.config or CONVEX)
-    if not options.config:  # what is measured is what would be served
+@form
+class TuneAlphaOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    profile: ProfileInput = ""
+    config: ConfigInput = ""
+    measure: MeasureInput = "nDCG@10"
+    out: OutInput = None
+    unit: Annotated[str, Option("what is ranked: document or passage")] = "document"
+    whole: Annotated[bool, Option("all questions, not only the half that things are chosen on")] = False
+
+
+@form
+class TuneTauOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    profile: ProfileInput = ""
+    config: ConfigInput = ""
+    measure: MeasureInput = "nDCG@10"
+    out: OutInput = None
+    by: Annotated[str, Option("what tau keeps: gain (most of what reranking gains) or precision (beta)")] = (
+        calibration.GAIN
+    )
+    keep: Annotated[float, Option("the share of the gain that tau must keep")] = calibration.KEEP
+    beta: Annotated[float, Option("how precise skipped questions must be")] = calibration.BETA
+    least: Annotated[int, Option("how many skipped questions are needed")] = calibration.LEAST
+
+
+@form
+class TuneTrainOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    profile: ProfileInput = ""
+    config: ConfigInput = ""
+    measure: MeasureInput = "nDCG@10"
+    kind: Annotated[str, Option("ridge, xgboost, mlp or distribution")] = "ridge"
+    folds: Annotated[int, Option("of cross-validation, whose spread is shown; 0 leaves it out")] = 5
+    target: Annotated[str, Option("what the best alpha of a question is best at: lss or ranking")] = "lss"
+    name: Annotated[str, Option("what to call the model")] = ""
+
+
+@form
+class TuneRankerOptions:
+    querysets: QuerysetsInput
+    config: Annotated[str, Option("the search that it reranks (default: the one in production)")] = ""
+    name: Annotated[str, Option("what to call the ranker")] = ""
+
+
+@form
+class TuneEmbedderOptions:
+    querysets: QuerysetsInput
+    epochs: Annotated[int, Option("how often each question is learned from")] = 4
+    rate: Annotated[float, Option("the learning rate")] = 2e-05
+    batch: Annotated[int, Option("questions at once (default: what the device holds)")] = 0
+    seed: Annotated[int, Option("the same seed draws the same examples")] = 42
+    name: Annotated[str, Option("what to call the embedder and its profile")] = ""
+
+
+@form
+class TunePromptOptions:
+    queryset: Annotated[str, Argument("QUERYSET")]
+    name: Annotated[str, Option("what to call it (default: as the query set)")] = ""
+    start: Annotated[str, Option("the prompt to start from")] = "one-shot"
+    config: Annotated[str, Option("what brings the fifty that are reranked (default: dense)")] = ""
+    model: Annotated[str, Option("which language model (default: the configured one)")] = ""
+    samples: Annotated[int, Option("questions that are looked at")] = prompts.SAMPLES
+    rounds: Annotated[int, Option("failures that are shown to the model")] = prompts.ROUNDS
+    estimate: Annotated[bool, Option(ESTIMATE)] = False
+    seed: Annotated[int, Option("the same seed takes the same questions")] = 42
+
+
+@form
+class TuneConfidenceOptions:
+    queryset: Annotated[str, Argument("QUERYSET", nargs=MAYBE)] = ""
+    profile: ProfileInput = ""
+    alarms: Annotated[float, Option("the share of answerable questions it may doubt")] = ALARMS
+    choose: Annotated[bool, Option("make the suggested threshold that of the team")] = False
+    threshold: Annotated[float | None, Option("choose this threshold instead; needs a reason")] = None
+    reason: ReasonInput = ""
+
+
+@form
+class TunePromoteOptions:
+    run_id: Annotated[str, Argument("RUN", nargs=MAYBE)] = ""
+    config: Annotated[str, Option("a configuration without a run; needs a reason")] = ""
+    profile: Annotated[str, Option("a profile without a run; needs a reason")] = ""
+    reason: ReasonInput = ""
+    measure: Annotated[str, Option("what the evidence is about")] = "nDCG@10"
+
+
+@form
+class TuneRollbackOptions:
+    reason: Annotated[str, Option("why")] = ""
+
+
+@form
+class TuneOfferOptions:
+    measure: Annotated[bool, Option("run both on the team's own query sets")] = False
+    decline: Annotated[str, Option("do not offer it again", metavar="REASON")] = ""
+
+
+@command("tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.curve")
+def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
+    app = call.app
+    config = configs.parse(form.config or CONVEX)
+    if not form.config:  # what is measured is what would be served
         now = app.platform.settings.production().config
         config = position(now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha)
     sweep = app.tuning.sweeps.curve(
-        acting(app, options),
-        options.queryset,
+        call.actor,
+        form.queryset,
         config,
-        options.profile,
-        options.measure,
-        options.unit,
-        terminal.progress,
-        options.whole,
+        form.profile,
+        form.measure,
+        form.unit,
+        call.progress,
+        form.whole,
     )
     best = sweep.overall.points[sweep.overall.alphas.index(sweep.overall.best)]
     value = {
-        "queryset": options.queryset,
-        "measure": options.measure,
+        "queryset": form.queryset,
+        "measure": form.measure,
         "questions": sweep.overall.questions,
         "best": {"alpha": sweep.overall.best, **strict.plain(best)},
         "curve": _points(sweep.overall),
@@ -143,15 +175,14 @@ def tune_alpha(settings: Settings, options: Namespace, terminal: Terminal) -> in
         for n in step
     ]  # fmt: skip
     lines = [
-        f"Best alpha {sweep.overall.best:.2f}: {options.measure} {best.mean:.4f} ({best.low:.4f} to {best.high:.4f}).",
+        f"Best alpha {sweep.overall.best:.2f}: {form.measure} {best.mean:.4f} ({best.low:.4f} to {best.high:.4f}).",
         *table(rows, ("alpha", "mean", "low", "high")),
         *(f"  {name}: best alpha {curve.best:.2f}" for name, curve in sweep.by_category.items()),
         *([f"! {sweep.note}"] if sweep.note else []),
     ]
-    if options.out:
-        lines.append(_write(options.out, _alpha_report(value, sweep, config)))
-    terminal.show(value, lines)
-    return 0
+    if form.out:
+        lines.append(_write(form.out, _alpha_report(value, sweep, config)))
+    return Shown(value, lines)
 
 
 def _points(curve: Any) -> list[dict[str, float]]:
@@ -188,20 +219,21 @@ def _write(path: Path, content: Report) -> str:
     return f"Report: {path}"
 
 
-def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    config = app.evaluation.runs.plan(config=options.config).config
+@command("tune tau", "the smallest tau that is safe: calibrated, verified on held-out questions", "tuning.sweeps.tau")
+def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
+    app = call.app
+    config = app.evaluation.runs.plan(config=form.config).config
     calibrated = app.tuning.sweeps.tau(
-        acting(app, options),
-        options.queryset,
-        options.profile,
+        call.actor,
+        form.queryset,
+        form.profile,
         config,
-        options.measure,
-        options.beta,
-        options.least,
-        terminal.progress,
-        options.by,
-        options.keep,
+        form.measure,
+        form.beta,
+        form.least,
+        call.progress,
+        form.by,
+        form.keep,
     )
     rows = [
         (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{gained:+.4f}", f"{point.share:.0%}", *_price(point))
@@ -212,17 +244,16 @@ def tune_tau(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "skipped",
         "precision",
         "lower bound",
-        options.measure,
+        form.measure,
         "uplift",
         "reranked",
         "s per 1,000",
         "$ per 1,000",
     )
     lines = [calibrated.sentence, f"Answered means {calibrated.event}.", *table(rows, heads)]
-    if options.out:
-        lines.append(_write(options.out, _tau_report(options, calibrated, rows, heads, config)))
-    terminal.show({"queryset": options.queryset, "measure": options.measure, **strict.plain(calibrated)}, lines)
-    return 0
+    if form.out:
+        lines.append(_write(form.out, _tau_report(form, calibrated, rows, heads, config)))
+    return Shown({"queryset": form.queryset, "measure": form.measure, **strict.plain(calibrated)}, lines)
 
 
 def _steps(points: Sequence[calibration.Point]) -> list[tuple[calibration.Point, float]]:
@@ -236,12 +267,12 @@ def _price(point: calibration.Point) -> tuple[str, str]:
     return f"{1000 * point.seconds:.0f}", f"{1000 * point.dollars:.2f}"
 
 
-def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
+def _tau_report(form: TuneTauOptions, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
     taus = [point.tau for point in calibration.curve]
     shares = {
         "precision of skipped questions": [point.precision for point in calibration.curve],
         "its lower bound": [point.lower for point in calibration.curve],
-        options.measure: [point.measure for point in calibration.curve],
+        form.measure: [point.measure for point in calibration.curve],
         "share reranked": [point.share for point in calibration.curve],
     }
     return Report(
@@ -249,7 +280,7 @@ def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, con
         "Calibrated tau",
         calibration.sentence,
         {
-            "query set": options.queryset,
+            "query set": form.queryset,
             "beta": str(calibration.beta),
             "least": str(calibration.least),
             "depth": _depth(config),
@@ -259,7 +290,7 @@ def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, con
             Chart("Over tau", charts.lines(taus, shares, "tau", "share or measure")),
             Chart(
                 "Uplift of each tau",
-                charts.lines(taus, {"uplift": [point.uplift for point in calibration.curve]}, "tau", options.measure),
+                charts.lines(taus, {"uplift": [point.uplift for point in calibration.curve]}, "tau", form.measure),
             ),
             ReportTable("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
             Text("What it means", ("Questions whose best fused score is at or above tau are not reranked.",)),
@@ -267,20 +298,21 @@ def _tau_report(options: Namespace, calibration: Any, rows: Any, heads: Any, con
     )
 
 
-def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    config = configs.parse(options.config) if options.config else None
+@command("tune train", "learn alpha per question: ridge, xgboost, mlp or distribution", "tuning.training.train")
+def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
+    app = call.app
+    config = configs.parse(form.config) if form.config else None
     training = app.tuning.training.train(
-        acting(app, options),
-        options.queryset,
-        options.kind,
-        name=options.name,
-        profile=options.profile,
+        call.actor,
+        form.queryset,
+        form.kind,
+        name=form.name,
+        profile=form.profile,
         config=config,
-        measure=options.measure,
-        target=options.target,
-        folds=options.folds,
-        progress=terminal.progress,
+        measure=form.measure,
+        target=form.target,
+        folds=form.folds,
+        progress=call.progress,
     )
     trained = training.trained
     value = {
@@ -315,18 +347,20 @@ def tune_train(settings: Settings, options: Namespace, terminal: Terminal) -> in
         training.advice,
         f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
     ]
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)
 
 
-def tune_ranker(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command(
+    "tune ranker", "learn an order from judged questions: boosted trees over readable features", "tuning.rankers.train"
+)
+def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
+    app = call.app
     trained = app.tuning.rankers.train(
-        acting(app, options),
-        options.querysets,
-        name=options.name,
-        config=configs.parse(options.config) if options.config else None,
-        progress=terminal.progress,
+        call.actor,
+        form.querysets,
+        name=form.name,
+        config=configs.parse(form.config) if form.config else None,
+        progress=call.progress,
     )
     rows = [
         (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
@@ -342,16 +376,16 @@ def tune_ranker(settings: Settings, options: Namespace, terminal: Terminal) -> i
         trained.advice,
         f"It is served by: {spell(trained.config)}",
     ]
-    terminal.show(trained_ranker_json(trained), lines)
-    return 0
+    return Shown(trained_ranker_json(trained), lines)
 
 
-def tune_embedder(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    how = FineTuning(epochs=options.epochs, rate=options.rate, batch=options.batch, seed=options.seed)
-    tuned = app.tuning.embedders.train(
-        acting(app, options), options.querysets, name=options.name, settings=how, progress=terminal.progress
-    )
+@command(
+    "tune embedder", "fine-tune the embedder on judged questions; the result is a new profile", "tuning.embedders.train"
+)
+def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
+    app = call.app
+    how = FineTuning(epochs=form.epochs, rate=form.rate, batch=form.batch, seed=form.seed)
+    tuned = app.tuning.embedders.train(call.actor, form.querysets, name=form.name, settings=how, progress=call.progress)
     value = tuned_embedder_json(tuned)
     rows = [
         (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])
@@ -364,60 +398,58 @@ def tune_embedder(settings: Settings, options: Namespace, terminal: Terminal) ->
         tuned.advice,
         f"Its profile is {tuned.profile.name}; nothing uses it until a run on it is promoted.",
     ]
-    terminal.show(value, lines)
-    return 0
+    return Shown(value, lines)
 
 
-def tune_prompt(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    asked = {name: getattr(options, name) for name in ("start", "config", "model", "samples", "rounds", "seed")}
-    if options.estimate:
-        return show_estimate(terminal, app.tuning.prompts.estimate(acting(app, options), options.queryset, **asked))
-    result = app.tuning.prompts.tune(
-        acting(app, options), options.queryset, name=options.name, progress=terminal.progress, **asked
-    )
+@command("tune prompt", "let a language model rewrite its reranking prompt where it failed", "tuning.prompts.tune")
+def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
+    app = call.app
+    asked = {name: getattr(form, name) for name in ("start", "config", "model", "samples", "rounds", "seed")}
+    if form.estimate:
+        return show_estimate(app.tuning.prompts.estimate(call.actor, form.queryset, **asked))
+    result = app.tuning.prompts.tune(call.actor, form.queryset, name=form.name, progress=call.progress, **asked)
     rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
     lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]
     if result.kept:
         lines += [result.kept.task, f'It is chosen by: {{"rerank_prompt": "{result.kept.title}"}}']
-    terminal.show({"sentence": result.sentence, **strict.plain(result)}, lines)
-    return 0
+    return Shown({"sentence": result.sentence, **strict.plain(result)}, lines)
 
 
-def tune_prompts(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    kept = app.tuning.prompts.listed(acting(app, options))
+@command("tune prompts", "prompts that were tuned here, every version", "tuning.prompts.listed")
+def tune_prompts(call: CommandCall) -> Shown:
+    app = call.app
+    kept = app.tuning.prompts.listed(call.actor)
     value = [{"title": prompt.title, **strict.plain(prompt)} for prompt in kept]
-    terminal.show(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
-    return 0
+    return Shown(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
 
 
 # ---------------------------------------------------------------- confidence
 
 
-def tune_confidence(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor = acting(app, options)
-    if options.choose or options.threshold is not None:
+@command(
+    "tune confidence", "how well confidence tells what is answered here, and its threshold", "tuning.confidence.current"
+)
+def tune_confidence(call: CommandCall, form: TuneConfidenceOptions) -> Shown:
+    app = call.app
+    actor = call.actor
+    if form.choose or form.threshold is not None:
         chosen = app.tuning.confidence.choose(
             actor,
-            options.queryset,
-            threshold=options.threshold,
-            alarms=options.alarms,
-            reason=options.reason,
-            progress=terminal.progress,
+            form.queryset,
+            threshold=form.threshold,
+            alarms=form.alarms,
+            reason=form.reason,
+            progress=call.progress,
         )
-        terminal.show(strict.plain(chosen), [f"A search says that nothing fits well below {chosen.threshold:.2f}."])
-        return 0
-    if not options.queryset:
+        return Shown(strict.plain(chosen), [f"A search says that nothing fits well below {chosen.threshold:.2f}."])
+    if not form.queryset:
         now = app.tuning.confidence.current(actor)
-        terminal.show(strict.plain(now), [f"A search says that nothing fits well below {now.threshold:.2f}."])
-        return 0
-    report = app.tuning.confidence.measure(actor, options.queryset, options.profile, options.alarms, terminal.progress)
-    return _show_confidence(report, terminal)
+        return Shown(strict.plain(now), [f"A search says that nothing fits well below {now.threshold:.2f}."])
+    report = app.tuning.confidence.measure(actor, form.queryset, form.profile, form.alarms, call.progress)
+    return _show_confidence(report)
 
 
-def _show_confidence(report: ConfidenceReport, terminal: Terminal) -> int:
+def _show_confidence(report: ConfidenceReport) -> Shown:
     rows = [
         (f"{point.threshold:.2f}", f"{point.false_alarms.mean:.3f}", f"{point.misses.mean:.3f}")
         for point in report.curve
@@ -429,55 +461,54 @@ def _show_confidence(report: ConfidenceReport, terminal: Terminal) -> int:
         f"Now {report.now.threshold:.2f}: {report.now.false_alarms.mean:.0%} false alarms, {report.now.misses.mean:.0%} misses.",
         report.sentence,
     ]
-    terminal.show({"sentence": report.sentence, "proven": report.proven, **strict.plain(report)}, lines)
-    return 0
+    return Shown({"sentence": report.sentence, "proven": report.proven, **strict.plain(report)}, lines)
 
 
 # ---------------------------------------------------------------- production
 
 
-def tune_offer(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor, recommendation = acting(app, options), app.tuning.recommendation
-    if options.decline:
-        recommendation.decline(actor, options.decline)
-        terminal.show({"offer": None, "declined": options.decline}, ["Declined; it is not offered again."])
-        return 0
-    compared = recommendation.measure(actor, terminal.progress) if options.measure else ()
+@command("tune offer", "the recommended configuration, where production is another one", "tuning.recommendation.offer")
+def tune_offer(call: CommandCall, form: TuneOfferOptions) -> Shown:
+    app = call.app
+    actor, recommendation = call.actor, app.tuning.recommendation
+    if form.decline:
+        recommendation.decline(actor, form.decline)
+        return Shown({"offer": None, "declined": form.decline}, ["Declined; it is not offered again."])
+    compared = recommendation.measure(actor, call.progress) if form.measure else ()
     offer = recommendation.offer(actor)
     if offer is None:
-        terminal.show(
+        return Shown(
             {"offer": None, "measured": []},
             ["Nothing is offered: production is what is recommended, or it was declined."],
         )
-        return 0
     rows = [{"queryset": each.after.queryset, "run": each.after.id, "verdict": each.overall.verdict, "sentence": each.overall.sentence, "basis": each.basis} for each in compared]  # fmt: skip
     run = f"Promote it with: python -m core tune promote {offer.run}"
     ask = "Measure it on your questions with: python -m core tune offer --measure"
     lines = [f"{offer.title}: {offer.about}", *(f"{row['queryset']}: {row['sentence']} {row['basis']}" for row in rows)]
-    terminal.show({"offer": strict.plain(offer), "measured": rows}, [*lines, run if offer.run else ask])
-    return 0
+    return Shown({"offer": strict.plain(offer), "measured": rows}, [*lines, run if offer.run else ask])
 
 
-def tune_promote(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
+@command("tune promote", "put a run's configuration into production, with its evidence", "tuning.production.promote")
+def tune_promote(call: CommandCall, form: TunePromoteOptions) -> Shown:
+    app = call.app
     promoted = app.tuning.production.promote(
-        acting(app, options),
-        options.run_id,
-        profile=options.profile,
-        config=options.config,
-        reason=options.reason,
-        measure=options.measure,
+        call.actor,
+        form.run_id,
+        profile=form.profile,
+        config=form.config,
+        reason=form.reason,
+        measure=form.measure,
     )
-    return _promoted(promoted, terminal)
+    return _promoted(promoted)
 
 
-def tune_rollback(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _promoted(app.tuning.production.rollback(acting(app, options), options.reason), terminal)
+@command("tune rollback", "search again as before the last promotion", "tuning.production.rollback")
+def tune_rollback(call: CommandCall, form: TuneRollbackOptions) -> Shown:
+    app = call.app
+    return _promoted(app.tuning.production.rollback(call.actor, form.reason))
 
 
-def _promoted(promoted: PromotionResult, terminal: Terminal) -> int:
+def _promoted(promoted: PromotionResult) -> Shown:
     now = promoted.production
     value = {
         "profile": now.profile.name,
@@ -485,13 +516,13 @@ def _promoted(promoted: PromotionResult, terminal: Terminal) -> int:
         "evidence": dict(promoted.evidence),
         "message": promoted.message,
     }
-    terminal.show(value, [f"In production: {label(now.config)} on {now.profile.name}.", promoted.message])
-    return 0
+    return Shown(value, [f"In production: {label(now.config)} on {now.profile.name}.", promoted.message])
 
 
-def tune_history(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    history = app.tuning.production.history(acting(app, options))
+@command("tune history", "what was in production, newest first", "tuning.production.history")
+def tune_history(call: CommandCall) -> Shown:
+    app = call.app
+    history = app.tuning.production.history(call.actor)
     value = [
         {
             "commit": entry.commit,
@@ -507,5 +538,4 @@ def tune_history(settings: Settings, options: Namespace, terminal: Terminal) -> 
         (entry.commit[:12], entry.when, entry.author, label(entry.production.config), entry.production.profile.name)
         for entry in history
     ]
-    terminal.show(value, table(rows, ("commit", "when", "who", "configuration", "profile")))
-    return 0
+    return Shown(value, table(rows, ("commit", "when", "who", "configuration", "profile")))

@@ -2,66 +2,74 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from core import strict
 from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload.edits import fill_all, look_at
 from core.curation.upload.uploads import MAX_UPLOAD, UploadItem
-from core.entrypoints.session import acting, build_app, open_app
-from core.entrypoints.terminal import Terminal
+from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.session import acting, build_app
 from core.entrypoints.workspace import import_folder, show_imported
 from core.errors import BadInput, NotFound
-from core.settings import Settings
+
+IntoInput = Annotated[str, Option("put everything below this folder")]
+FilesInput = Annotated[tuple[Path, ...], Argument("FILE", nargs=SOME)]
 
 
-def register(add: Any) -> None:
-    bring = add("import", import_any)
-    bring.add_argument("folder", type=Path, nargs="?", metavar="DIR_OR_FILE")
-    bring.add_argument(
-        "--git", default="", metavar="URL", help="a git repository with its history, for an empty knowledge base"
-    )
-    bring.add_argument("--branch", default="main", help="the branch of it (default: main)")
-    bring.add_argument("--folder", default="", dest="inner", help="the folder of it that holds the documents")
-    bring.add_argument("--into", default="", help="put everything below this folder")
-    bring.add_argument("--message", default="", help="why")
-    submit = add("upload", upload)
-    submit.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    submit.add_argument("--into", default="", help="put everything below this folder")
-    submit.add_argument("--title", required=True, help="what the change does")
-    submit.add_argument("--message", default="", help="why")
-    submit.add_argument("--owner", default="", help="the owner of all files")
-    submit.add_argument("--type", default="", help="the type of all files")
-    submit.add_argument("--looked", action="store_true", help="you compared converted files with their originals")
-    submit.add_argument("--reviewer", action="append", default=[], metavar="WHO", help="ask this person to review")
-    submit.add_argument("--draft", action="store_true", help="keep it as a draft")
-    words = add("statuses", statuses)
-    words.add_argument("--set", action="append", default=[], metavar="WORD=STATUS", help="a word and its status")
-    words.add_argument("--remove", action="append", default=[], metavar="WORD", help="a word to take out")
-    look = add("check", check)
-    look.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    look.add_argument("--into", default="", help="the folder they would go to")
+@form
+class ImportAnyOptions:
+    folder: Annotated[Path | None, Argument("DIR_OR_FILE", nargs=MAYBE)] = None
+    git: Annotated[str, Option("a git repository with its history, for an empty knowledge base", metavar="URL")] = ""
+    branch: Annotated[str, Option("the branch of it (default: main)")] = "main"
+    inner: Annotated[str, Option("the folder of it that holds the documents", flags=("--folder",))] = ""
+    into: IntoInput = ""
+    message: Annotated[str, Option("why")] = ""
 
 
-def statuses(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@form
+class UploadOptions:
+    files: FilesInput
+    into: IntoInput = ""
+    title: Annotated[str, Option("what the change does")]
+    message: Annotated[str, Option("why")] = ""
+    owner: Annotated[str, Option("the owner of all files")] = ""
+    type: Annotated[str, Option("the type of all files")] = ""
+    looked: Annotated[bool, Option("you compared converted files with their originals")] = False
+    reviewer: Annotated[tuple[str, ...], Option("ask this person to review", metavar="WHO")] = ()
+    draft: Annotated[bool, Option("keep it as a draft")] = False
+
+
+@form
+class StatusesOptions:
+    set: Annotated[tuple[str, ...], Option("a word and its status", metavar="WORD=STATUS")] = ()
+    remove: Annotated[tuple[str, ...], Option("a word to take out", metavar="WORD")] = ()
+
+
+@form
+class CheckOptions:
+    files: FilesInput
+    into: Annotated[str, Option("the folder they would go to")] = ""
+
+
+@command("statuses", calls="upload.statuses.decide")
+def statuses(call: CommandCall, form: StatusesOptions) -> Shown:
     """The team's own words, after those that are named were set or taken out."""
-    app = open_app(settings)
+    app = call.app
     own = dict(app.upload.statuses.all())
-    if options.set or options.remove:
-        given = dict(_word(pair) for pair in options.set)
-        if unknown := [word for word in map(spelled, options.remove) if word not in own]:
+    if form.set or form.remove:
+        given = dict(_word(pair) for pair in form.set)
+        if unknown := [word for word in map(spelled, form.remove) if word not in own]:
             raise NotFound(f"There is no status word {unknown[0]!r}. Words: {', '.join(own) or 'none'}.")
-        left = {word: status for word, status in own.items() if word not in map(spelled, options.remove)}
-        own = dict(app.upload.statuses.decide(acting(app, options), {**left, **given}))
+        left = {word: status for word, status in own.items() if word not in map(spelled, form.remove)}
+        own = dict(app.upload.statuses.decide(call.actor, {**left, **given}))
     built_in = {word: status for word, status in WORDS.items() if word not in own}
     lines = [f"{word} = {status}" for word, status in own.items()] or ["The team has no words of its own."]
     lines += [f"Built in for {status}: {', '.join(words)}." for status, words in COUNTS_AS.items()]
-    terminal.show({"own": own, "built_in": built_in}, lines)
-    return 0
+    return Shown({"own": own, "built_in": built_in}, lines)
 
 
 def _word(pair: str) -> tuple[str, str]:
@@ -71,39 +79,37 @@ def _word(pair: str) -> tuple[str, str]:
     return spelled(word), status.strip().lower()
 
 
-def check(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("check", calls="upload.uploads.read")
+def check(call: CommandCall, form: CheckOptions) -> Shown:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
-    app = open_app(settings)
-    batch = app.upload.uploads.read(
-        acting(app, options), [_read(path) for path in options.files], options.into, terminal.progress
-    )
+    app = call.app
+    batch = app.upload.uploads.read(call.actor, [_read(path) for path in form.files], form.into, call.progress)
     value = {
         "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
         "items": [_json(item) for item in batch.items],
     }
-    terminal.show(value, [line for item in batch.items for line in _lines(item)])
-    return 1 if value["refused"] else 0
+    return Shown(value, [line for item in batch.items for line in _lines(item)], 1 if value["refused"] else 0)
 
 
-def upload(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("upload", calls="reviews.changes.submit")
+def upload(call: CommandCall, form: UploadOptions) -> Shown:
     """What the Upload page does; exit 1 when a file stays behind."""
-    app = open_app(settings)
-    actor, uploads = acting(app, options), app.upload.uploads
-    batch = uploads.read(actor, [_read(path) for path in options.files], options.into, terminal.progress)
-    values = {"owner": options.owner, "doc_type": options.type}
+    app = call.app
+    actor, uploads = call.actor, app.upload.uploads
+    batch = uploads.read(actor, [_read(path) for path in form.files], form.into, call.progress)
+    values = {"owner": form.owner, "doc_type": form.type}
     batch = fill_all(batch, {name: value for name, value in values.items() if value})
     for n, item in enumerate(batch.items):
-        batch = look_at(batch, n, actor.name) if item.converted and options.looked else batch
-    change, left = uploads.submit(actor, batch, options.title, options.message)
-    if not options.draft:
-        change = app.reviews.changes.submit(actor, change.id, options.reviewer)
+        batch = look_at(batch, n, actor.name) if item.converted and form.looked else batch
+    change, left = uploads.submit(actor, batch, form.title, form.message)
+    if not form.draft:
+        change = app.reviews.changes.submit(actor, change.id, form.reviewer)
     behind = [{"name": item.name, "why": _why(item)} for item in left.items]
     behind += [{"name": name, "why": why} for name, why in batch.left_out]
     value = {"change": change.id, "state": change.state, "left_out": behind}
     lines = [f"Change {change.id} is {change.state}.", *(f"  {one['name']}: {one['why']}" for one in behind)]
-    terminal.show(value, lines)
-    return 1 if left.items else 0
+    return Shown(value, lines, 1 if left.items else 0)
 
 
 def _why(item: UploadItem) -> str:
@@ -114,39 +120,39 @@ def _why(item: UploadItem) -> str:
     return f"{duplicate.kind}: {duplicate.path}. Decide on the Upload page, or rename the file."
 
 
-def import_any(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+@command("import", calls="reviews.merger.importing")
+def import_any(call: CommandCall, form: ImportAnyOptions) -> Shown:
     """A folder of Markdown, or one file of any known kind, as one commit; or a repository as it is."""
-    if bool(options.git) == bool(options.folder):
+    if bool(form.git) == bool(form.folder):
         raise BadInput("Name one thing to bring in: a folder, a file, or a repository with --git URL.")
-    if options.git:
-        return import_repository(settings, options, terminal)
-    if not options.folder.is_file():
-        return import_folder(settings, options, terminal)
-    app = open_app(settings)
-    actor = acting(app, options)
-    batch = app.upload.uploads.decided(
-        app.upload.uploads.read(actor, [_read(options.folder)], options.into, terminal.progress)
-    )
+    if form.git:
+        return import_repository(call, form)
+    folder = form.folder or Path()
+    if not folder.is_file():
+        return import_folder(call, folder, form.message, form.into)
+    app = call.app
+    actor = call.actor
+    batch = app.upload.uploads.decided(app.upload.uploads.read(actor, [_read(folder)], form.into, call.progress))
     files = {path: raw for path, raw in app.upload.uploads.files(batch).items() if raw is not None}
     files |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
     refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
-    message = options.message or f"Import {options.folder.name}"
+    message = form.message or f"Import {folder.name}"
     save = partial(app.knowledge.documents.save, actor, files, refused, message)
-    imported = app.reviews.merger.importing(actor, options.folder.name, save)
+    imported = app.reviews.merger.importing(actor, folder.name, save)
     notes = [
         (item.path, note.message) for item in batch.items for note in item.findings if note.rule in ("file", "status")
     ]
-    return show_imported(terminal, replace(imported, warnings=(*notes, *imported.warnings), skipped=batch.left_out))
+    return show_imported(replace(imported, warnings=(*notes, *imported.warnings), skipped=batch.left_out))
 
 
-def import_repository(settings: Settings, options: Namespace, terminal: Terminal) -> int:
+def import_repository(call: CommandCall, form: ImportAnyOptions) -> Shown:
     """A repository with its history, in a workspace that is made for it or is empty."""
-    app = build_app(settings)
+    app = build_app(call.settings)
     app.platform.workspace.create()
-    actor = acting(app, options)
-    app.remote.remotes.bring_in(actor, options.git, options.branch, options.inner)
+    actor = acting(app, call.user)
+    app.remote.remotes.bring_in(actor, form.git, form.branch, form.inner)
     app.platform.settings.start(actor.person)
-    return show_imported(terminal, app.knowledge.documents.inventory(terminal.progress))
+    return show_imported(app.knowledge.documents.inventory(call.progress))
 
 
 def _read(path: Path) -> tuple[str, bytes]:

@@ -2,52 +2,65 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
-from typing import Any
+from typing import Annotated
 
 from core import strict
 from core.curation.words.pins import Pin
-from core.entrypoints.session import acting, open_app
-from core.entrypoints.terminal import Terminal, table
+from core.entrypoints.record import SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.terminal import table
 from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
-from core.settings import Settings
+
+ChangeInput = Annotated[int, Option("into this open change (default: a new one)", metavar="ID")]
 
 
-def register(add: Any) -> None:
-    words = add.group_of("words")
-    listing = words("list", show, "the synonyms and pins of the knowledge base, or of a change")
-    listing.add_argument("--change", type=int, default=0, metavar="ID", help="as this change has them")
-    words("acronyms", acronyms, "acronyms that documents explain and no synonym knows")
-    adding = _proposing(words, "add", add_synonyms, "propose words that mean the same")
-    adding.add_argument("text", nargs="+", metavar="TEXT", help='"PTO = vacation", or "laptop -> notebook computer"')
-    removing = _proposing(words, "remove", remove, "propose to take a synonym out")
-    removing.add_argument("text", metavar="TEXT", help="as `words list` shows it")
-    pinning = _proposing(words, "pin", pin, "propose a document that is shown first for a question")
-    pinning.add_argument("question", metavar="QUESTION")
-    pinning.add_argument("--document", required=True, metavar="PATH", help="the document, by path or id")
-    pinning.add_argument("--section", default="", help="the heading of its section")
-    pinning.add_argument("--also", action="append", default=[], metavar="QUESTION", help="the same in other words")
-    unpinning = _proposing(words, "unpin", unpin, "propose to take a pin out")
-    unpinning.add_argument("question", metavar="QUESTION")
+@form
+class ShowOptions:
+    change: Annotated[int, Option("as this change has them", metavar="ID")] = 0
 
 
-def _proposing(words: Any, name: str, run: Any, about: str) -> ArgumentParser:
-    command: ArgumentParser = words(name, run, about)
-    command.add_argument(
-        "--change", type=int, default=0, metavar="ID", help="into this open change (default: a new one)"
-    )
-    command.add_argument("--title", default="", help="of a new change")
-    command.add_argument("--message", default="", help="why")
-    return command
+@form
+class AddSynonymsOptions:
+    change: ChangeInput = 0
+    title: Annotated[str, Option("of a new change")] = ""
+    message: Annotated[str, Option("why")] = ""
+    text: Annotated[tuple[str, ...], Argument("TEXT", '"PTO = vacation", or "laptop -> notebook computer"', nargs=SOME)]
 
 
-def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    actor, house = acting(app, options), app.words.house
-    problems = house.problems(actor) if not options.change else ()
-    synonyms = () if problems else house.synonyms(actor, options.change)
-    pins = () if problems else house.pins(actor, options.change)
+@form
+class RemoveOptions:
+    change: ChangeInput = 0
+    title: Annotated[str, Option("of a new change")] = ""
+    message: Annotated[str, Option("why")] = ""
+    text: Annotated[str, Argument("TEXT", "as `words list` shows it")]
+
+
+@form
+class PinOptions:
+    change: ChangeInput = 0
+    title: Annotated[str, Option("of a new change")] = ""
+    message: Annotated[str, Option("why")] = ""
+    question: Annotated[str, Argument("QUESTION")]
+    document: Annotated[str, Option("the document, by path or id", metavar="PATH")]
+    section: Annotated[str, Option("the heading of its section")] = ""
+    also: Annotated[tuple[str, ...], Option("the same in other words", metavar="QUESTION")] = ()
+
+
+@form
+class UnpinOptions:
+    change: ChangeInput = 0
+    title: Annotated[str, Option("of a new change")] = ""
+    message: Annotated[str, Option("why")] = ""
+    question: Annotated[str, Argument("QUESTION")]
+
+
+@command("words list", "the synonyms and pins of the knowledge base, or of a change", "words.house.synonyms")
+def show(call: CommandCall, form: ShowOptions) -> Shown:
+    app = call.app
+    actor, house = call.actor, app.words.house
+    problems = house.problems(actor) if not form.change else ()
+    synonyms = () if problems else house.synonyms(actor, form.change)
+    pins = () if problems else house.pins(actor, form.change)
     rows = [(state.pin.question, state.pin.document, state.pin.section, state.problem) for state in pins]
     lines = [
         *(f"! {problem}" for problem in problems),
@@ -59,47 +72,49 @@ def show(settings: Settings, options: Namespace, terminal: Terminal) -> int:
         "pins": [{**strict.plain(state.pin), "title": state.title, "problem": state.problem} for state in pins],
         "problems": list(problems),
     }
-    terminal.show(value, lines or ["No synonyms and no pins yet."])
-    return 0
+    return Shown(value, lines or ["No synonyms and no pins yet."])
 
 
-def acronyms(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    found = app.words.house.acronyms(acting(app, options))
+@command("words acronyms", "acronyms that documents explain and no synonym knows", "words.house.acronyms")
+def acronyms(call: CommandCall) -> Shown:
+    app = call.app
+    found = app.words.house.acronyms(call.actor)
     rows = [(one.synonym.text, one.documents, one.path, one.sentence[:100]) for one in found]
     lines = table(rows, ("synonym", "documents", "first in", "sentence"))
-    terminal.show(list(found), lines if rows else ["No document explains an acronym that the synonyms lack."])
-    return 0
+    return Shown(list(found), lines if rows else ["No document explains an acronym that the synonyms lack."])
 
 
-def add_synonyms(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _saved(app.words.house.add(acting(app, options), options.text, _target(options)), terminal)
+@command("words add", "propose words that mean the same", "words.house.add")
+def add_synonyms(call: CommandCall, form: AddSynonymsOptions) -> Shown:
+    app = call.app
+    return _saved(app.words.house.add(call.actor, form.text, _target(form)))
 
 
-def remove(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _saved(app.words.house.remove(acting(app, options), options.text, _target(options)), terminal)
+@command("words remove", "propose to take a synonym out", "words.house.remove")
+def remove(call: CommandCall, form: RemoveOptions) -> Shown:
+    app = call.app
+    return _saved(app.words.house.remove(call.actor, form.text, _target(form)))
 
 
-def pin(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    wanted = Pin(options.question, options.document, options.section, tuple(options.also))
-    return _saved(app.words.house.pin(acting(app, options), wanted, _target(options)), terminal)
+@command("words pin", "propose a document that is shown first for a question", "words.house.pin")
+def pin(call: CommandCall, form: PinOptions) -> Shown:
+    app = call.app
+    wanted = Pin(form.question, form.document, form.section, tuple(form.also))
+    return _saved(app.words.house.pin(call.actor, wanted, _target(form)))
 
 
-def unpin(settings: Settings, options: Namespace, terminal: Terminal) -> int:
-    app = open_app(settings)
-    return _saved(app.words.house.unpin(acting(app, options), options.question, _target(options)), terminal)
+@command("words unpin", "propose to take a pin out", "words.house.unpin")
+def unpin(call: CommandCall, form: UnpinOptions) -> Shown:
+    app = call.app
+    return _saved(app.words.house.unpin(call.actor, form.question, _target(form)))
 
 
-def _target(options: Namespace) -> Target:
-    return Target(options.change, options.title, options.message)
+def _target(form: AddSynonymsOptions | RemoveOptions | PinOptions | UnpinOptions) -> Target:
+    return Target(form.change, form.title, form.message)
 
 
-def _saved(change: Change, terminal: Terminal) -> int:
+def _saved(change: Change) -> Shown:
     value = {"change": change.id, "title": change.title, "state": change.state, "head": change.head}
-    terminal.show(
+    return Shown(
         value, [f"Change {change.id}: {change.title}", f"Ask for review: python -m core change submit {change.id}"]
     )
-    return 0

@@ -9,7 +9,7 @@ from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from core.access import READS, SYSTEM, UPKEEP, Actor, allowed, require, use_case
+from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
@@ -150,10 +150,9 @@ class Gaps:
 
     # ------------------------------------------------------------ by themselves
 
-    @use_case(UPKEEP)
+    @use_case("look after gaps", NIGHTLY)
     def look(self, actor: Actor = SYSTEM) -> int:
         """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
-        require(actor, "look after gaps")
         settings, made = self.settings(), 0
         for row in self.database.queries.in_vain(settings.doubted, settings.often):
             source = self._source(row, settings)

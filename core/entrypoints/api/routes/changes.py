@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -59,7 +58,7 @@ async def list_changes(
     text: Annotated[WordQuery, Query(description="Only those with these words.")] = "",
 ) -> Response:
     """Changes, the one last touched first."""
-    wanted = Namespace(state=state, mine=mine, waiting=waiting, asked=asked, text=text)
+    wanted = shown.ChangesListOptions(state=state, mine=mine, waiting=waiting, asked=asked, text=text)
 
     def work(app: App, actor: Actor) -> Any:
         listed = shown.chosen(app, actor, wanted)
