@@ -20,7 +20,7 @@ from core.curation.document.names import MAX_PATH_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.entrypoints.api import application, reference
 from core.entrypoints.api.gateway import MAX_BYTES
-from core.entrypoints.api.limits import TokenBuckets
+from core.entrypoints.limits import TokenBuckets
 from core.services.knowledge.gaps import MAX_NOTE
 from tests.api_server import ApiServer, listening, served
 from tests.conftest import ROOT, demo, put

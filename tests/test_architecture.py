@@ -127,6 +127,19 @@ def test_only_bootstrap_and_storage_import_adapters() -> None:
         assert not any(found.startswith("core.adapters") for found in names), path
 
 
+def test_no_door_calls_the_module_of_another() -> None:
+    """What they share is in contracts: the API and the tools know nothing of commands, and commands nothing of them."""
+    doors = ROOT / "core" / "entrypoints"
+    shared = {"contracts", "limits", "programs"}
+    for path in doors.rglob("*.py"):
+        mine = "" if path.parent == doors else path.relative_to(doors).parts[0]
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[:2] == ["core", "entrypoints"] and len(parts) > 2 and parts[2] not in shared:
+                theirs = parts[2] if (doors / parts[2]).is_dir() else ""
+                assert theirs == mine or path.name == "command.py", f"{path.relative_to(ROOT)} imports {name}"
+
+
 def drawn() -> nx.DiGraph:
     """The arrows of the picture in docs/architecture.md."""
     picture = text(ROOT / "docs" / "architecture.md").partition("```mermaid")[2].partition("```")[0]

@@ -29,7 +29,7 @@ from core.adapters.system.memory import PAUSE, ProcessMemory, available, residen
 from core.bootstrap import App
 from core.curation.upload.draft import packed
 from core.curation.upload.uploads import MAX_UNPACKED, Batch, UploadItem, unzipped
-from core.entrypoints.api.limits import Turns
+from core.entrypoints.limits import Turns
 from core.errors import BadInput, Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
 from core.services.evaluation import querysets

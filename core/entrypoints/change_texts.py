@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from core import strict
-from core.access import Actor
 from core.curation.review.conflicts import Hunk, combined
 from core.curation.review.diffs import Diff, Marks
-from core.curation.review.diffs import diff as line_diff
+from core.entrypoints.contracts.changes import collision_json, compared
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
-from core.services.reviews.diff import compare
-from core.services.reviews.merge import Collision
 
 if TYPE_CHECKING:
-    from core.bootstrap import App
+    pass
 
 
 @form
@@ -42,17 +38,6 @@ def diff(call: CommandCall, form: DiffOptions) -> Shown:
     value, diffs = compared(app, call.actor, form.change, since_look=form.since_look)
     lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
     return Shown(value, lines or ["Nothing changed since your last look."])
-
-
-def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:
-    """The contract of `change diff --json`, and the lines by path."""
-    change, look = app.reviews.changes.show(actor, number), app.reviews.looks.look(actor, number)
-    since = since_look and bool(look.before)
-    start, edits = (look.before, look.documents) if since else (change.start, change.documents)
-    documents = [compare(app.knowledge.repository, start, change.head, edit) for edit in edits]
-    diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
-    seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
-    return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}, diffs
 
 
 def _lines(rows: Diff) -> list[str]:
@@ -99,11 +84,3 @@ def _sides(number: int, part: Hunk) -> list[str]:
     sides |= {"both": tuple(both.split("\n"))} if both is not None else {}
     marked = [f"{name + ':':8}{line}" for name, lines in sides.items() for line in lines]
     return [f"{f'  {number}. ' if not n else '     '}{line}" for n, line in enumerate(marked)]
-
-
-def collision_json(collision: Collision) -> dict[str, Any]:
-    """A collision as JSON; `both` is the text with both edits, where they do not touch."""
-    value: dict[str, Any] = strict.plain(collision)
-    for part, plain in zip(collision.parts, value["parts"], strict=True):
-        plain["both"] = combined(part) if part.conflict else None
-    return value

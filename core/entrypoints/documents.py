@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.access import require
 from core.chunking import chunker
-from core.curation.document.links import backlinks, links
 from core.curation.pictures.picture_files import place as new_place
-from core.curation.review.diffs import Diff, FieldChange, body_diff, field_changes
+from core.entrypoints.contracts.documents import (
+    as_json,
+    below,
+    changed_json,
+    day_of,
+    diff_json,
+    difference,
+    history_json,
+    links_json,
+    whole_json,
+)
 from core.entrypoints.index import params_of
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
-from core.services.knowledge.documents import Documents, Version
 from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
-from core.types import ChunkerSpec, Document, Edit, Filters
+from core.types import ChunkerSpec, Document, Filters
 
 if TYPE_CHECKING:
-    from core.services.knowledge.documents import Documents
     from core.services.knowledge.pictures import Pictures
 
 
@@ -159,11 +165,6 @@ def documents_list(call: CommandCall, form: DocumentsListOptions) -> Shown:
     return Shown([as_json(d) for d in listed], lines)
 
 
-def below(documents: Sequence[Document], folder: str) -> list[Document]:
-    """Those in a folder or deeper; all without one."""
-    return [d for d in documents if d.path.startswith(folder.strip("/") + "/" if folder else "")]
-
-
 @command("documents show", "one document", "knowledge.documents.show_at")
 def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
     app = call.app
@@ -173,31 +174,6 @@ def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
         else app.knowledge.documents.show(form.document)
     )
     return Shown(whole_json(document), [document.text])
-
-
-def whole_json(document: Document) -> dict[str, Any]:
-    """The contract of `documents show --json`."""
-    return {**as_json(document), "text": document.text, "body": document.body}
-
-
-def as_json(document: Document) -> dict[str, Any]:
-    """One line of `documents list --json`."""
-    meta = document.meta
-    return {
-        "doc": document.id,
-        "path": document.path,
-        "title": document.title,
-        "doc_type": meta.doc_type,
-        "status": meta.status,
-        "owner": meta.owner,
-        "tags": list(meta.tags),
-        "effective_date": str(meta.effective_date or "") or None,
-        "review_due": str(meta.review_due or "") or None,
-        "supersedes": list(meta.supersedes),
-        "answers": list(meta.answers),
-        "version": document.version,
-        "blob": document.blob,
-    }
 
 
 @command("documents history", "the versions of a document", "knowledge.documents.history")
@@ -210,22 +186,6 @@ def documents_history(call: CommandCall, form: DocumentsHistoryOptions) -> Shown
     return Shown(value, table(rows, ("version", "commit", "when", "author", "why")))
 
 
-def history_json(versions: Sequence[Version]) -> list[dict[str, Any]]:
-    """The contract of `documents history --json`."""
-    return [
-        {
-            "version": v.number,
-            "commit": v.commit.id,
-            "when": v.commit.when,
-            "author": v.commit.author.name,
-            "message": v.commit.message,
-            "path": v.commit.path,
-            "blob": v.commit.blob,
-        }
-        for v in versions
-    ]
-
-
 @command("documents changed", "what was merged since a day", "knowledge.documents.touched")
 def documents_changed(call: CommandCall, form: DocumentsChangedOptions) -> Shown:
     value = changed_json(call.app.knowledge.documents, day_of(form.since))
@@ -235,40 +195,6 @@ def documents_changed(call: CommandCall, form: DocumentsChangedOptions) -> Shown
         for each in row["documents"]
     ]
     return Shown(value, table(rows, ("when", "author", "", "document", "why")) if rows else ["Nothing was merged."])
-
-
-def day_of(text: str) -> date:
-    """A day that somebody wrote.
-
-    >>> day_of("2026-03-31")
-    datetime.date(2026, 3, 31)
-    """
-    try:
-        return date.fromisoformat(text)
-    except ValueError:
-        raise BadInput(f"{text!r} is no day. Write it like 2026-03-31.") from None
-
-
-def changed_json(documents: Documents, since: date) -> list[dict[str, Any]]:
-    """The contract of `documents changed --json`: commits of the main line on a day and after it, newest first."""
-    store, known = documents.repository, {document.path: document for document in documents.all()}
-    steps = [step for step in store.log(store.head()) if datetime.fromisoformat(step[0].when).date() >= since]
-    return [
-        {
-            "commit": commit.id,
-            "when": commit.when,
-            "author": commit.author.name,
-            "message": commit.message.partition("\n")[0],
-            "documents": [_changed(edit, known) for edit in edits if edit.path.endswith(".md")],
-        }
-        for commit, edits in steps
-    ]
-
-
-def _changed(edit: Edit, known: Mapping[str, Document]) -> dict[str, str]:
-    document = known.get(edit.path)
-    named = {"doc": document.id, "title": document.title} if document else {"doc": "", "title": ""}
-    return {"kind": edit.kind, "path": edit.path, **named}
 
 
 @command("documents diff", "what changed between two versions", "knowledge.documents.history")
@@ -284,39 +210,12 @@ def documents_diff(call: CommandCall, form: DocumentsDiffOptions) -> Shown:
     return Shown(diff_json(old, new, fields, body), lines or ["The two versions are the same."])
 
 
-def difference(documents: Documents, name: str, old: int, new: int) -> tuple[int, int, Sequence[FieldChange], Diff]:
-    """Two versions of a document, what changed in its fields and in its body; by default the newest two."""
-    versions = {version.number: version.commit for version in documents.history(name)}
-    new = new or max(versions)
-    old = old or max(1, new - 1)
-    for number in (new, old):
-        if number not in versions:
-            raise NotFound(f"There is no version {number}. Versions: {', '.join(map(str, sorted(versions)))}.")
-    before, after = (documents.at(versions[number]) for number in (old, new))
-    return old, new, field_changes(before.meta, after.meta), body_diff(before, after)
-
-
-def diff_json(old: int, new: int, fields: Sequence[FieldChange], body: Diff) -> dict[str, Any]:
-    """The contract of `documents diff --json`."""
-    value = {"old": old, "new": new, "fields": strict.plain(fields), "added": body.added, "removed": body.removed}
-    return {**value, "rows": strict.plain(body.rows)}
-
-
 @command("documents links", "where a document leads, and what links to it", "knowledge.documents.show")
 def documents_links(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
     value = links_json(call.app.knowledge.documents, form.document)
     rows = [("->", link["path"] or link["target"], link["text"]) for link in value["links"]]
     rows += [("<-", link["path"], link["text"]) for link in value["linked_from"]]
     return Shown(value, table(rows, ("", "document", "text")))
-
-
-def links_json(documents: Documents, name: str) -> dict[str, list[dict[str, Any]]]:
-    """The contract of `documents links --json`."""
-    document, every = documents.show(name), documents.all()
-    known = {other.path for other in every}
-    out = [{**strict.plain(link), "found": link.path in known} for link in links(document)]
-    into = [{"path": path, "text": text} for path, text in backlinks(every).get(document.path, ())]
-    return {"links": out, "linked_from": into}
 
 
 @command("documents pictures", "the pictures a document shows, and those that are missing", "knowledge.pictures.of")

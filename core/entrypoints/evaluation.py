@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from core import strict
+from core.entrypoints.contracts.evaluation import comparison_json, run_json
 from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import introduced
@@ -215,13 +216,6 @@ def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[st
     }
 
 
-def run_json(run: Run) -> dict[str, Any]:
-    """One line of `eval runs --json`."""
-    facts = strict.plain(run)
-    facts.pop("results")
-    return {**facts, "name": run.name, "cost_per_1000": 1000 * run.cost}
-
-
 @command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
 def eval_runs(call: CommandCall, form: EvalRunsOptions) -> Shown:
     app = call.app
@@ -248,19 +242,6 @@ def eval_compare(call: CommandCall, form: EvalCompareOptions) -> Shown:
     lines += [comparison.spent, *([f"! {comparison.note}"] if comparison.note else [])]
     lines += [f"  {name}: {difference.sentence}" for name, difference in comparison.by_category.items()]
     return Shown(comparison_json(comparison), [*lines, *table(rows, ("difference", "before", "after", "question"))])
-
-
-def comparison_json(comparison: comparisons.RunComparison) -> dict[str, Any]:
-    """The contract of `eval compare --json`."""
-    return {
-        "before": run_json(comparison.before),
-        "after": run_json(comparison.after),
-        "measure": comparison.measure,
-        **strict.plain(comparison.overall),
-        "categories": strict.plain(comparison.by_category),
-        "questions": [{**strict.plain(row), "difference": row.difference} for row in comparison.rows],
-        "note": comparison.note,
-    }
 
 
 @command(

@@ -6,6 +6,7 @@ from typing import Any
 
 from core import strict
 from core.entrypoints import freshness
+from core.entrypoints.contracts.documents import freshness_json
 from core.entrypoints.record import CommandCall, Shown, command
 
 
@@ -30,7 +31,7 @@ def overview(call: CommandCall) -> Shown:
         "documents": view.documents,
         "types": dict(view.types),
         "folders": dict(view.folders),
-        **freshness.as_json(view.attention),
+        **freshness_json(view.attention),
         "unreadable": [{"path": path, "why": why} for path, why in view.unreadable],
         "index": strict.plain(view.index),
     }

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from core import strict
-from core.access import Actor
+from core.entrypoints.contracts.search import column_of, columns_of, compare_json, scores_of
 from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput
@@ -15,10 +15,9 @@ from core.evaluation.measures.rank_distance import Move
 from core.evaluation.querysets.ratings import FIRST, WRITTEN
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from core.services.playground.compare import Column, ColumnOutcome, Comparison, named_passage, to_json
+from core.services.playground.compare import Column, ColumnOutcome, Comparison, named_passage
 from core.services.playground.grades import K, LiveScore
 from core.services.playground.where import Diagnosis, SuggestedChange, applied
-from core.services.search.searcher import CHANGE
 from core.types import Filters, Hit
 
 if TYPE_CHECKING:
@@ -115,19 +114,6 @@ def compare(call: CommandCall, form: CompareOptions) -> Shown:
     )
 
 
-def compare_json(comparison: Comparison, scores: Sequence[LiveScore | None]) -> dict[str, Any]:
-    """The contract of `compare --json`."""
-    return {**to_json(comparison), "scores": strict.plain(scores)}
-
-
-def scores_of(app: App, actor: Actor, comparison: Comparison) -> list[LiveScore | None]:
-    """What the judgments so far say of each column; None for a column without a result."""
-    index = app.search.searcher.index
-    asked = [(index(one.column.profile), one.result.hits) for one in comparison.outcomes if one.result]
-    scores = iter(app.playground.grades.scores(actor, comparison.query, asked))
-    return [next(scores) if outcome.result else None for outcome in comparison.outcomes]
-
-
 def _score_lines(comparison: Comparison, scores: Sequence[LiveScore | None]) -> list[str]:
     rows = [
         (outcome.column.title, f"{score.ndcg:.3f}", f"{score.precision:.2f}", score.judged, score.unjudged)
@@ -135,28 +121,6 @@ def _score_lines(comparison: Comparison, scores: Sequence[LiveScore | None]) -> 
         if score
     ]
     return [*table(rows, ("column", f"ndcg@{K}", f"p@{K}", "judged", "not judged")), ""] if rows else []
-
-
-def columns_of(app: App, chosen: Sequence[str], where: Sequence[str]) -> list[Column]:
-    """Configurations by name or as JSON, each in its profile; by default both legs alone and what is in production."""
-    wanted = chosen or ["bm25", "dense", spell(app.platform.settings.production().config)]
-    profiles = where or [app.platform.settings.production().profile.name]
-    if len(profiles) == 1:
-        profiles = [*profiles] * len(wanted)
-    if len(profiles) != len(wanted):
-        raise BadInput(
-            f"There are {len(wanted)} columns and {len(profiles)} profiles. Name one profile, or one per column."
-        )
-    return [
-        Column(_place(app, profile), configs.parse(config), "" if config.startswith("{") else config)
-        for profile, config in zip(profiles, wanted, strict=True)
-    ]
-
-
-def _place(app: App, profile: str) -> str:
-    """The name of a profile; after it perhaps a change, as in `local@7`."""
-    name, at, change = profile.partition(CHANGE)
-    return f"{app.platform.settings.profile(name).name}{at}{change}"
 
 
 def _outcome_lines(outcome: ColumnOutcome) -> list[str]:
@@ -192,12 +156,6 @@ def where_is(call: CommandCall, form: WhereIsOptions) -> Shown:
     column = column_of(app, form.config, form.profile)
     place = app.playground.locator.where(call.actor, form.query, form.document, column, _filters_of(form))
     return Shown(place, _where_lines(place, column))
-
-
-def column_of(app: App, config: str, profile: str) -> Column:
-    """A configuration in a profile; "" is what is in production."""
-    chosen = configs.parse(config) if config else app.platform.settings.production().config
-    return Column(app.platform.settings.profile(profile).name, chosen)
 
 
 def _where_lines(place: Diagnosis, column: Column) -> list[str]:

@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.access import Actor
+from core.entrypoints.contracts.evaluation import one_json
 from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.import_querysets import ARROW
-from core.evaluation.querysets.queryset import Judgment, by_question
-from core.evaluation.querysets.ratings import AnswerQuality, PoolSummary, Share
+from core.evaluation.querysets.queryset import Judgment
+from core.evaluation.querysets.ratings import PoolSummary
 from core.evaluation.runs import pooling
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.services.evaluation.jobs import worded_by_rules
@@ -185,35 +186,6 @@ def _one_set(app: App, actor: Actor, form: EvalQuerysetsOptions) -> Shown:
     return Shown(value, lines)
 
 
-def one_json(app: App, actor: Actor, name: str, *, questions: bool) -> dict[str, Any]:
-    """The contract of `eval querysets NAME --json`; with `questions` also each of them with its judgments."""
-    querysets = app.evaluation.querysets
-    queryset, judged_pools = querysets.show(actor, name), querysets.pool_summary(actor, name)
-    lost = querysets.unmapped(actor, name, app.search.searcher.index(words=True))
-    value: dict[str, Any] = {
-        "name": queryset.name,
-        "about": queryset.about,
-        "digest": queryset.digest,
-        "questions": len(queryset.questions),
-        "judgments": len(queryset.judgments),
-        "agreement": strict.plain(querysets.agreement(actor, name)),
-        "answers": [_quality_json(quality) for quality in judged_pools.answers],
-        "added": _share_json(judged_pools.added),
-        "new_documents": _share_json(judged_pools.new_documents),
-        "left_out": strict.plain(querysets.problems(actor, name)),
-        "unmapped": [
-            {"question": judgment.judgment.question, "path": judgment.judgment.path, "why": judgment.why}
-            for judgment in lost
-        ],
-    }
-    if questions:
-        judged = by_question(queryset.judgments)
-        value["listed"] = [
-            {**strict.plain(asked), "judgments": strict.plain(judged.get(asked.id, []))} for asked in queryset.questions
-        ]
-    return value
-
-
 def _pool_lines(summary: PoolSummary) -> list[str]:
     """Whether answers were good, and how often a judge added a passage; nothing where nobody said."""
     lines = []
@@ -229,15 +201,6 @@ def _pool_lines(summary: PoolSummary) -> list[str]:
             f"judges added a passage for {summary.added} questions, a new document for {summary.new_documents}"
         )
     return lines
-
-
-def _share_json(share: Share) -> dict[str, Any]:
-    return {"count": share.count, "of": share.of, "share": share.share, "interval": list(share.interval)}
-
-
-def _quality_json(quality: AnswerQuality) -> dict[str, Any]:
-    good, judges = _share_json(quality.good), strict.plain(quality.judges)
-    return {"kind": quality.kind, "good": good, "partly": quality.partly, "agreement": judges}
 
 
 def show_estimate(rows: Sequence[CallEstimate]) -> Shown:

@@ -130,8 +130,8 @@ def command(name: str, about: str = "", calls: str = "", *, needs: str = "") -> 
 def inputs(form: type) -> list[tuple[str, type, Option | Argument, Any]]:
     """The fields of a form: name, type of one value, where it comes from, and its default."""
     hints = get_type_hints(form, include_extras=True)
-    found = []
-    for field in fields(form):
+    found, own = [], form.__annotations__
+    for field in sorted(fields(form), key=lambda field: field.name not in own):  # its own first, then what it shares
         hint, source = get_args(hints[field.name])
         found.append((field.name, hint, source, field.default))
     return found

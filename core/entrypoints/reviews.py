@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
-from core import strict
-from core.access import Actor
+from core.entrypoints.contracts.changes import as_json, chosen, comment_json, list_json
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
-from core.services.reviews.discussion import Comment
 
 if TYPE_CHECKING:
-    from core.bootstrap import App
+    pass
 
 _PAUSE = 0.1  # seconds between two looks at a job
 
@@ -129,15 +126,6 @@ class MergeOptions:
     no_wait: Annotated[bool, Option("do not wait until it can be found")] = False
 
 
-@form
-class ChangesListOptions:
-    state: Annotated[str, Option("open, draft, in review, changes requested, approved, merged, closed")] = ""
-    mine: Annotated[bool, Option("only those of which the acting account is an author or co-author")] = False
-    waiting: Annotated[bool, Option("only those that wait for the acting account")] = False
-    asked: Annotated[bool, Option("only those that the acting account was asked to review")] = False
-    text: Annotated[str, Option("only those with these words")] = ""
-
-
 def _files(form: NewOptions | EditOptions) -> dict[str, bytes | None]:
     """Documents named by --file and --path, in pairs, and those to delete."""
     if len(form.file) != len(form.path):
@@ -149,15 +137,6 @@ def _files(form: NewOptions | EditOptions) -> dict[str, bytes | None]:
         except OSError as error:
             raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
     return files | dict.fromkeys(form.delete, None)
-
-
-def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
-    """The contract of `change show --json`."""
-    talk = [
-        {**strict.plain(comment), "suggestion": comment.suggestion}
-        for comment in app.reviews.discussion.comments(actor, change.id)
-    ]
-    return {**strict.plain(change), "comments": talk}
 
 
 def _show(call: CommandCall, change: Change) -> Shown:
@@ -174,6 +153,15 @@ def _show(call: CommandCall, change: Change) -> Shown:
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
     lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
     return Shown(as_json(call.app, call.actor, change), lines)
+
+
+@form
+class ChangesListOptions:
+    state: Annotated[str, Option("open, draft, in review, changes requested, approved, merged, closed")] = ""
+    mine: Annotated[bool, Option("only those of which the acting account is an author or co-author")] = False
+    waiting: Annotated[bool, Option("only those that wait for the acting account")] = False
+    asked: Annotated[bool, Option("only those that the acting account was asked to review")] = False
+    text: Annotated[str, Option("only those with these words")] = ""
 
 
 @command("change new", "start a change", "reviews.changes.propose")
@@ -252,11 +240,6 @@ def comment(call: CommandCall, form: CommentOptions) -> Shown:
         head=form.head,
     )
     return Shown(comment_json(remark, form.change), [f"Comment {remark.id} on change {form.change}."])
-
-
-def comment_json(remark: Comment, change: int) -> dict[str, Any]:
-    """The contract of `change comment --json`."""
-    return {**strict.plain(remark), "suggestion": remark.suggestion, "change": change}
 
 
 @command("change resolve", "close a conversation", "reviews.discussion.resolve")
@@ -373,28 +356,13 @@ def show(call: CommandCall, form: WithdrawOptions) -> Shown:
 def changes_list(call: CommandCall, form: ChangesListOptions) -> Shown:
     app = call.app
     actor = call.actor
-    listed = chosen(app, actor, form)
+    listed = chosen(app, actor, **vars(form))
     news = app.reviews.looks.news(actor, listed)
     rows = [
         (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
         for change in listed
     ]
     return Shown(list_json(listed, news), table(rows, ("id", "state", "author", "docs", "news", "title")))
-
-
-def chosen(app: App, actor: Actor, form: ChangesListOptions) -> tuple[Change, ...]:
-    """Changes that were asked for, the one last touched first."""
-    if form.asked:
-        return app.reviews.changes.asked_of(actor)
-    if form.waiting:
-        return app.reviews.changes.waiting_for(actor)
-    author = actor.id if form.mine else ""
-    return app.reviews.changes.listed(actor, state=form.state, author=author, text=form.text)
-
-
-def list_json(changes: Sequence[Change], news: Mapping[int, News]) -> list[dict[str, Any]]:
-    """The contract of `change list --json`."""
-    return [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in changes]
 
 
 def _news(news: News | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Annotated
 
+from core.entrypoints.contracts.search import searched
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput
@@ -14,7 +15,7 @@ from core.services.search.pending import sentence
 from core.types import Filters, Hit, Result
 
 if TYPE_CHECKING:
-    from core.bootstrap import App
+    pass
 
 
 @form
@@ -73,21 +74,6 @@ def search(call: CommandCall, form: SearchOptions) -> Shown:
     return Shown(searcher.as_json(result, suggestions), lines)
 
 
-def searched(
-    app: App, query: str, profile: str, config: str, filters: Filters, k: int, as_of: str = ""
-) -> tuple[Result, tuple[str, ...]]:
-    """A search, and better spellings of its words; "" and 0 are what is in production, and now."""
-    searcher, chosen = app.search.searcher, configs.parse(config) if config else None
-    result = searcher.search(query, profile=profile, config=chosen, filters=filters, k=k, as_of=as_of)
-    index, _ = searcher.opened(app.platform.settings.profile(profile or result.profile), as_of)
-    return result, searcher.suggestions(index, result)
-
-
-def filters(form: FilterOptions, statuses: tuple[str, ...] = (), *, history: bool = False) -> Filters:
-    """Which documents a form asks for."""
-    return Filters(form.type, statuses, form.tag, form.owner, form.folder, form.doc, history=history)
-
-
 def _past(result: Result) -> list[str]:
     """What to say first where an earlier day answers."""
     if not result.as_of:
@@ -134,3 +120,8 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
         *([f"    same text in {named}"] if named else []),
         "",
     ]
+
+
+def filters(form: FilterOptions, statuses: tuple[str, ...] = (), *, history: bool = False) -> Filters:
+    """Which documents a form asks for."""
+    return Filters(form.type, statuses, form.tag, form.owner, form.folder, form.doc, history=history)

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from core.access import Actor, allowed, require
 from core.entrypoints.api import application
-from core.entrypoints.api.limits import Turns
+from core.entrypoints.limits import Turns
 from core.entrypoints.mcp.http import McpEndpoint
 from core.errors import Busy, ConcordError, Refused
 from core.services.playground.compare import to_json

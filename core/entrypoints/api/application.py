@@ -19,9 +19,9 @@ from core import __version__
 from core.entrypoints.api import problems, reference
 from core.entrypoints.api.calls import FAULT, Service
 from core.entrypoints.api.gateway import Gateway
-from core.entrypoints.api.limits import TokenBuckets
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.api.routes import changes, documents, evaluation, gaps, search, service
+from core.entrypoints.limits import TokenBuckets
 from core.errors import ConcordError
 from core.settings import Settings
 

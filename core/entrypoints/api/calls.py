@@ -21,8 +21,8 @@ from starlette.responses import Response
 from core import strict
 from core.access import Actor
 from core.entrypoints.api import problems
-from core.entrypoints.api.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.api.metrics import Meters
+from core.entrypoints.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.programs import refuse_unknown
 from core.errors import Busy, ConcordError, Unauthenticated, UnderWay, storage_failure
 from core.services.people.replies import KeptReply

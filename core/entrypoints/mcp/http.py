@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from core.access import Actor
-from core.entrypoints.api.limits import TokenBuckets, Turns
+from core.entrypoints.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import ToolSession

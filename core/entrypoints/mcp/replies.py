@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
-from core.entrypoints.documents import as_json
+from core.entrypoints.contracts.documents import as_json
 from core.entrypoints.mcp.tokens import LEAST, MOST
 from core.types import Document
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from core.access import EVERYBODY, Actor, folded, use_case
-from core.services.people.accounts import PERSON, Accounts
+from core.access import EVERYBODY, PERSON, Actor, folded, use_case
+from core.services.people.accounts import Accounts
 from core.services.people.directory import owners
 from core.types import Document
 

@@ -74,15 +74,15 @@ def _fields(
         _remark(cell, remarks.get("status", ""))
     for cell, field in ((effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")):
         _remark(cell, remarks.get(field, ""))
-    box = st.expander(
+    more = st.expander(
         "Questions it answers, and what it supersedes",
         icon=":material/quiz:",
         type="compact",
         key=f"{key}_questions",
         on_change="rerun",
     )
-    with box:
-        questions = answers_form.draw(meta.answers, key, typed if box.open else None)
+    with more:
+        questions = answers_form.draw(meta.answers, key, typed if more.open else None)
         _remark(st, remarks.get("answers", ""))
         supersedes = st.multiselect(
             "Supersedes",

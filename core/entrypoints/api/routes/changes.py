@@ -11,8 +11,6 @@ from starlette.responses import Response
 from core import strict
 from core.access import Actor
 from core.curation.review.proposals import checked_files, named_twice
-from core.entrypoints import change_texts
-from core.entrypoints import reviews as shown
 from core.entrypoints.api.calls import ApiCall, Calls, Windowed
 from core.entrypoints.api.forms import (
     ChangeAnswer,
@@ -34,6 +32,7 @@ from core.entrypoints.api.forms import (
     WordQuery,
 )
 from core.entrypoints.api.problems import documented
+from core.entrypoints.contracts import changes as shown
 from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
@@ -58,10 +57,9 @@ async def list_changes(
     text: Annotated[WordQuery, Query(description="Only those with these words.")] = "",
 ) -> Response:
     """Changes, the one last touched first."""
-    wanted = shown.ChangesListOptions(state=state, mine=mine, waiting=waiting, asked=asked, text=text)
 
     def work(app: App, actor: Actor) -> Any:
-        listed = shown.chosen(app, actor, wanted)
+        listed = shown.chosen(app, actor, state=state, mine=mine, waiting=waiting, asked=asked, text=text)
         return shown.list_json(listed, app.reviews.looks.news(actor, listed))
 
     return await call.page(work, window)
@@ -92,7 +90,7 @@ async def change_diff(
     since_look: Annotated[bool, Query(description="Only what is new since the account's last look.")] = False,
 ) -> Response:
     """What a change does, line by line; remembers that the account looked."""
-    return await call.answer(lambda app, actor: change_texts.compared(app, actor, change, since_look=since_look)[0])
+    return await call.answer(lambda app, actor: shown.compared(app, actor, change, since_look=since_look)[0])
 
 
 @router.get("/changes/{change}/conflicts", response_model=list[ConflictAnswer], responses=documented(304, 404))
@@ -100,7 +98,7 @@ async def change_conflicts(call: Calls, change: Number) -> Response:
     """What must be decided before it can be merged."""
 
     def work(app: App, actor: Actor) -> Any:
-        return [change_texts.collision_json(each) for each in app.reviews.merger.collisions(actor, change)]
+        return [shown.collision_json(each) for each in app.reviews.merger.collisions(actor, change)]
 
     return await call.answer(work)
 

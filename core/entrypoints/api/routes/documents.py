@@ -8,8 +8,6 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from core.access import Actor, require
-from core.entrypoints import documents as shown
-from core.entrypoints import freshness as fresh
 from core.entrypoints.api.calls import Calls, Windowed
 from core.entrypoints.api.forms import (
     LARGEST,
@@ -25,6 +23,7 @@ from core.entrypoints.api.forms import (
     WordQuery,
 )
 from core.entrypoints.api.problems import documented
+from core.entrypoints.contracts import documents as shown
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -110,7 +109,7 @@ async def freshness(call: Calls) -> Response:
 
     def work(app: App, actor: Actor) -> dict[str, Any]:
         require(actor, "read documents")
-        return fresh.as_json(app.knowledge.freshness.attention())
+        return shown.freshness_json(app.knowledge.freshness.attention())
 
     return await call.answer(work, tag=day)
 
@@ -120,6 +119,6 @@ async def confirm_document(call: Calls, form: ConfirmationForm) -> Response:
     """Say that a document is still right."""
 
     def work(app: App, actor: Actor) -> dict[str, Any]:
-        return fresh.confirmed(app, actor, form.document, form.until)
+        return shown.confirmed(app, actor, form.document, form.until)
 
     return await call.answer(work, status=201)

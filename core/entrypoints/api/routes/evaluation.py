@@ -9,8 +9,6 @@ from starlette.responses import Response
 
 from core import strict
 from core.access import Actor
-from core.entrypoints import evaluation as shown
-from core.entrypoints import querysets
 from core.entrypoints.api.calls import Calls, Windowed
 from core.entrypoints.api.forms import (
     Name,
@@ -23,6 +21,7 @@ from core.entrypoints.api.forms import (
     WordQuery,
 )
 from core.entrypoints.api.problems import documented
+from core.entrypoints.contracts import evaluation as shown
 from core.evaluation.runs import comparisons
 from core.services.evaluation.querysets import QuerySetSummary
 from core.services.platform.jobs import Job
@@ -47,7 +46,7 @@ async def show_queryset(
     questions: Annotated[bool, Query(description="Also every question with its judgments.")] = False,
 ) -> Response:
     """A query set, how far its judges agree, and which judgments find no place."""
-    return await call.answer(lambda app, actor: querysets.one_json(app, actor, queryset, questions=questions))
+    return await call.answer(lambda app, actor: shown.one_json(app, actor, queryset, questions=questions))
 
 
 @router.get("/runs", response_model=list[RunAnswer], responses=documented(304))

@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from core import strict
 from core.access import Actor, require
-from core.entrypoints import playground
 from core.entrypoints.api import quick
 from core.entrypoints.api.calls import ApiCall, Calls
 from core.entrypoints.api.forms import (
@@ -26,7 +25,8 @@ from core.entrypoints.api.forms import (
     WordQuery,
 )
 from core.entrypoints.api.problems import documented
-from core.entrypoints.search import searched
+from core.entrypoints.contracts import search as shown
+from core.entrypoints.contracts.search import searched
 from core.services.playground.where import Diagnosis
 from core.services.search import answers
 from core.services.search.searcher import as_json
@@ -124,9 +124,9 @@ async def compare(
 
     def work(app: App, actor: Actor) -> dict[str, Any]:
         require(actor, "compare configurations")
-        columns = playground.columns_of(app, config, profile)
+        columns = shown.columns_of(app, config, profile)
         compared = app.playground.comparer.run(actor, q, columns, filters)
-        return playground.compare_json(compared, playground.scores_of(app, actor, compared))
+        return shown.compare_json(compared, shown.scores_of(app, actor, compared))
 
     return await call.answer(work)
 
@@ -144,7 +144,7 @@ async def where(
 
     def work(app: App, actor: Actor) -> Any:
         require(actor, "compare configurations")
-        column = playground.column_of(app, config, profile)
+        column = shown.column_of(app, config, profile)
         return strict.plain(app.playground.locator.where(actor, q, document, column, filters))
 
     return await call.answer(work)

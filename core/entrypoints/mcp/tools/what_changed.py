@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from core.entrypoints.documents import changed_json, day_of
+from core.entrypoints.contracts.documents import changed_json, day_of
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.replies import Budget, Quoted, ToolReply
 from core.entrypoints.mcp.tokens import USUAL, longest

@@ -1,0 +1,75 @@
+"""Changes as JSON: the contract of `change --json` and of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from core import strict
+from core.access import Actor
+from core.curation.review.conflicts import combined
+from core.curation.review.diffs import Diff
+from core.curation.review.diffs import diff as line_diff
+from core.services.reviews.changes import Change
+from core.services.reviews.diff import News, compare
+from core.services.reviews.discussion import Comment
+from core.services.reviews.merge import Collision
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
+
+def as_json(app: App, actor: Actor, change: Change) -> dict[str, Any]:
+    """The contract of `change show --json`."""
+    talk = [
+        {**strict.plain(comment), "suggestion": comment.suggestion}
+        for comment in app.reviews.discussion.comments(actor, change.id)
+    ]
+    return {**strict.plain(change), "comments": talk}
+
+
+def comment_json(remark: Comment, change: int) -> dict[str, Any]:
+    """The contract of `change comment --json`."""
+    return {**strict.plain(remark), "suggestion": remark.suggestion, "change": change}
+
+
+def chosen(
+    app: App,
+    actor: Actor,
+    *,
+    state: str = "",
+    mine: bool = False,
+    waiting: bool = False,
+    asked: bool = False,
+    text: str = "",
+) -> tuple[Change, ...]:
+    """Changes that were asked for, the one last touched first."""
+    if asked:
+        return app.reviews.changes.asked_of(actor)
+    if waiting:
+        return app.reviews.changes.waiting_for(actor)
+    return app.reviews.changes.listed(actor, state=state, author=actor.id if mine else "", text=text)
+
+
+def list_json(changes: Sequence[Change], news: Mapping[int, News]) -> list[dict[str, Any]]:
+    """The contract of `change list --json`."""
+    return [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in changes]
+
+
+def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:
+    """The contract of `change diff --json`, and the lines by path."""
+    change, look = app.reviews.changes.show(actor, number), app.reviews.looks.look(actor, number)
+    since = since_look and bool(look.before)
+    start, edits = (look.before, look.documents) if since else (change.start, change.documents)
+    documents = [compare(app.knowledge.repository, start, change.head, edit) for edit in edits]
+    diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
+    seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
+    return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}, diffs
+
+
+def collision_json(collision: Collision) -> dict[str, Any]:
+    """A collision as JSON; `both` is the text with both edits, where they do not touch."""
+    value: dict[str, Any] = strict.plain(collision)
+    for part, plain in zip(collision.parts, value["parts"], strict=True):
+        plain["both"] = combined(part) if part.conflict else None
+    return value
