@@ -1,6 +1,6 @@
 """HyDE: the dense leg searches with the vector of a hypothetical answer instead of the question's.
 
-Source: Gao et al. 2023; the chatbot study, appendix E, where the hypothetical document's vector replaces the
+Source: Gao et al. 2023; the support study, appendix E, where the hypothetical document's vector replaces the
 query's and recall@10 fell from 66.4 % to 62.8 %. So it is off by default.
 """
 

@@ -121,7 +121,7 @@ dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;color:#4a58
 def markdown(report: Report) -> str:
     """The same without charts, for the docs."""
     lines = [f"# {report.title}", "", report.about, ""]
-    lines += [f"- {key}: {value}" for key, value in report.facts.items()]
+    lines += [f"- {key}: {value}" for key, value in report.facts.items() if key not in ("runs", "query set digest")]
     for part in report.parts:
         if isinstance(part, Chart):
             continue

@@ -1,6 +1,6 @@
 """Listwise reranking: a language model sees numbered passages together and answers with their order.
 
-Sources: the thesis, section 3.4.1 (the task, temperature 0.2, the fallback); the chatbot study, section 4.6 (the ten
+Sources: the thesis, section 3.4.1 (the task, temperature 0.2, the fallback); the support study, section 4.6 (the ten
 best of fifty); the cascade study, stage 5 (reason briefly, 250 tokens). No answer is trusted: `permutation` reads it,
 what cannot be read changes nothing. With two orders the passages are shown a second time from last to first: small
 models order by place instead of by content; their two orders disagree, and then the given one stands.

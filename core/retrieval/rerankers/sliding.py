@@ -1,7 +1,7 @@
 """SlideGAR: a listwise window that slides over the initial list and over neighbours of what ranked high.
 
 Source: Rathee, MacAvaney and Anand 2025, "Guiding retrieval using LLM-based listwise rankers"; used in the
-chatbot study, section 4.6.2. A relevant chunk that no leg retrieved can enter when it resembles one that ranked high.
+support study, section 4.6.2. A relevant chunk that no leg retrieved can enter when it resembles one that ranked high.
 """
 
 from __future__ import annotations
