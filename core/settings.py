@@ -31,43 +31,51 @@ class Settings:
     home: Path = PROJECT / "data"  # the workspace
     database: str = field(
         default="", repr=False
-    )  # postgresql://user:password@host/name; SQLite in the workspace if not set
+    )  # postgresql://user:password@host/name, for several nodes; `app.db` of the workspace if not set
     models: Path = PROJECT / ".models"  # model weights, shared by all workspaces
     cache: Path | None = None  # vectors and answers that were computed before; `cache/` of the workspace if not set
     store: str = ""  # files that several machines share, s3://bucket/prefix; this machine's own disk if not set
-    node: str = ""  # the name of this process among them; host name and process if not set
+    node: str = ""  # the name of this process among several nodes; host name and process if not set
     keep_generations: int = 3  # how many generations of a profile stay for rollback
     workers: int = (
         -1
-    )  # processes for jobs that this machine starts at most; -1 is one per core, none with a database of its own
-    worker_memory: int = 0  # megabytes that each may take; 0 shares half of the machine's memory
+    )  # worker processes that this machine starts at most; -1 is one per core, or none where CONCORD_DATABASE is set
+    worker_memory: int = (
+        0  # megabytes that each worker may take; 0 shares half of the machine's memory, at least 1,024 each
+    )
     threads: int = 0  # embedding threads; 0 is one per core
     words_first: float = 5.0  # seconds of embedding beyond which words can be searched first, and meaning follows
-    device: str = ""  # where hub models compute: cuda, mps or cpu; the best that is here if not set
+    device: str = ""  # where models of a hub or folder compute: cuda, cuda:1, mps or cpu; the best there is if not set
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
     session_idle: float = 12.0  # hours without a click after which a sign-in ends
-    session_life: float = 30.0  # days after which it ends in any case
-    hosts: str = ""  # names that the app answers to, commas between them, *.example.org for all below; any if not set
-    metrics_token: str = field(default="", repr=False)  # opens /_stcore/metrics to whoever sends it; closed if not set
+    session_life: float = 30.0  # days after which a sign-in ends in any case
+    hosts: str = ""  # names that the app answers to (concord.example.org, *.corp.example); any if not set, in a demo this machine's own
+    metrics_token: str = field(
+        default="", repr=False
+    )  # opens /api/v1/metrics and /_stcore/metrics to who sends it; closed if not set
     api_rate: int = 600  # requests a minute that one access token may make of the HTTP API; 0 is no limit
-    memory: int = 0  # megabytes that the server may take: near them it begins nothing large; 0 is what the machine has
+    memory: int = (
+        0  # megabytes for the server; at 80 % it empties caches and begins nothing large; 0 is all that the machine has
+    )
     tabs: int = 40  # open tabs of one account; 0 is no limit
-    upload_session: int = 100  # megabytes of files that one tab may have brought and not read in yet
-    upload_account: int = 150  # the same of all tabs of an account
-    upload_total: int = 400  # and of everybody
-    ocr: bool = False  # read scanned pages of uploads with rapidocr, which is installed by hand
+    upload_session: int = 100  # megabytes of uploaded files that may wait in one tab
+    upload_account: int = 150  # megabytes of uploaded files that may wait in all tabs of an account
+    upload_total: int = 400  # megabytes of uploaded files that may wait in all tabs of everybody
+    ocr: bool = False  # read scanned pages of uploads; needs `pip install rapidocr==3.10.0`
     offline: bool = True  # never ask a model hub; endpoints that are configured below are asked all the same
     llm: str = ""  # the language model: openai:MODEL or bedrock:MODEL; none if not set
     openai_url: str = ""  # an OpenAI-compatible endpoint, up to and with its /v1
-    openai_key: str = field(default="", repr=False)  # its key; never shown
+    openai_key: str = field(default="", repr=False)  # the key of that endpoint; never shown
     bedrock_region: str = ""  # the region of Amazon Bedrock; AWS's own configuration if not set
     bedrock_url: str = ""  # another Bedrock endpoint, such as one in a private network
     llm_timeout: float = 60.0  # seconds that a call may take, waits and retries included
     llm_concurrency: int = 4  # calls to one endpoint at a time
     monthly_budget: float = 10.0  # dollars of paid calls in a calendar month; 0 makes none
     remote_user: str = ""  # who signs in at a git remote over https; "git" if not set
-    remote_token: str = field(default="", repr=False)  # their token or password; never stored, never shown
+    remote_token: str = field(
+        default="", repr=False
+    )  # the token or password for a git remote over https; never stored, never shown
     remote_key: Path | None = None  # the private key for a git remote over ssh; ssh's own choice if not set
     remote_ssh: str = "ssh"  # the command that connects to a git remote over ssh
     remote_timeout: float = 60.0  # seconds without a sign of life after which a git remote counts as dead
@@ -80,11 +88,11 @@ class Settings:
     smtp_url: str = field(
         default="", repr=False
     )  # the mail server: smtp://user@host:587 (STARTTLS) or smtps://; no mail if not set
-    smtp_password: str = field(default="", repr=False)  # its password, where it is not in the URL
+    smtp_password: str = field(default="", repr=False)  # the password of the mail server, where it is not in the URL
     smtp_from: str = ""  # whom mail comes from, such as Concord <concord@example.org>
     smtp_ca: Path | None = None  # certificates that vouch for the mail server, beside those of the machine
     digest_hour: int = 7  # the hour of the daily mail
-    time_zone: str = "UTC"  # whose hour that is, such as Europe/Berlin
+    time_zone: str = "UTC"  # the time zone of that hour, such as Europe/Berlin
     webhooks_private: bool = False  # whether webhooks may lead to this machine and its network, and by plain HTTP
 
 

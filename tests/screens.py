@@ -16,9 +16,10 @@ from typing import Any
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.settings import load
-from tests import browser
-from tests.browser import ROOT, Screen, act_as, small_png
+from tests import browser, conftest  # conftest: one thread for each library, as in tests
+from tests.browser import Screen, act_as, small_png
 
+ROOT = conftest.ROOT
 FOLDER = ROOT / "docs" / "screens"
 READER, AUTHOR, REVIEWER, ADMIN = "Robin Falk", "Avery Lindqvist", "Petra Voss", "Ada Brandt"
 
