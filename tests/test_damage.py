@@ -293,11 +293,12 @@ def test_a_row_that_changed_by_itself_is_noticed_until_somebody_accepts_it(run: 
 def test_every_write_keeps_the_digests_and_a_rolled_back_one_leaves_none(home: Path) -> None:
     app = small_app(home, NoProcesses())
     database = app.platform.workspace.guard.database
-    app.knowledge.drafts.keep(AUTHOR, "new", "text")
-    app.knowledge.drafts.keep(AUTHOR, "new", "other text")
-    with suppress(ZeroDivisionError), database.transaction() as state:
-        state.drafts.keep("ann", "x", "y", "now")
-        raise ZeroDivisionError
+    for _ in range(2):  # also as the first write of a table, whose triggers go with it
+        with suppress(ZeroDivisionError), database.transaction() as state:
+            state.drafts.keep("ann", "x", "y", "now")
+            raise ZeroDivisionError
+        app.knowledge.drafts.keep(AUTHOR, "new", "text")
+        app.knowledge.drafts.keep(AUTHOR, "new", "other text")
     app.knowledge.drafts.forget(AUTHOR, "new")
     assert database.damaged() == []
 

@@ -36,6 +36,7 @@ class SqliteDatabase(Database):
         engine = create_engine(URL.create("sqlite", database=str(path)), creator=self._connect, max_overflow=-1)
         event.listen(engine, "connect", partial(_prepare, path))
         event.listen(engine, "begin", _begin)
+        event.listen(engine, "before_cursor_execute", _watch)
         event.listen(engine, "checkin", _forget_frozen)
         event.listen(engine, "handle_error", _explain)
         self._writer = engine.execution_options(writing=True)
@@ -201,9 +202,14 @@ def _begin(connection: Connection) -> None:
     """A writer takes its lock at once: one that reads first and then writes could be refused in the middle."""
     if connection.get_execution_options().get("writing"):
         if "watched" not in connection.info and migrations.version(connection) == len(migrations.MIGRATIONS):
-            digests.watch(_raw(connection))
-            connection.info["watched"] = True
+            connection.info["watched"] = {}
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _watch(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+    """Every write of a complete database keeps the digest of its table."""
+    if (known := connection.info.get("watched")) is not None:
+        digests.watch(_raw(connection), statement, known)
 
 
 def _explain(context: ExceptionContext) -> None:
