@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput, Conflict, NotFound, Unavailable
+from core.storage.git.plumbing import KnownAnswers
 from core.storage.git.refs import locked
 from core.storage.git.repository import Repository
 from core.types import Person
@@ -51,6 +52,30 @@ def test_reading_many_blobs_keeps_the_order(repository: Repository) -> None:
     for entry, raw in zip(entries, repository.read_blobs([entry.blob for entry in entries]), strict=True):
         assert raw == repository.read(commit, entry.path)
         assert len(raw) == entry.size
+
+
+def test_what_git_said_of_a_full_id_is_not_asked_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = repository.commit("main", {"a.md": b"# A\n"}, ANN, "add")
+    asked: list[tuple[str, ...]] = []
+    execute = repository.git._execute
+    monkeypatch.setattr(
+        repository.git, "_execute", lambda command, *rest: asked.append(command) or execute(command, *rest)
+    )
+    for _ in range(3):
+        assert repository.read(first, "a.md") == repository.read("main", "a.md") == b"# A\n"
+        assert [entry.path for entry in repository.entries(first)] == ["a.md"]
+    assert [command[0] for command in asked] == ["cat-file", "cat-file", "ls-tree", "cat-file", "cat-file"]
+    repository.commit("main", {"a.md": b"# B\n"}, ANN, "edit")
+    assert (repository.read(first, "a.md"), repository.read("main", "a.md")) == (b"# A\n", b"# B\n")
+
+
+def test_known_answers_hold_no_more_than_they_may() -> None:
+    known = KnownAnswers(size=1600)
+    for n in range(40):
+        known.put(("cat-file", str(n)), b"x" * 100)
+    known.put(("cat-file", "large"), b"x" * 101)
+    held = [n for n in range(40) if known.get(("cat-file", str(n)))]
+    assert (held, known.get(("cat-file", "large"))) == (list(range(24, 40)), None)
 
 
 def test_what_changed_names_added_edited_renamed_and_deleted(repository: Repository) -> None:
