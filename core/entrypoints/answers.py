@@ -37,7 +37,7 @@ def as_json(state: AnswerState, first: int) -> dict[str, Any]:
 def answers_list(call: CommandCall, form: AnswersListOptions) -> Shown:
     app = call.app
     first = app.answers.checks.first
-    states = app.answers.checks.listed(form.document)
+    states = app.answers.checks.listed(app.knowledge.documents.show(form.document).path if form.document else "")
     shown = [state for state in states if state.fails(first)] if form.failing else states
     rows = [(state.doc, state.question, state.place.words if state.place else "not asked yet") for state in shown]
     return Shown([as_json(state, first) for state in shown], table(rows, ("document", "question", "")))

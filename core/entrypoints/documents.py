@@ -266,6 +266,8 @@ def attached(
 
 @command("documents chunks", "the chunks a document becomes", "platform.settings.production")
 def documents_chunks(call: CommandCall, form: DocumentsChunksOptions) -> Shown:
+    if form.param and not form.chunker:
+        raise BadInput("--param is about a chunker. Name one with --chunker.")
     app = call.app
     profile = app.platform.settings.production().profile
     spec = ChunkerSpec(form.chunker, params_of(form.param)) if form.chunker else profile.chunker

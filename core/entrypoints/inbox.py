@@ -96,7 +96,10 @@ def watch_add(call: CommandCall, form: WatchAddOptions) -> Shown:
     document = form.kind == "document"
     what = app.knowledge.documents.show(form.what).path if document else form.what
     watch = app.inbox.watches.watch(call.actor, form.kind, what)
-    return Shown(strict.plain(watch), [f"Watched as {watch.id}: {watch.what}"])
+    below = (document.path.startswith(f"{watch.what}/") for document in app.knowledge.documents.all())
+    empty = form.kind == "folder" and not any(below)
+    lines = [f"Watched as {watch.id}: {watch.what}", *(["There is no such folder yet."] if empty else [])]
+    return Shown(strict.plain(watch), lines)
 
 
 @command("watch stop", "watch no longer", "inbox.watches.stop")

@@ -1,6 +1,6 @@
 """A command is a record: its words, what help says, the form it fills, the use case it calls, and the function that runs it.
 
-The parser, the table of roles in docs/sign-in.md and docs/cli.md are made from the records; `run` is the only caller of their
+The parser, docs/reference/commands.md and docs/reference/rights.md are made from the records; `run` is the only caller of their
 functions.
 """
 

@@ -10,6 +10,7 @@ from core.entrypoints.record import Argument, CommandCall, Option, Shown, comman
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.retrieval import config as configs
+from core.retrieval.filters import unknown
 from core.services.search import searcher
 from core.services.search.pending import sentence
 from core.types import Filters, Hit, Result
@@ -38,7 +39,7 @@ class SearchOptions(FilterOptions):
         str,
         Option(f"{configs.help_text()} (default: the one in production)"),
     ] = ""
-    k: Annotated[int, Option("how many hits", flags=("-k",))] = 0
+    k: Annotated[int | None, Option("how many hits (default: as many as the configuration says)", flags=("-k",))] = None
     explain: Annotated[bool, Option("show what each leg gave and how long each stage took")] = False
     status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
     history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
@@ -48,9 +49,11 @@ class SearchOptions(FilterOptions):
 def search(call: CommandCall, form: SearchOptions) -> Shown:
     app = call.app
     chosen = filters(form, form.status, history=form.history)
-    if form.k < 0 or form.k > 1000:
+    if form.k is not None and not 1 <= form.k <= 1000:
         raise BadInput("-k must be between 1 and 1000.")
-    result, suggestions = searched(app, form.query, form.profile, form.config, chosen, form.k, form.as_of)
+    result, suggestions = searched(app, form.query, form.profile, form.config, chosen, form.k or 0, form.as_of)
+    if not result.hits and not form.as_of and (wrong := unknown(chosen, app.knowledge.documents.all())):
+        raise BadInput(wrong)
     lines = [
         *_past(result),
         *([sentence(result.pending), ""] if result.pending else []),

@@ -44,7 +44,9 @@ def open_app(settings: Settings) -> App:
 def existing(settings: Settings) -> App:
     """A workspace that is there, in whichever state."""
     if not exists(settings):
-        raise Unavailable(f"There is no workspace in {settings.home}. Make one with: python -m core init")
+        raise Unavailable(
+            f"There is no workspace in {settings.home}. Make one with: python -m core --home {settings.home} init"
+        )
     return build_app(settings)
 
 

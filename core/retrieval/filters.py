@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
+from difflib import get_close_matches
 
 from core.curation.document.freshness import freshness, parse_date
-from core.types import DocumentFacts, Filters
+from core.curation.document.statuses import STATUSES
+from core.types import Document, DocumentFacts, Filters
 
 
 def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
@@ -34,3 +36,26 @@ def state(facts: DocumentFacts, today: date) -> str:
 
 def _any(choices: Sequence[str], value: str) -> bool:
     return not choices or value in choices
+
+
+def unknown(filters: Filters, documents: Iterable[Document]) -> str:
+    """What of the filters no document has, as a sentence; "" where each value is one that some document has.
+
+    >>> unknown(Filters(statuses=("aproved",)), [])
+    "No document has the status 'aproved'. Known: approved."
+    """
+    metas = [(document, document.meta) for document in documents]
+    known: dict[str, tuple[tuple[str, ...], set[str]]] = {
+        "type": (filters.types, {meta.doc_type for _, meta in metas}),
+        "status": (filters.statuses, set(STATUSES)),
+        "tag": (filters.tags, {tag for _, meta in metas for tag in meta.tags}),
+        "owner": (filters.owners, {meta.owner for _, meta in metas}),
+        "id": (filters.docs, {document.id for document, _ in metas}),
+    }
+    for kind, (asked, values) in known.items():
+        folded = {value.casefold() for value in values}
+        for value in asked:
+            if value.casefold() not in folded:
+                shown = sorted(get_close_matches(value, sorted(values)) or sorted(values - {""})[:12])
+                return f"No document has the {kind} {value!r}. Known: {', '.join(shown)}."
+    return ""
