@@ -24,53 +24,40 @@ FOLDER = ROOT / "docs" / "screens"
 READER, AUTHOR, REVIEWER, ADMIN = "Robin Falk", "Avery Lindqvist", "Petra Voss", "Ada Brandt"
 
 
-def search(screen: Screen, app: App) -> None:
-    screen.open("/search?q=how+long+do+we+keep+SAR+records")
+def newest_in_review(app: App) -> str:
+    """The change in review that most was said about."""
+    actor = app.people.accounts.actor("reviewer")
+    waiting = [one for one in app.reviews.changes.all() if one.state == "in review"]
+    said = {one.id: len(app.reviews.discussion.comments(actor, one.id)) for one in waiting}
+    return f"/reviews?change={max(said, key=lambda number: said[number])}"
+
+
+def hits(screen: Screen) -> None:
     screen.page.get_by_role("button", name="Why this rank").first.wait_for()
 
 
-def upload(screen: Screen, app: App) -> None:
+def drop(screen: Screen) -> None:
+    """A file that says what another document says."""
     raw = (ROOT / "kb/supply-chain/safety/dock-safety-cmh2.md").read_text(encoding="utf-8").replace("CMH2", "ATL4")
-    file = {
-        "name": "dock-safety-atl4.md",
-        "mimeType": "text/markdown",
-        "buffer": raw.replace("\nid: ", "\nformer: ").encode(),
-    }
-    screen.open("/upload")
-    screen.page.locator("input[type=file]").set_input_files([file])
+    text = raw.replace("\nid: ", "\nformer: ").encode()
+    screen.page.locator("input[type=file]").set_input_files(
+        [{"name": "dock-safety-atl4.md", "mimeType": "text/markdown", "buffer": text}]
+    )
     screen.page.locator("button.line").first.wait_for(timeout=browser.PATIENCE * 1000)
 
 
-def change(screen: Screen, app: App) -> None:
-    """The change in review that most was said about."""
-    actor = app.people.accounts.actor("reviewer")
-    open_ones = [one for one in app.reviews.changes.all() if one.state == "in review"]
-    said = {one.id: len(app.reviews.discussion.comments(actor, one.id)) for one in open_ones}
-    screen.open(f"/reviews?change={max(said, key=lambda number: said[number])}")
+def wait(screen: Screen) -> None:
+    screen.page.wait_for_timeout(3000)
 
 
-def playground(screen: Screen, app: App) -> None:
-    screen.open("/playground")
-    screen.page.wait_for_timeout(2000)
-
-
-def tuning(screen: Screen, app: App) -> None:
-    screen.open("/tuning")
-    screen.page.wait_for_timeout(2000)
-
-
-def graph_path(screen: Screen, app: App) -> None:
-    screen.open("/graph?view=Path&connect=SAR&with=OFAC")
-    screen.page.locator("summary").first.wait_for()
-
-
-PICTURES: Mapping[str, tuple[str, Callable[[Screen, App], None]]] = {
-    "search": (READER, search),
-    "upload": (AUTHOR, upload),
-    "change": (REVIEWER, change),
-    "playground": (AUTHOR, playground),
-    "tuning": (ADMIN, tuning),
-    "graph-path": (AUTHOR, graph_path),
+Address = Callable[[App], str]
+PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  # by whom, where, then what, how high
+    "search": (READER, lambda app: "/search?q=how+long+do+we+keep+SAR+records", hits, 900),
+    "upload": (AUTHOR, lambda app: "/upload", drop, 1000),
+    "change": (REVIEWER, newest_in_review, wait, 1300),
+    "playground": (AUTHOR, lambda app: "/playground", wait, 1000),
+    "tuning": (ADMIN, lambda app: "/tuning", wait, 1000),
+    "graph-path": (AUTHOR, lambda app: "/graph?view=Path&connect=SAR&with=OFAC", wait, 900),
 }
 SIGN_IN = "sign-in"  # of a server that asks for a password
 
@@ -82,10 +69,10 @@ def take(names: list[str], home: Path) -> None:
         with browser.server(home, Path(logs) / "app.log") as url:
             for name in names:
                 if name in PICTURES:
-                    who, show = PICTURES[name]
-                    with browser.screen(chromium, url) as screen:
-                        act_as(screen.open("/"), who)
-                        show(screen, app)
+                    who, address, then, height = PICTURES[name]
+                    with browser.screen(chromium, url, height=height) as screen:
+                        act_as(screen.open(address(app)), who)
+                        then(screen)
                         keep(screen.settle(), name)
         if SIGN_IN in names:
             asking = browser.server(home, Path(logs) / "sign-in.log", CONCORD_SIGN_IN="local")
