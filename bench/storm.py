@@ -2,7 +2,7 @@
 
 `python -m bench.storm HOME OUT.json` runs it in this checkout, `python -m bench.storm --draw PICTURE.svg NAME=OUT.json ...` draws runs
 below each other. It samples the workers' processes and memory, the load, and the jobs that ended, and stops by itself: when all
-ended, after `--minutes`, or when workers outgrow the machine.
+ended, after `--minutes`, or when workers outgrow the machine. `--kills` workers that have a job are killed (-9) while it goes on.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from core.services.people.accounts import DEMO
 from core.settings import load
 
 PAGES, JOBS = 20, 50
+BETWEEN = 2.0  # seconds from a kill to the next
 TOO_MANY, TOO_LARGE = 120, 12_000  # processes, megabytes: a storm that goes on like this ends the machine
 AUTHOR, REVIEWER, ADMIN = (
     next(actor for actor in DEMO if actor.role == role) for role in ("author", "reviewer", "admin")
@@ -102,6 +104,49 @@ def job_states(home: Path) -> dict[str, int]:
     return {}
 
 
+def workers(home: Path) -> dict[str, int]:
+    """The workers that have a place, and their processes."""
+    places = [file.read_text().split() for file in (home / "jobs").glob("worker-*.lock")]
+    return {place[0]: int(place[1]) for place in places if len(place) == 2}
+
+
+def endings(home: Path) -> dict[str, int]:
+    """How often the audit says of each job that it ended."""
+    with closing(sqlite3.connect(home / "app.db", timeout=5)) as rows:
+        counts = {f"{kind} {number}": 0 for number, kind in rows.execute("SELECT id, kind FROM jobs")}
+        ended = rows.execute("SELECT what, count(*) FROM audit WHERE action LIKE 'job %' GROUP BY what")
+        return counts | dict(ended.fetchall())
+
+
+class Killer:
+    """Kills a worker that is in the middle of a job, again and again, and says whose job it was."""
+
+    def __init__(self, home: Path, kills: int) -> None:
+        self.home, self.left, self.killed = home, kills, list[int]()
+        self._dead = set[int]()
+
+    def run(self, ended: threading.Event) -> None:
+        while self.left and not ended.wait(BETWEEN):
+            busy = self._busy()
+            if not busy:
+                continue
+            job, process = busy[0]
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+                self._dead.add(process)
+                self.killed.append(job)  # it may have ended a moment before; its attempts say so
+                self.left -= 1
+
+    def _busy(self) -> list[tuple[int, int]]:
+        """Jobs that run, those killed least often first, and the processes that have them."""
+        processes = workers(self.home)
+        with suppress(sqlite3.Error), closing(sqlite3.connect(self.home / "app.db", timeout=5)) as rows:
+            running = rows.execute("SELECT id, worker FROM jobs WHERE state = 'running'").fetchall()
+            found = [(job, processes[name]) for job, name in running if processes.get(name, 0) not in {0, *self._dead}]
+            return sorted(found, key=lambda each: (self.killed.count(each[0]), each[0]))
+        return []
+
+
 class Page(Tab):
     """A page that stays open and asks again as often as it is told to."""
 
@@ -144,10 +189,10 @@ def command(home: Path, *words: str) -> subprocess.Popen[bytes]:
     )
 
 
-def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
+def storm(home: Path, minutes: float, busy: int, kills: int) -> dict[str, Any]:
     """Run it, and say what was seen."""
     app, ready, asked = workspace(home)
-    samples = Samples(home)
+    samples, killer = Samples(home), Killer(home, kills)
     with serving(home) as (url, _):
         loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
         pages = threading.Thread(target=lambda: asyncio.run(open_pages(url, ready, samples.ended)))
@@ -162,6 +207,7 @@ def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
             ]
             for n in range(JOBS):
                 app.evaluation.jobs.generate(ADMIN, "known-items", f"set-{n}", n, 3)
+            threading.Thread(target=killer.run, args=(samples.ended,), daemon=True).start()
             sampler.join()
         finally:
             samples.ended.set()
@@ -169,7 +215,9 @@ def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
                 process.kill()
                 process.wait()
             pages.join(30)
-    subprocess.run(["pkill", "-9", "-f", f"core --home {home}"], check=False)
+    for process in workers(home).values():
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
     jobs = app.platform.jobs.recent(1000)
     return {
         "rows": samples.rows,
@@ -177,6 +225,9 @@ def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
         "jobs": len(jobs),
         "done": sum(job.state == "done" for job in jobs),
         "attempts": max(job.attempts for job in jobs),
+        "kills": len(killer.killed),
+        "resumed": sum(job.attempts - 1 for job in jobs),
+        "ended more or less than once": sum(count != 1 for count in endings(home).values()),
         "most workers": max(row["workers"] for row in samples.rows),
         "most megabytes": max(row["megabytes"] for row in samples.rows),
         "highest load": max(row["load"] for row in samples.rows),
@@ -189,6 +240,7 @@ def storm(home: Path, minutes: float, busy: int) -> dict[str, Any]:
 PANELS = (
     ("workers", "worker processes"),
     ("megabytes", "their megabytes"),
+    ("load", "load"),
     ("done", "jobs done"),
 )
 WIDTH, HEIGHT, GAP = 230, 130, 40
@@ -226,6 +278,7 @@ def main() -> None:
     parser.add_argument("--draw", type=Path)
     parser.add_argument("--minutes", type=float, default=6.0)
     parser.add_argument("--busy", type=int, default=2, help="busy loops, one per core")
+    parser.add_argument("--kills", type=int, default=10, help="workers that are killed in the middle of a job")
     options = parser.parse_args()
     if options.draw:
         runs = {
@@ -233,7 +286,7 @@ def main() -> None:
         }
         options.draw.write_text(draw(runs))
         return
-    seen = storm(Path(options.what[0]).resolve(), options.minutes, options.busy)
+    seen = storm(Path(options.what[0]).resolve(), options.minutes, options.busy, options.kills)
     Path(options.what[1]).write_text(json.dumps(seen))
     print(json.dumps({name: value for name, value in seen.items() if name != "rows"}))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,10 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.curation.review import policy
-from core.errors import BadInput, NotFound, Refused, StorageFailed
+from core.errors import BadInput, Busy, NotFound, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
-from core.services.people.accounts import DEMO
+from core.services.people.accounts import COMMAND_LINE, DEMO
 from tests.conftest import NoProcesses, put, small_app
 
 READER, AUTHOR, _, REVIEWER, _, ADMIN = DEMO
@@ -354,3 +355,30 @@ def test_a_question_that_now_finds_two_documents_that_disagree_says_so(impact_ap
 def test_a_wrong_rule_is_refused_with_what_is_right(rule: str, why: str) -> None:
     with pytest.raises(BadInput, match=why):
         policy.read(f"rules:\n  - match: it/\n    {rule}\n".encode())
+
+
+# ---------------------------------------------------------------- what it costs the server
+
+
+def test_a_long_change_is_measured_by_a_worker_and_not_for_whoever_waits(
+    impact_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = submitted(impact_app, edit("it/long.md", "Error 809: open the port. " * 10))
+    monkeypatch.setattr("core.services.impact.impacts.LONG", 100)
+    for door in ("app", "api", "mcp"):
+        with pytest.raises(Refused, match="A worker measures it when it is submitted for review."):
+            impact_app.reviews.impacts.measure(replace(AUTHOR, door=door), number)
+    assert impact_app.reviews.impacts.measure(replace(AUTHOR, door=COMMAND_LINE), number).change == number
+    impact_app.reviews.changes.edit(AUTHOR, number, edit("it/long.md", "Error 810: open the port. " * 10))
+    assert impact_app.reviews.impacts.work({}, lambda *_: None)["measured"] == [number]
+
+
+def test_the_server_measures_one_change_of_a_person_and_two_of_all_at_a_time(impact_app: App) -> None:
+    number = submitted(impact_app, edit("it/vpn.md", "Error 809: open the port."))
+    measuring, change = impact_app.reviews.impacts, impact_app.reviews.changes.get(number)
+    with measuring._turn(AUTHOR, change):
+        with pytest.raises(Busy, match="Ask again when that is done"):
+            measuring.measure(AUTHOR, number)
+        with measuring._turn(REVIEWER, change), pytest.raises(Busy):
+            measuring.measure(replace(AUTHOR, id="somebody"), number)
+    assert measuring.measure(AUTHOR, number).change == number

@@ -30,6 +30,8 @@ from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app
 
 _TURNS = Turns(4)  # requests of one account at a time
+_COMPARERS = Turns(1)  # comparisons of one account at a time: each may rerank thousands of passages
+_COMPARED = anyio.CapacityLimiter(2)  # and of all
 _PAST = anyio.CapacityLimiter(
     2
 )  # searches of earlier states at a time: opening one may take long, and searches do not wait for it
@@ -68,7 +70,7 @@ def _account(request: Request) -> Actor | None:
 Handler = Callable[[Request, Actor], Awaitable[Response]]
 
 
-def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Response]]]:
+def needs(action: str, turns: Turns = _TURNS) -> Callable[[Handler], Callable[[Request], Awaitable[Response]]]:
     """Ask who calls before a handler runs; whatever it refuses is a sentence with a 4xx."""
 
     def checked(handler: Handler) -> Callable[[Request], Awaitable[Response]]:
@@ -81,7 +83,7 @@ def needs(action: str) -> Callable[[Handler], Callable[[Request], Awaitable[Resp
                 require(actor, action)
                 if action != "search":
                     current_app().platform.memory.require_room("only searches are answered")
-                async with _TURNS.of(actor.id):
+                async with turns.of(actor.id):
                     return await handler(request, actor)
             except ClientDisconnect:
                 return Response(status_code=499)  # a newer move of the same knob took its place; nobody reads this
@@ -133,7 +135,7 @@ async def meaning(request: Request, actor: Actor) -> Response:
     return await _computed(request, lambda: pending_json(vectors.pending(current_app())))
 
 
-@needs("compare configurations")
+@needs("compare configurations", _COMPARERS)
 async def compare(request: Request, actor: Actor) -> Response:
     """A playground by its link, for programs."""
 
@@ -141,14 +143,14 @@ async def compare(request: Request, actor: Actor) -> Response:
         setup = current_app().playground.notebook.opened(actor, request.query_params.get("link", ""))
         return to_json(current_app().playground.comparer.run(actor, setup.query, setup.columns, setup.filters))
 
-    return await _computed(request, compared)
+    return await _computed(request, compared, _COMPARED)
 
 
-@needs("compare configurations")
+@needs("compare configurations", _COMPARERS)
 async def playground(request: Request, actor: Actor) -> Response:
     """The playground's knobs as they move: ranked from the cache."""
     body = await request_body.json_object(request)
-    return await _computed(request, lambda: view_data.update(actor, body))
+    return await _computed(request, lambda: view_data.update(actor, body), _COMPARED)
 
 
 @needs("propose a change")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from core.access import Actor
@@ -20,7 +20,7 @@ from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
-from core.errors import Busy, ConcordError, Unauthenticated
+from core.errors import BadInput, Busy, ConcordError, Unauthenticated
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import Context
@@ -33,6 +33,7 @@ NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reaso
 TOO_MANY = "This token made more requests than it may in a minute. Go on in {} s."
 ONLY_POST = "Send messages with POST: this server keeps no session to listen to or to end."
 _ACTOR = "concord.actor"  # in the scope of a request: whose token it brought
+MAX_BODY = 4 * 1024 * 1024  # bytes
 _REFUSED = -32001  # of JSON-RPC: the server's own errors
 
 
@@ -57,13 +58,18 @@ class McpEndpoint:
         self._manager = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        request = Request(scope)
+        request = Request(scope, receive)
         response = await self._refusal(request)
         if response is None and self._manager is not None:
             try:
                 async with self._turns.of(scope[_ACTOR].id):
-                    await self._manager.handle_request(scope, receive, send)
+                    await self._manager.handle_request(scope, _after(await _body(request), receive), send)
                 return
+            except ClientDisconnect:
+                LOG.info("A caller of /mcp left before its request was whole.")
+                return
+            except TooLong as error:
+                response = refused(413, str(error))
             except Busy as error:
                 response = refused(429, str(error))
         await (response or refused(503, NOT_OPEN))(scope, receive, send)
@@ -93,6 +99,30 @@ class McpEndpoint:
     def _visit(self, ctx: Context) -> ToolSession:
         request: Any = ctx.request_context.request
         return ToolSession(self.opened(), request.scope[_ACTOR], self.url or _address(request))
+
+
+class TooLong(BadInput):
+    """A body over the limit."""
+
+
+async def _body(request: Request) -> bytes:
+    """The whole body. The library reads it only to log a traceback where the caller has left."""
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > MAX_BODY:
+            raise TooLong(f"The body is longer than {MAX_BODY:,} bytes.")
+    return bytes(body)
+
+
+def _after(body: bytes, receive: Any) -> Callable[[], Awaitable[Any]]:
+    """Receives what was read already, and then whatever comes."""
+    read = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def again() -> Any:
+        return read.pop() if read else await receive()
+
+    return again
 
 
 def _address(request: Request) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.text.render import plain
-from core.errors import ConcordError, Refused, StorageFailed
+from core.errors import Busy, ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
 from core.evaluation.querysets.queryset import QuerySet
@@ -25,6 +26,7 @@ from core.services.answers.asking import free_of_charge
 from core.services.disagreements.finder import Disagreement
 from core.services.impact.questions import MOST_ASKED, Popular, questions
 from core.services.impact.states import ChangeStates
+from core.services.people.accounts import COMMAND_LINE
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.reviews.changes import Change, Changes
@@ -37,6 +39,10 @@ if TYPE_CHECKING:
     from core.storage.cache.vectors import EmbeddingCache
 
 JOB = "impact"
+LONG = 200_000  # bytes of documents that the server indexes at once for whoever waits; longer ones are a worker's
+AT_ONCE = 2  # changes that it indexes at a time, one of each person
+TOO_LONG = "The documents of change {number} have {size:,} bytes; up to {most:,} are measured at once. A worker measures it when it is submitted for review."
+ANOTHER = "What another change does to search is being measured. Ask again when that is done."
 WORDS = 180  # characters of a passage that are kept
 _LEFT_OUT = "What asks a language model was left out of it: every edit would run up a bill."
 
@@ -58,6 +64,7 @@ class Impacts:
         self.changes, self.states, self.searcher, self.vectors = changes, states, searcher, vectors
         self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
         self.jobs, self.guards, self.popular, self.disagreeing = jobs, guards, popular, disagreeing
+        self._measuring, self._lock = set[str](), Lock()
 
     @property
     def team_settings(self) -> TeamSettings:
@@ -95,7 +102,27 @@ class Impacts:
             raise Refused(f"Change {number} is {change.state}; its impact was not measured while it was open.")
         if change.conflicts:
             raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
-        return self._measure(change, progress)
+        with self._turn(actor, change):
+            return self._measure(change, progress)
+
+    @contextmanager
+    def _turn(self, actor: Actor, change: Change) -> Iterator[None]:
+        """Indexing a change takes the time of its texts, in the process that serves everybody: short ones, and few at a time."""
+        if actor.door == COMMAND_LINE:
+            yield
+            return
+        paths = [edit.path for edit in change.documents if edit.kind != "deleted"]
+        size = sum(len(self.repository.read(change.head, path)) for path in paths)
+        if size > LONG:
+            raise Refused(TOO_LONG.format(number=change.id, size=size, most=LONG))
+        with self._lock:
+            if actor.id in self._measuring or len(self._measuring) >= AT_ONCE:
+                raise Busy(ANOTHER)
+            self._measuring.add(actor.id)
+        try:
+            yield
+        finally:
+            self._measuring.discard(actor.id)
 
     @use_case(UPKEEP)
     def start(self, cause: Actor = SYSTEM) -> Job | None:

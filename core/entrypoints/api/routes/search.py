@@ -128,7 +128,7 @@ async def compare(
         compared = app.playground.comparer.run(actor, q, columns, filters)
         return shown.compare_json(compared, shown.scores_of(app, actor, compared))
 
-    return await call.answer(work)
+    return await call.answer(work, lane="slow")
 
 
 @router.get("/where", response_model=Diagnosis, responses=documented(304, 404))
@@ -147,4 +147,4 @@ async def where(
         column = shown.column_of(app, config, profile)
         return strict.plain(app.playground.locator.where(actor, q, document, column, filters))
 
-    return await call.answer(work)
+    return await call.answer(work, lane="slow")

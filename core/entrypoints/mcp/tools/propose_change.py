@@ -20,6 +20,7 @@ from core.types import Document
 
 WAIT = 20  # seconds for the impact; it is kept when it comes later
 FINDINGS = 20  # that are named
+MOST = 100  # edits
 NOT_YET = "Its impact is still being measured; people see it with the change."
 
 
@@ -88,7 +89,10 @@ class ChangeReply(ToolReply):
 def propose_change(
     visit: ToolSession,
     title: Annotated[str, Field(description="What the change does, in a few words.")],
-    edits: Annotated[list[ProposedEdit], Field(description="In order; several may touch one document.", min_length=1)],
+    edits: Annotated[
+        list[ProposedEdit],
+        Field(description="In order; several may touch one document.", min_length=1, max_length=MOST),
+    ],
     why: Annotated[str, Field(description="Why, for the people who review it.")] = "",
 ) -> ChangeReply:
     """Save edits of documents as a draft change. A person submits it; other people review and merge it. You cannot.
