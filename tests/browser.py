@@ -7,14 +7,14 @@ import os
 import re
 import shutil
 import socket
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import pytest
 
@@ -25,6 +25,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shuti
 ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
+    "--in-process-gpu", "--disable-threaded-animation", "--disable-smooth-scrolling",  # nobody watches: a third of the CPU seconds
 ]  # fmt: skip
 PATIENCE = (
     120  # seconds until what must come counts as missing: a busy machine is slow, and nobody waits longer than needed
@@ -39,11 +40,9 @@ LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 0, **environment: str) -> Iterator[str]:
     """`streamlit run streamlit_app.py` in a folder, on a free port. A traceback in its log fails whoever used it.
 
-    Code of another folder starts in an interpreter of its own; ours is forked from one that has imported what it needs.
+    It is forked from a process that has imported core and pages/ui; another folder may have pages and a config.toml of its own.
     """
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", port))
-        port = probe.getsockname()[1]
+    port = free(port or own_port())
     arguments = ["run", "streamlit_app.py", "--server.port", str(port), "--server.headless", "true", *flags]
     variables = {
         **os.environ,
@@ -51,12 +50,7 @@ def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 
         "CONCORD_CACHE": str(ROOT / ".cache" / "tests"),
         **environment,
     }
-    if folder == ROOT:
-        process = forks().start("streamlit", arguments, log, folder, variables)
-    else:
-        with log.open("w") as file:
-            command = [sys.executable, "-m", "streamlit", *arguments]
-            process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT, env=variables)
+    process = forks().start("streamlit", arguments, log, folder, variables)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
@@ -66,7 +60,24 @@ def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
-def wait_for(url: str, process: subprocess.Popen | Forked, log: Path) -> None:
+@cache
+def own_port() -> int:
+    """One server after the other of this process has one address, so that a browser keeps what it has loaded from there.
+    It lies below the ports that the system gives to connections."""
+    return 20_000 + os.getpid() % 10_000
+
+
+def free(port: int) -> int:
+    """This port, or any other if somebody has it."""
+    for wanted in (port, 0):
+        with socket.socket() as probe, suppress(OSError):
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does
+            probe.bind(("127.0.0.1", wanted))
+            return int(probe.getsockname()[1])
+    raise OSError("no port is free")
+
+
+def wait_for(url: str, process: Forked, log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         if process.poll() is not None:
@@ -93,12 +104,36 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+IDLE: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # by browser: pages in contexts of their own
+
+
 class Screen:
     """A page with stable ways to find things, and a memory for requests that left the machine."""
 
     def __init__(self, page: Any, base: str) -> None:
-        self.page, self.base, self.outside = page, base, []
-        page.on("request", lambda request: None if LOCAL.match(request.url) else self.outside.append(request.url))
+        self.page, self.base, self.outside, self.heard = page, base, [], []  # type: Any, str, list[str], list[Any]
+        self.on("request", lambda request: None if LOCAL.match(request.url) else self.outside.append(request.url))
+
+    def on(self, event: str, listener: Callable[[Any], object]) -> None:
+        """Listen until the page is left to the next test."""
+        self.page.on(event, listener)
+        self.heard.append((event, listener))
+
+    def leave(self) -> None:
+        """As nobody had been here, but with the scripts and styles that the browser has read."""
+        for event, listener in self.heard:
+            self.page.remove_listener(event, listener)
+        context = self.page.context
+        for other in context.pages:
+            if other != self.page:
+                other.close()
+        self.page.unroute_all()
+        context.unroute_all()
+        if self.page.url.startswith("http"):
+            self.page.evaluate("() => { sessionStorage.clear(); localStorage.clear(); }")
+        self.page.goto("about:blank")
+        context.clear_cookies()
+        context.clear_permissions()
 
     def open(self, path: str = "/") -> Screen:
         """Go somewhere and wait until the script has finished."""
@@ -192,13 +227,22 @@ def small_png(raw: bytes, path: Path) -> None:
 
 @contextmanager
 def screen(browser: Any, base: str, width: int = 1280, height: int = 900, scheme: str = "light") -> Iterator[Screen]:
-    """A fresh browser profile. No request may leave the machine."""
-    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-    made = Screen(context.new_page(), base)
+    """A browser profile in which nobody has been. No request may leave the machine.
+
+    A new one costs three CPU seconds before its first page is there: what a test leaves in order serves the next one.
+    """
+    idle = IDLE.setdefault(browser, [])
+    page = idle.pop() if idle else browser.new_context().new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=scheme)
+    made = Screen(page, base)
     try:
         yield made
-    finally:
-        context.close()
+        made.leave()
+        idle.append(page)
+    except BaseException:
+        page.context.close()
+        raise
     assert made.outside == [], made.outside
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import os
 import re
@@ -419,13 +420,23 @@ def _no_packaged_components() -> None:
     manifest_scanner.scan_component_manifests = lambda: []
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    """A real browser, one per file."""
+@pytest.fixture(scope="session")
+def _chromium() -> Iterator[Any]:
+    """A real browser, one per process of tests."""
     from tests import browser
 
     with browser.chromium() as made:
+        asyncio._set_running_loop(None)
         yield made
+        asyncio._set_running_loop(made._loop)
+
+
+@pytest.fixture(scope="module")
+def chromium(_chromium: Any) -> Iterator[Any]:
+    """It, for a file; between files no loop seems to run, so that others can start their own."""
+    asyncio._set_running_loop(_chromium._loop)
+    yield _chromium
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="module")

@@ -146,3 +146,8 @@ def test_offline_no_hub_is_asked_even_if_the_packages_were_loaded_before(
     with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
         ModelRegistry(tmp_path, 1, offline=True).embedder("nobody/no-such-model")
     assert asked == []
+
+
+def test_an_unknown_hub_model_offline_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
+        ModelRegistry(tmp_path, 1, offline=True).embedder("nobody/no-such-model")

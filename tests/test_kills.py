@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import Unavailable
-from tests.conftest import ROOT, put, small_app
+from tests.conftest import put, small_app, until
+from tests.forks import forks
 from tests.kill_driver import kill
 from tests.kill_server import OPERATIONS
 from tests.kill_worker import DOCUMENTS
@@ -60,13 +59,11 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
     reader, rng = Reader(home, pause), random.Random(seed)
     reader.start()
     for n in range(kills):
-        worker = subprocess.Popen(
-            [sys.executable, "-m", "tests.kill_worker", str(home)], stdout=subprocess.PIPE, cwd=ROOT, text=True
-        )
-        assert worker.stdout
-        assert worker.stdout.readline().strip() == "ready", "the next start repairs by itself"
-        for _ in range(n % 3):  # some builds whole, and a part of the next
-            worker.stdout.readline()
+        said = home.with_name(f"{home.name}-said-{n}")
+        worker = forks().start("tests.kill_worker", [str(home)], said)
+        # the next start repairs by itself; some builds are whole, and a part of the next
+        until(lambda said=said, lines=1 + n % 3: said.exists() and said.read_text().count("\n") >= lines)  # type: ignore[misc]
+        assert said.read_text().startswith("ready\n")
         time.sleep(rng.uniform(0.0, 0.5))
         worker.send_signal(signal.SIGKILL)
         worker.wait()

