@@ -124,6 +124,49 @@ def test_every_command_that_a_page_names_exists() -> None:
     assert wrong == []
 
 
+def test_the_page_on_limits_says_what_the_code_does() -> None:
+    from core.adapters.conversion import converter, ocr, texts
+    from core.curation.document import frontmatter, limits, names
+    from core.curation.upload import archives, uploads
+    from core.services.graph import view
+    from core.services.inbox import messages, watches
+    from core.services.knowledge import gaps
+    from core.services.people import tokens
+    from core.services.platform import jobs
+    from core.services.playground import compare
+    from core.services.search import as_of, queries
+    from core.settings import Settings
+
+    mib, own = 1024**2, Settings()
+    page = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]+?) \| (.+?) \|", page, re.MULTILINE))
+    said = {
+        "a file": f"{frontmatter.MAX_BYTES // mib} MiB, {frontmatter.MAX_LINES:,} lines; frontmatter {frontmatter.MAX_FRONTMATTER // 1024} KiB",
+        "a line": f"{limits.LINE:,} characters, {limits.COLUMNS} table cells",
+        "a text": f"{limits.CELLS:,} table cells; {limits.PARAGRAPH:,} lines without",
+        "parsing": f"texts over {texts.SHORT:,} characters",
+        "a path": f"{names.MAX_PATH_BYTES} bytes, each name {names.MAX_NAME_BYTES}",
+        "a picture": f"{limits.PICTURE_BYTES // mib} MB, {limits.PICTURE_PIXELS // 10**6} million pixels, {limits.PICTURE_SIDE:,} on a side, {limits.PICTURE_FRAMES} frames",
+        "pictures of a document; of all": f"{limits.PICTURES_OF_DOCUMENT} and {limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; {limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
+        "an upload": f"{uploads.MAX_UPLOAD // mib} MB, {uploads.MAX_ITEMS} files, zips included; a zip unpacks to at most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
+        "OCR of scanned pages": f"{ocr.PAGES} pages of a file",
+        "exact vectors": f"up to {own.exact_limit:,} chunks",
+        "as of an earlier day": f"{as_of.OPEN} states open, {as_of.KEPT} on disk",
+        "comparisons": f"{compare.MOST} columns",
+        "the graph's picture": f"{view.LIMIT} nodes",
+        "open tabs of an account": f"{own.tabs} (`CONCORD_TABS`)",
+        "files that wait in Upload": f"{own.upload_session} MB a tab, {own.upload_account} MB an account, {own.upload_total} MB in all",
+        "files read in and not submitted": f"{uploads.MAX_UNPACKED // mib} MiB of files and {uploads.MAX_HELD // mib} MiB of text an upload",
+        "converters, texts, previews, Word files of long documents": f"{converter.SIZE}, {texts.SIZE}, {converter.DRAWN_AT_ONCE} and 1 processes",
+        "requests of a token": f"a minute ({own.api_rate}); {tokens.MOST_TOKENS} tokens an account",
+        "questions that are kept": f"{queries.MOST_KEPT} of an account",
+        "reported gaps": f"{gaps.MOST_OPEN} open ones",
+        "inbox": f"{messages.LIMIT} messages, {watches.MAX_WATCHES} watches",
+        "jobs of an account": f"{jobs.MOST_OPEN} that wait or run",
+    }  # fmt: skip
+    assert {name: rows.get(name) for name, words in said.items() if words not in rows.get(name, "")} == {}
+
+
 # ---------------------------------------------------------------- how it reads
 
 
