@@ -403,6 +403,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.jobs.tune_prompt": lambda app: app.evaluation.jobs.tune_prompt(ADMIN, "small"),
     "evaluation.jobs.learn_ranker": lambda app: app.evaluation.jobs.learn_ranker(ADMIN, ["small"]),
     "evaluation.jobs.train_embedder": lambda app: app.evaluation.jobs.train_embedder(ADMIN, [wide(app)]),
+    "evaluation.jobs.keep_result": lambda app: app.evaluation.jobs.keep_result(ADMIN, "learn", {}, queryset="small"),
     "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
     "evaluation.jobs.cancel": lambda app: app.evaluation.jobs.cancel(ADMIN, started(app)),
     "tuning.sweeps.load": lambda app: app.tuning.sweeps.load(ADMIN, "small"),

@@ -94,7 +94,7 @@ def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, u
         screen.settle()
         journey.step("ask")
         journey.click(page.get_by_role("button", name="Submit for review"))
-        expect(page.get_by_text("Petra Voss was asked: no answer yet")).to_be_visible()
+        expect(page.get_by_text("Asked: Petra Voss (no answer yet)")).to_be_visible()
 
         journey.click(menu(screen, "Inbox"))
         act_as(screen, "Petra")

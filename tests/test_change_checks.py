@@ -128,3 +128,21 @@ def test_the_same_findings_are_in_the_facts(reviews_app: App) -> None:
     assert facts.broken == obstacles(facts)
     assert len(facts.broken) == 1, "what cannot be read is said once"
     assert [one.rule for one in work.findings] == ["frontmatter"]
+
+
+def test_what_was_to_fix_before_is_told_apart_and_an_edit_that_follows_a_link_is_asked_nothing(
+    reviews_app: App,
+) -> None:
+    put(reviews_app, {"hr/leave.md": BASE["hr/leave.md"] + "\nSee [that](gone.md).\n"})
+    moved = {"it__vpn": None, "it__net": BASE["it/vpn.md"]}
+    links = BASE["hr/leave.md"].replace("vpn.md", "net.md") + "\nSee [that](gone.md).\n"
+    number = change(reviews_app, **moved, hr__leave=links)
+    found = [(one.path, one.rule, one.known) for one in reviews_app.reviews.changes.get(number).findings if one.severity == "warning"]  # fmt: skip
+    assert found == [("hr/leave.md", "links", True)]
+    with reviews_app.reviews.changes.writing(number) as (state, row, _):
+        assert reviews_app.reviews.changes.facts.of(state, row)[1].edits.listed == (), "no words were edited"
+    worse = change(reviews_app, hr__leave=links.replace("gone.md", "lost.md") + "\nNew [x](nowhere.md).\n")
+    found = [one.known for one in reviews_app.reviews.changes.get(worse).findings if one.severity == "warning"]
+    assert set(found) == {False}
+    ((other, paths),) = reviews_app.reviews.changes.beside(demo("author2"), number)
+    assert (other.id, other.author_name, paths) == (worse, "Avery Lindqvist", ("hr/leave.md",))

@@ -273,10 +273,13 @@ def test_a_chosen_picture_is_handed_over_and_shown_where_the_cursor_is(chromium:
 def test_a_finding_stands_at_its_line_and_a_click_leads_there(chromium: Any) -> None:
     text = "\n".join(f"line {n}" for n in range(1, 60))
     found = [[50, "error", "This is wrong."], [0, "warning", "No owner."]]
-    with editor(chromium, text, checks=found) as page:
+    with editor(chromium, text, checks=found, above=11) as page:
         page.locator(".cm-lint-marker-error").first.wait_for()
         page.keyboard.press("Control+Home")
-        page.get_by_role("button", name="Line 50").click()
+        assert page.locator(".cm-activeLineGutter").last.inner_text() == "12", (
+            "lines count as in the file and its review"
+        )
+        page.get_by_role("button", name="Line 61").click()
         page.keyboard.type("!")
         assert "\n!line 50\n" in typed(page)
         page.locator(".cm-lint-marker-error").hover()

@@ -430,7 +430,7 @@ def test_two_versions_of_a_picture_are_a_conflict_that_takes_one_side(shown: App
     mine = shown.reviews.changes.propose(demo("author"), "Mine", {"it/vpn.assets/map.png": OTHER})
     shown.knowledge.repository.commit("main", {"it/vpn.assets/map.png": third}, demo("admin").person, "Theirs")
     (collision,) = shown.reviews.merger.collisions(demo("author"), mine.id)
-    assert collision.path == "it/vpn.assets/map.png"
+    assert (collision.path, collision.others) == ("it/vpn.assets/map.png", ("Ada Brandt",))
     assert "map.png: a picture of 1 KB" in collision.parts[0].mine[0]
     with pytest.raises(BadInput, match="decide for mine or theirs"):
         shown.reviews.merger.solve(demo("author"), mine.id, {collision.path: ("=x",)})

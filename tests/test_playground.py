@@ -136,9 +136,9 @@ def test_a_column_equals_a_search(indexed_app: App, name: str) -> None:
     assert [stage.name for stage in outcome.result.stages] == [stage.name for stage in alone.stages]
 
 
-@pytest.mark.parametrize("name", ["BM25", "Convex 0.3", "TM2C2 0.9", "RRF 60", "Conditional rerank", "CombMNZ"])
+@pytest.mark.parametrize("name", ["bm25", "convex-0.3", "tm2c2-0.9", "rrf-60", '{"rerank": "conditional"}', "combmnz"])
 def test_a_moved_slider_equals_a_new_search_and_asks_no_leg_again(indexed_app: App, name: str) -> None:
-    start = Column("local", presets()[name], name)
+    start = Column("local", configs.parse(name), name)
     caches = indexed_app.playground.comparer.cached_searches(demo("author"), [start])
     indexed_app.playground.comparer.rank(QUERY, [start], caches)
     searches = caches["local"].cache.searches

@@ -240,7 +240,7 @@ def test_the_alpha_strip_is_drawn_where_alpha_matters(visit: Open) -> None:
 def test_the_tau_line_says_where_a_query_stands(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "Conditional rerank"), tool="Tau line"))
     assert len(app.get("plotly_chart")) == 1
-    assert re.search(r"The best score is [\d.]+, (not )?below tau 0.95", words(app).replace("\\", ""))
+    assert re.search(r"The best score is [\d.]+, (not )?below tau 0.99", words(app).replace("\\", ""))
     assert "calibrate tau on the Tuning page" in words(app)
     assert "No column reranks by tau" in words(visit(Setup(QUERY, columns("BM25"), tool="Tau line")))
 
@@ -374,7 +374,7 @@ def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: 
 
     setup = Setup("o'hara; rm -rf", columns("BM25", "Conditional rerank"), Filters(types=("sop",), history=True))
     assert share.as_cli(setup).startswith(
-        "python -m core compare 'o'\"'\"'hara; rm -rf' --config bm25 --config '{\"rerank\""
+        'python -m core compare \'o\'"\'"\'hara; rm -rf\' --config bm25 --config \'{"base": "documents-0.9", "rerank"'
     )
     compile(share.as_python(setup), "shared", "exec")
     made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(

@@ -127,10 +127,10 @@ def test_a_request_is_taken_back_on_the_change_and_unknown_names_of_the_rules_ar
     kb.reviews.changes.submit(author, number, ["reviewer"])
     app = visit("reviews", "author", change=str(number))
     assert "The review rules name Nora Nobody, and nobody is called so." in words(app)
-    next(one for one in app.button if one.label == "Take back").click().run()
+    next(one for one in app.button if one.label == "Ask Petra Voss no longer").click().run()
     assert not app.exception
     assert kb.reviews.changes.get(number).asked == ()
-    assert not [one for one in app.button if one.label == "Take back"]
+    assert not [one for one in app.button if one.label == "Ask Petra Voss no longer"]
 
 
 def test_ended_changes_are_shown_step_by_step_and_all_of_them_are_counted(

@@ -24,6 +24,7 @@ from core.services.evaluation import collections
 from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport
 from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
+from core.services.tuning.production import drifted
 
 SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
@@ -288,6 +289,7 @@ def eval_drift(call: CommandCall, form: EvalDriftOptions) -> Shown:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"
         )
+    app.evaluation.jobs.keep_result(call.actor, "drift", drifted(drifts))
     value = [
         {
             "queryset": drift.queryset,

@@ -19,7 +19,7 @@ from core.evaluation.tuning.answerable import ALARMS
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
-from core.services.evaluation.jobs import trained_ranker_json
+from core.services.evaluation.jobs import trained_alpha_json, trained_ranker_json
 from core.services.tuning import prompts
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.embedders import tuned_embedder_json
@@ -235,6 +235,14 @@ def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
         form.by,
         form.keep,
     )
+    app.evaluation.jobs.keep_result(
+        call.actor,
+        "calibrate",
+        strict.plain(calibrated),
+        queryset=form.queryset,
+        config=spell(config),
+        measure=form.measure,
+    )
     rows = [
         (f"{point.tau:.2f}", point.skipped, f"{point.precision:.3f}", f"{point.lower:.3f}", f"{point.measure:.4f}", f"{gained:+.4f}", f"{point.share:.0%}", *_price(point))
         for point, gained in _steps(calibrated.curve[::10])
@@ -314,6 +322,7 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
         folds=form.folds,
         progress=call.progress,
     )
+    app.evaluation.jobs.keep_result(call.actor, "learn", trained_alpha_json(training), queryset=form.queryset)
     trained = training.trained
     value = {
         "model": trained.model.name,
@@ -362,6 +371,7 @@ def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
         config=configs.parse(form.config) if form.config else None,
         progress=call.progress,
     )
+    app.evaluation.jobs.keep_result(call.actor, "ranker", trained_ranker_json(trained), querysets=form.querysets)
     rows = [
         (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
     ]
@@ -387,6 +397,7 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
     how = FineTuning(epochs=form.epochs, rate=form.rate, batch=form.batch, seed=form.seed)
     tuned = app.tuning.embedders.train(call.actor, form.querysets, name=form.name, settings=how, progress=call.progress)
     value = tuned_embedder_json(tuned)
+    app.evaluation.jobs.keep_result(call.actor, "embedder", value, querysets=form.querysets)
     rows = [
         (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])
         for name, one in value["compared"].items()
@@ -408,11 +419,13 @@ def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
     if form.estimate:
         return show_estimate(app.tuning.prompts.estimate(call.actor, form.queryset, **asked))
     result = app.tuning.prompts.tune(call.actor, form.queryset, name=form.name, progress=call.progress, **asked)
+    value = {"sentence": result.sentence, **strict.plain(result)}
+    app.evaluation.jobs.keep_result(call.actor, "prompt", value, queryset=form.queryset)
     rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
     lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]
     if result.kept:
         lines += [result.kept.task, f'It is chosen by: {{"rerank_prompt": "{result.kept.title}"}}']
-    return Shown({"sentence": result.sentence, **strict.plain(result)}, lines)
+    return Shown(value, lines)
 
 
 @command("tune prompts", "prompts that were tuned here, every version", "tuning.prompts.listed")

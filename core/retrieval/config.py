@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -68,11 +69,12 @@ _NUMBERED = re.compile(r"(.+)-(\d+(?:\.\d+)?)")
 
 
 def spellings() -> Iterator[Spelling]:
-    """Every name of a configuration: single legs, fusions, and the tri-modal ones."""
+    """Every name of a configuration: single legs, fusions, documents with their titles, and the tri-modal ones."""
     for leg in LEGS:
         yield Spelling(leg, SearchConfig(legs=(leg,), fusion="single", normalisation="none"))
     for fusion in FUSIONS.values():
         yield from fusion.spellings
+    yield Spelling("documents", RECOMMENDED, "alpha")
     yield Spelling("trimodal", TRIMODAL)
     yield Spelling("trimodal-graph", TRIMODAL_GRAPH)
 
@@ -331,8 +333,12 @@ def imagines(config: SearchConfig) -> bool:
 def name(config: SearchConfig) -> str:
     """The name of a method; how deep it looks and how many hits it shows are not part of it.
 
+    One that has no name is described, from the nearest that has one.
+
     >>> name(parse("tm2c2-0.5+rerank")), name(parse("dense+hyde+cascade")), name(replace(DEFAULT, k=3))
     ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
+    >>> name(replace(RECOMMENDED, rerank="conditional", tau=0.8, collapse=False))
+    'documents-0.9, rerank conditional, tau 0.8, collapse off'
     """
     suffix = _suffix(config) + "".join(f"@{config.engines[leg]}" for leg in config.legs if leg in config.engines)
     for spelling in spellings():
@@ -344,7 +350,57 @@ def name(config: SearchConfig) -> str:
         same = replace(known, depth=config.depth, k=config.k, rerank_depth=config.rerank_depth, tau=config.tau)
         if same == config:
             return f"{spelling.stem}{number}{suffix}"
-    return f"custom-{identity(config)[:8]}"
+    return _described(config)
+
+
+def named(config: SearchConfig) -> bool:
+    """Whether `parse` reads its name.
+
+    >>> named(RECOMMENDED), named(replace(RECOMMENDED, documents=False))
+    (True, False)
+    """
+    return " " not in name(config)
+
+
+def nearest(config: SearchConfig) -> str:
+    """The name of the configuration that differs least."""
+    return min(_around(config), key=lambda near: len(_differing(config, near)))
+
+
+def _around(config: SearchConfig) -> Iterator[str]:
+    """Every name, with the numbers of a configuration; a name that cannot be read is left out."""
+    for spelling in spellings():
+        near = f"{spelling.stem}-{getattr(config, spelling.number):g}" if spelling.number else spelling.stem
+        with suppress(BadInput):
+            _named(near)
+            yield near
+
+
+def _differing(config: SearchConfig, near: str) -> dict[str, Any]:
+    """The fields of a method that are not those of a name."""
+    aside = {"depth": DEFAULT.depth, "k": DEFAULT.k, "rerank_depth": DEFAULT.rerank_depth}
+    aside |= {} if config.rerank == "conditional" else {"tau": DEFAULT.tau}
+    ours, theirs = (strict.plain(replace(known, **aside)) for known in (config, _named(near)))
+    return {key: value for key, value in ours.items() if value != theirs[key]}
+
+
+def _described(config: SearchConfig) -> str:
+    """The nearest name, and how this one differs from it."""
+    near = nearest(config)
+    return ", ".join(
+        [near, *(f"{key.replace('_', ' ')} {_said(value)}" for key, value in _differing(config, near).items())]
+    )
+
+
+def _said(value: Any) -> str:
+    """A value as people read it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, Mapping):
+        return " : ".join(f"{key} {_said(part)}" for key, part in sorted(value.items())) or "none"
+    if isinstance(value, list | tuple):
+        return " and ".join(map(_said, value))
+    return f"{value:g}" if isinstance(value, float) else str(value) or "none"
 
 
 def identity(config: SearchConfig) -> str:

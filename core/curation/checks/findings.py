@@ -23,7 +23,10 @@ SEVERITIES = ("error", "warning", "note")  # an error is refused; a warning shou
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One remark of a rule about one line of one file. `field` names the field of the frontmatter that it is about."""
+    """One remark of a rule about one line of one file. `field` names the field of the frontmatter that it is about.
+
+    `known`: the knowledge base has it already; a change only touches the document.
+    """
 
     path: str
     line: int
@@ -31,6 +34,7 @@ class Finding:
     rule: str
     message: str
     field: str = ""
+    known: bool = False
 
 
 class Remark(NamedTuple):

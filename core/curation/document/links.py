@@ -160,6 +160,17 @@ def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
     return "\n".join(lines)
 
 
+def same_but_links(before: str, after: str) -> bool:
+    """Whether two texts differ in the targets of their links alone, as after a move.
+
+    >>> same_but_links("See [it](a.md).", "See [it](../b.md#top)."), same_but_links("See [it](a.md).", "Use [it](a.md).")
+    (True, False)
+    """
+    blank = lambda line: _INLINE.sub("](", _DEFINED.sub("[]:", line))
+    old, new = before.split("\n"), after.split("\n")
+    return len(old) == len(new) and all(a == b or blank(a) == blank(b) for a, b in zip(old, new, strict=True))
+
+
 def _rewrite_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:
     """A line with its targets moved; in one pass, for a line can hold a hundred thousand of them."""
     code = [match.span() for match in _CODE.finditer(line)]

@@ -73,7 +73,7 @@ def label(config: SearchConfig) -> str:
     """
     still = replace(config, alpha_from="fixed", alpha_model="")
     named = configs.name(still)
-    plain = configs.name(replace(still, weights=NOTHING)) if named.startswith("custom-") else named
+    plain = named if configs.named(still) else configs.name(replace(still, weights=NOTHING))
     if config.alpha_from != "fixed":
         return f"{plain}, weights {config.alpha_model or f'by {config.alpha_from}'}"
     weights = " : ".join(f"{leg} {config.weights.get(leg, 0.0):g}" for leg in sorted(config.legs))

@@ -147,6 +147,11 @@ class EvaluationJobs:
         jobs = (job for job in self.jobs.listed(actor, 500) if (job.kind, job.state) == (kind, state))
         return next((job for job in jobs if not queryset or queryset in _sets(job)), None)
 
+    @use_case("run an evaluation")
+    def keep_result(self, actor: Actor, kind: str, result: Any, **arguments: Any) -> Job:
+        """What was measured at the terminal, so that pages show it, too."""
+        return self.jobs.record(actor, kind, arguments, result)
+
     # ------------------------------------------------------------ work
 
     def _generate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:

@@ -61,6 +61,11 @@ class Built:
     fallbacks: tuple[tuple[str, str], ...] = ()  # documents that were not chunked as the profile asks, and why
     cost: float = 0.0  # dollars
 
+    @property
+    def total(self) -> float:
+        """The build time that its generation keeps; nothing where nothing was built."""
+        return self.generation.seconds if self.fresh else 0.0
+
 
 @dataclass(slots=True)
 class Stopwatch:
@@ -427,7 +432,7 @@ def describe(built: Built) -> str:
     >>> describe(Built(made, 1, 9, 9, {"embed": 1.5, "lexical": 0.5}))
     'Generation 3: 59 documents, 520 chunks; 1 document changed, 9 chunks new, 9 embedded in 2.0 s (4.5 chunks/s).'
     """
-    generation, total = built.generation, sum(built.seconds.values())
+    generation, total = built.generation, built.total
     later = f" Words can be searched; vectors of {generation.pending} chunks follow." if generation.pending else ""
     if not built.fresh:
         return f"Generation {generation.number} is up to date: {generation.documents} documents, {generation.chunks} chunks.{later}"
@@ -439,7 +444,7 @@ def describe(built: Built) -> str:
 
 
 def as_json(built: Built) -> dict[str, Any]:
-    total = sum(built.seconds.values())
+    total = built.total
     return {
         "generation": strict.plain(built.generation),
         "documents": built.generation.documents,

@@ -168,6 +168,13 @@ class Changes:
         )
 
     @use_case("propose a change", READS)
+    def beside(self, actor: Actor, number: int) -> tuple[tuple[Change, tuple[str, ...]], ...]:
+        """Other open changes of the same documents, with the paths: whoever merges last has to look at the other."""
+        own = _paths(self.get(number))
+        others = (change for change in self.all(state="open") if change.id != number)
+        return tuple((change, tuple(sorted(own & _paths(change)))) for change in others if own & _paths(change))
+
+    @use_case("propose a change", READS)
     def reviewers(self, actor: Actor, number: int = 0) -> tuple[Account, ...]:
         """Whom to ask: those who may review a change, or one that this person is about to propose."""
         if number:
@@ -451,3 +458,7 @@ def _known(state: State, number: int) -> dict[str, Any]:
 def _words(change: Change) -> str:
     paths = " ".join(edit.path for edit in change.documents)
     return f"{change.id} {change.title} {change.description} {change.author_name} {paths}".casefold()
+
+
+def _paths(change: Change) -> set[str]:
+    return {path for edit in change.documents for path in (edit.path, edit.old_path) if path}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -42,8 +44,23 @@ class ChangeChecks:
         raw = {edit.path: self.repository.read(head, edit.path) for edit in edited}
         around = self._around(main, edits, raw, today)
         return tuple(
-            finding for path, content in raw.items() for finding in rules.check(path, content, around, self.reader)
+            finding
+            for edit in edited
+            for finding in _marked(
+                rules.check(edit.path, raw[edit.path], around, self.reader), self._before(main, edit, today)
+            )
         )
+
+    def _before(self, main: str, edit: Edit, today: date | None) -> Counter[tuple[str, str]]:
+        """What the knowledge base says about a document already, as rules with their messages."""
+        path = edit.old_path or edit.path
+        blobs = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
+        if path not in blobs:
+            return Counter()
+        owners = {name: at for at, name in self._declared(blobs).items() if name}
+        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(main))
+        found = rules.check(path, next(self.repository.read_blobs([blobs[path]])), around, self.reader)
+        return Counter((finding.rule, finding.message) for finding in found)
 
     def _on_synonyms(self, head: str, edits: Sequence[Edit]) -> Iterator[Finding]:
         """Phrases that would never be searched for; what cannot be read is said elsewhere."""
@@ -120,6 +137,14 @@ class ChangeChecks:
 
     def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
         return tuple(entry for entry in self.repository.entries(commit) if entry.path.endswith(".md"))
+
+
+def _marked(findings: Iterable[Finding], before: Counter[tuple[str, str]]) -> Iterator[Finding]:
+    """Findings, with those marked that were there before, as often as they were."""
+    for finding in findings:
+        known = before[(finding.rule, finding.message)] > 0
+        before[(finding.rule, finding.message)] -= known
+        yield replace(finding, known=True) if known else finding
 
 
 def read(path: str, raw: bytes) -> Document | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import PERSON, SYSTEM, allowed, plain_address
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.links import same_but_links
 from core.curation.review import moves, policy
 from core.curation.review.gate import AnswerPlace, Measured, SearchRequirement, demands
 from core.curation.review.moves import CoAuthor, Facts, Verdict
@@ -38,7 +39,7 @@ class EditedDocuments:
     documents: tuple[Edit, ...] = ()
     writers: tuple[Person, ...] = ()  # whose words it holds, in the order in which they began
     unreadable: tuple[tuple[str, str], ...] = ()  # path and why
-    listed: tuple[tuple[str, int], ...] = ()  # how many questions each edited document lists
+    listed: tuple[tuple[str, int], ...] = ()  # how many questions each document lists whose words are edited
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +168,20 @@ class ChangeFacts:
             documents,
             people(self.repository.written(head, start)),
             tuple(self._unreadable(head, documents)),
-            tuple(self._listed(head, documents)),
+            tuple(self._listed(start, head, documents)),
         )
 
-    def _listed(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, int]]:
-        """Readable documents only: the others are broken anyway."""
+    def _listed(self, start: str, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, int]]:
+        """Readable documents only: the others are broken anyway. An edit that only follows a link is asked nothing."""
         for edit in edits:
             if edit.kind != "deleted" and edit.path.endswith(".md"):
                 with suppress(ConcordError):
-                    document = read_document(edit.path, decode(self.repository.read(head, edit.path)))
-                    yield edit.path, len(document.meta.answers)
+                    text = decode(self.repository.read(head, edit.path))
+                    if edit.kind == "added" or not same_but_links(self._text(start, edit.old_path or edit.path), text):
+                        yield edit.path, len(read_document(edit.path, text).meta.answers)
+
+    def _text(self, commit: str, path: str) -> str:
+        return decode(self.repository.read(commit, path))
 
     def _unreadable(self, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, str]]:
         for edit in edits:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import READS, UPKEEP, Actor, plain_address, require, use_case
@@ -39,6 +39,7 @@ class Collision:
     head: str = ""  # the commits of the change and of the main line that were compared
     main: str = ""
     pictures: tuple[str, str] = ("", "")  # the blobs of both sides, where it is a picture
+    others: tuple[str, ...] = ()  # who edited it on the main line meanwhile
 
 
 class Merger:
@@ -116,7 +117,12 @@ class Merger:
 
     def _collisions(self, head: str, main: str) -> tuple[Collision, ...]:
         conflicts = self.repository.conflicting_blobs(head, main)
-        return tuple(self._collision(path, blobs, head, main) for path, blobs in conflicts.items() if any(blobs[1:]))
+        steps = self.repository.log(main, self.repository.merge_base(main, head)) if conflicts else ()
+        return tuple(
+            replace(self._collision(path, blobs, head, main), others=_editors(path, steps))
+            for path, blobs in conflicts.items()
+            if any(blobs[1:])
+        )
 
     def _collision(self, path: str, blobs: tuple[str, str, str], head: str, main: str) -> Collision:
         """Where one side deleted the document, the whole text of the other is one conflict; so are two pictures."""
@@ -297,3 +303,9 @@ def _solved(collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
             f"{collision.path} has {wanted} conflicts; decide each with mine, theirs, both or a text of your own."
         )
     return solve(collision.parts, chosen).encode()
+
+
+def _editors(path: str, steps: Sequence[tuple[Commit, tuple[Edit, ...]]]) -> tuple[str, ...]:
+    """Who changed a document in these steps of the main line, the last one first."""
+    names = (step.author.name for step, edits in steps if any(path in (edit.path, edit.old_path) for edit in edits))
+    return tuple(dict.fromkeys(names))

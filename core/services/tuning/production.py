@@ -226,12 +226,16 @@ class ProductionSettings:
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `drift`."""
         actor = self.runs.jobs.actor(arguments, "run an evaluation")
-        drifts = self.check(actor, arguments.get("measure", MEASURE), progress)
-        return {
-            "lost": [drift.queryset for drift in drifts if drift.lost],
-            "unknown": [drift.queryset for drift in drifts if drift.compared is None],
-            "sentences": [drift.sentence for drift in drifts],
-        }
+        return drifted(self.check(actor, arguments.get("measure", MEASURE), progress))
+
+
+def drifted(drifts: Sequence[Drift]) -> dict[str, list[str]]:
+    """A check for drift as plain values."""
+    return {
+        "lost": [drift.queryset for drift in drifts if drift.lost],
+        "unknown": [drift.queryset for drift in drifts if drift.compared is None],
+        "sentences": [drift.sentence for drift in drifts],
+    }
 
 
 def _state(run: Run) -> tuple[str, str, str]:

@@ -120,7 +120,7 @@ function extensions(state) {
   const { EditorView, keymap, Prec } = cm;
   const documents = () => (state.documents ||= loadDocuments(state));
   return [
-    cm.lineNumbers(),
+    cm.lineNumbers({ formatNumber: (line) => String(line + (state.data.above || 0)) }),
     cm.lintGutter(),
     cm.highlightActiveLine(),
     cm.highlightActiveLineGutter(),
@@ -319,7 +319,7 @@ function findingRow(state, line, severity, message) {
   const row = checkRow({ line, severity, message });
   row.children[1].replaceWith(
     line > 0
-      ? el("button", { type: "button", class: "goto", onclick: () => state.surface.goTo(line) }, `Line ${line}`)
+      ? el("button", { type: "button", class: "goto", onclick: () => state.surface.goTo(line) }, `Line ${line + (state.data.above || 0)}`)
       : el("span", { class: "muted" }, "Fields"),
   );
   return row;

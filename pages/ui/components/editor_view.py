@@ -41,7 +41,8 @@ def editor_view(
     token: str,
     insert: Mapping[str, str] | None = None,
 ) -> Any:
-    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0.
+    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0. They are shown
+    as those of the file, as reviews and checks count them: `above` lines stand before the body.
 
     Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by that id.
     """
@@ -55,6 +56,7 @@ def editor_view(
             "text": body,
             "title": document.title if document else "",
             "nodes": list(nodes),
+            "above": above,
             "lines": [line - above for line in _lines(document, nodes)] if document else [],
             "problem": problem,
             "note": note,

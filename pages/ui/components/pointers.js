@@ -1,9 +1,11 @@
 // What stands between a change and its merge, each with a link to the place: requests, findings, conversations.
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
+  const [fresh, known] = [false, true].map((old) => data.fixes.filter((fix) => Boolean(fix.known) === old));
   root.replaceChildren(
     ...data.blocks.map(drawBlock),
-    list(`${data.fixes.length} to fix`, data.fixes, (fix) => fixLink(data.change, fix)),
+    list(`${fresh.length} to fix`, fresh, (fix) => fixLink(data.change, fix)),
+    list(`${known.length} already there before this change`, known, (fix) => fixLink(data.change, fix), 0),
     list(
       data.talks.length === 1 ? "1 open conversation" : `${data.talks.length} open conversations`,
       data.talks,
@@ -43,7 +45,7 @@ const fixLink = (change, { path, line, severity, message }) =>
   );
 
 // Short lists are open at once.
-function list(title, items, draw) {
+function list(title, items, draw, most = 3) {
   if (!items.length) return "";
   const box = el(
     "details",
@@ -55,6 +57,6 @@ function list(title, items, draw) {
       items.map((item) => el("li", {}, draw(item))),
     ),
   );
-  box.open = items.length <= 3;
+  box.open = items.length <= most;
   return box;
 }

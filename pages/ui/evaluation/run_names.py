@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from core import profiles
 from core.evaluation.runs.history import distinct
-from core.evaluation.runs.run import Run, label
+from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
 from core.types import SearchConfig
 from pages.ui import identity
-from pages.ui.configurations import choices
+from pages.ui.configurations import called, choices
 from pages.ui.workspace import app
 
 FIRST = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "MAP@10", "P@1", "P@5")
@@ -26,7 +26,7 @@ def shared_measures(runs: Sequence[Run]) -> list[str]:
 def names(runs: Sequence[Run]) -> dict[str, str]:
     """A name per run: the title of its preset, else its method; production is marked."""
     titles = {_digest(config): title for title, config in choices(identity.me()).items() if title != "Production"}
-    methods = {run.id: f"{_profile(run)}{titles.get(_digest(run.config), label(run.config))}" for run in runs}
+    methods = {run.id: f"{_profile(run)}{titles.get(_digest(run.config), called(run.config))}" for run in runs}
     unique, now = distinct(runs, methods), app().platform.settings.production()
     production = (profiles.identity(now.profile), configs.identity(now.config))
     return {

@@ -27,10 +27,7 @@ def draw(change: Change, me: Actor) -> None:
         if change.state == "merged":
             indexing_progress.draw(change)
         elif change.open:
-            _requirements(change)
-            impact.panel(change, me)
-            _pointers(change, me)
-            reviewers.draw(change, me)
+            _headline(change)
         reviewing = change.open and allowed(me, "review a change")
         own_work = app().reviews.changes.own_work(me, change.id) if reviewing else ""
         if approved_by(change, me):
@@ -41,6 +38,12 @@ def draw(change: Change, me: Actor) -> None:
                 _BUTTONS[name](change)
         if own_work and change.state != "draft":
             st.caption(flash.plain(own_work))
+        if change.open:
+            _requirements(change)
+            _beside(change, me)
+            impact.panel(change, me)
+            _pointers(change, me)
+            reviewers.draw(change, me)
         if change.open and (refusal := moves.not_theirs("edit", change, me)):
             st.caption(flash.plain(refusal))
         elif not offered:
@@ -73,17 +76,35 @@ def approved_by(change: Change, me: Actor) -> bool:
     return change.open and any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
 
 
-def _requirements(change: Change) -> None:
+def _headline(change: Change) -> None:
+    """Where it stands; the decision follows at once, and the reasons below it."""
     if change.state == "draft":
         st.markdown("**A draft: only what is submitted is reviewed**")
     elif change.requirements:
-        st.markdown("**Before it can be merged**")
+        st.markdown("**Not ready to merge yet**")
     else:
         st.markdown(":material/check_circle: **Ready to merge**")
+
+
+def _beside(change: Change, me: Actor) -> None:
+    """Others who edit the same documents in a change of their own."""
+    for other, paths in app().reviews.changes.beside(me, change.id)[:3]:
+        what = paths[0] if len(paths) == 1 else style.count(len(paths), "document")
+        st.markdown(
+            f":material/group: :small[{flash.plain(other.author_name)} edits {flash.plain(what)} too, in "
+            f"[#{other.id} {flash.plain(other.title)}](/reviews?{keys.CHANGE}={other.id}).]"
+        )
+
+
+def _requirements(change: Change) -> None:
+    if change.state != "draft" and change.requirements:
+        st.caption("Before it can be merged")
     blocks = {f"{block.name} requested changes." for block in change.blocks}  # they follow with their words
     for sentence in change.requirements:
         if sentence not in blocks and (change.state != "draft" or "approval" not in sentence):
             st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
+    if change.warnings:
+        st.caption("Worth a look; it does not stop the merge")
     for sentence in change.warnings:
         st.markdown(f":material/warning: :small[{flash.plain(sentence)}]")
     for verdict in change.verdicts:
@@ -99,7 +120,7 @@ def _requirements(change: Change) -> None:
 
 def _pointers(change: Change, me: Actor) -> None:
     """Who asks for what, what is to fix and which conversations are open: each with a link to its place."""
-    fixes = [finding for finding in change.findings if finding.severity != "note"]
+    fixes = sorted((fix for fix in change.findings if fix.severity != "note"), key=lambda fix: fix.known)
     talks = comments.open_conversations(change, me)
     if change.blocks or fixes or talks:
         component("pointers", "nodes")(
@@ -107,7 +128,7 @@ def _pointers(change: Change, me: Actor) -> None:
             data={
                 "change": change.id,
                 "blocks": [_block(change, block) for block in change.blocks],
-                "fixes": [{"path": fix.path, "line": fix.line, "severity": fix.severity, "message": fix.message} for fix in fixes],
+                "fixes": [{"path": fix.path, "line": fix.line, "severity": fix.severity, "message": fix.message, "known": fix.known} for fix in fixes],
                 "talks": [_talk(change, talk) for talk in talks],
             },
         )  # fmt: skip
@@ -234,7 +255,6 @@ def _lift(change: Change) -> None:
 
 _BUTTONS: dict[str, Callable[[Change], None]] = {
     "submit": partial(_button, name="submit", label="Submit for review", icon=":material/send:", kind="primary"),
-    "withdraw": partial(_button, name="withdraw", label="Back to draft", icon=":material/undo:"),
     "approve": partial(
         _popover,
         name="approve",
@@ -266,6 +286,7 @@ _BUTTONS: dict[str, Callable[[Change], None]] = {
         ),
         note="Reason",
     ),
+    "withdraw": partial(_button, name="withdraw", label="Back to draft", icon=":material/undo:", kind="tertiary"),
     "close": partial(
         _popover,
         name="close",

@@ -69,7 +69,8 @@ def _shape(collision: Collision) -> tuple[str, int, str]:
 def _document(collision: Collision, number: int) -> None:
     seen = _seen(collision.head, collision.main)
     with st.container(border=True):
-        st.markdown(f"**{flash.plain(collision.path)}**")
+        who = f", which {flash.plain(moves.names(collision.others))} edited meanwhile" if collision.others else ""
+        st.markdown(f"**{flash.plain(collision.path)}**{who}")
         if collision.gone:
             st.markdown(flash.plain(GONE[collision.gone]))
             st.radio(

@@ -32,7 +32,7 @@ def draw(change: Change, me: Actor) -> None:
     ]
     badges = [labels.state_badge(change.state)]
     badges += [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
-    badges += [{"text": "Merged past the review rules", "tone": "bad"}] if change.bypass else []
+    badges += [{"text": "Merged without approval", "tone": "bad"}] if change.bypass else []
     badges += (labels.check_badges(change) or [{"text": "Checks passed", "tone": "good"}]) if change.open else []
     component("header")(
         key="change_header",

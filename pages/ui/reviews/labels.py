@@ -44,7 +44,7 @@ EVENTS = {
     "delete comment": ("deleted a comment", ""),
     "solve conflicts": ("resolved conflicts with what was merged in between", ""),
     "merge": ("merged it", "good"),
-    "merge with bypass": ("merged it past the review rules", "bad"),
+    "merge with bypass": ("merged it without approval", "bad"),
     "close": ("closed it", "bad"),
     "reopen": ("reopened it", ""),
     "resolve conversation": ("resolved a conversation", ""),
@@ -59,10 +59,15 @@ def state_badge(state: str) -> dict[str, str]:
 
 
 def check_badges(change: Change) -> list[dict[str, str]]:
-    """Errors and warnings, counted; none when every check passed."""
-    errors, warnings = (sum(finding.severity == name for finding in change.findings) for name in ("error", "warning"))
-    badges = [{"text": style.count(errors, "error"), "tone": "bad"}] if errors else []
-    return badges + ([{"text": f"{warnings} to fix", "tone": "warn"}] if warnings else [])
+    """Errors and warnings, counted, those apart that it found; none when every check passed."""
+    errors = sum(finding.severity == "error" for finding in change.findings)
+    warnings = [finding.known for finding in change.findings if finding.severity == "warning"]
+    counts = (
+        (style.count(errors, "error"), errors, "bad"),
+        (f"{len(warnings) - sum(warnings)} to fix", len(warnings) - sum(warnings), "warn"),
+        (f"{sum(warnings)} already there", sum(warnings), ""),
+    )
+    return [{"text": text, "tone": tone} for text, number, tone in counts if number]
 
 
 def news_badges(news: News) -> list[dict[str, str]]:

@@ -13,24 +13,29 @@ from pages.ui import actions, flash
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
-_ANSWERS = {"": "hourglass_empty", "approved": "thumb_up", "changes requested": "rate_review"}
+
+def said(change: Change) -> str:
+    """Who was asked and what they said, in one line. A request for changes stands through later edits."""
+    asking = {block.who for block in change.blocks}
+    answers = [
+        f"{request.name} ({f'by the rule of {request.rule}, ' if request.rule else ''}"
+        f"{'changes requested' if request.account in asking else request.answer or 'no answer yet'})"
+        for request in change.asked
+    ]
+    return f"Asked: {', '.join(answers)}"
 
 
 def _request(change: Change, request: ReviewRequest) -> None:
-    """What somebody said; while they have not, a person's request can be taken back."""
-    rule = f", by the rule of {request.rule}" if request.rule else ""
-    sentence = flash.plain(f"{request.name} was asked{rule}: {request.answer or 'no answer yet'}")
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.markdown(f":material/{_ANSWERS[request.answer]}: :small[{sentence}]", width="stretch")
-        if change.state in moves.MOVES["ask"][0] and not (request.answer or request.rule):
-            st.button(
-                "Take back",
-                key=key_of("unask", change.id, request.account),
-                type="tertiary",
-                help=f"{flash.plain(request.name)} is asked no longer",
-                on_click=actions.do,
-                args=(lambda actor: _take_back(actor, change.id, request),),
-            )
+    """While somebody has not answered, a person's request can be taken back."""
+    if change.state in moves.MOVES["ask"][0] and not (request.answer or request.rule):
+        st.button(
+            f"Ask {flash.plain(request.name)} no longer",
+            key=key_of("unask", change.id, request.account),
+            icon=":material/undo:",
+            type="tertiary",
+            on_click=actions.do,
+            args=(lambda actor: _take_back(actor, change.id, request),),
+        )
 
 
 def _take_back(actor: Actor, number: int, request: ReviewRequest) -> str:
@@ -40,6 +45,8 @@ def _take_back(actor: Actor, number: int, request: ReviewRequest) -> str:
 
 def draw(change: Change, me: Actor) -> None:
     """Those who were asked, and a box to ask others."""
+    if change.asked:
+        st.markdown(f":material/how_to_reg: :small[{flash.plain(said(change))}]")
     for request in change.asked:
         _request(change, request)
     if change.unknown:

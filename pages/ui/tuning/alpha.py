@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from core.evaluation.reports import charts as drawn
-from core.evaluation.runs.run import label
 from core.retrieval import config as configs
 from core.services.tuning.sweeps import AlphaCurve
 from pages.ui import charts, flash, style
+from pages.ui.configurations import called
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -46,7 +46,7 @@ def _mark_production(figure: drawn.Figure) -> None:
     """A second line where production stands, if it weighs two legs by alpha."""
     now = app().platform.settings.production().config
     if all(knob.name != "alpha" for knob in configs.knobs(now)):
-        st.caption(f"Production is {flash.plain(label(now))}; it has no alpha to mark.")
+        st.caption(f"Production is {flash.plain(called(now))}; it has no alpha to mark.")
         return
     line = {"type": "line", "x0": now.alpha, "x1": now.alpha, "y0": 0, "y1": 1, "yref": "paper"}
     words = {"x": now.alpha, "y": 0.02, "yref": "paper", "text": f"production {now.alpha:g}", "showarrow": False}

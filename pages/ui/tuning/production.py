@@ -12,12 +12,13 @@ from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
 from core.evaluation.runs.comparisons import MEASURE, RunComparison
 from core.evaluation.runs.history import latest
-from core.evaluation.runs.run import Run, label
+from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import losses, proven
 from pages.ui import actions, dialogs, empty, flash, identity, style, tiles, verdicts
+from pages.ui.configurations import called
 from pages.ui.evaluation.run_names import names
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
@@ -28,7 +29,7 @@ ACTION = "change what is in production"
 def draw(tuning_set: TuningSet) -> None:
     """The current configuration, a candidate, the history."""
     now = app().platform.settings.production()
-    st.markdown(f"Everybody searches with **{flash.plain(label(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
+    st.markdown(f"Everybody searches with **{flash.plain(called(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
     _offer()
     _drift()
     st.header("Promote", anchor=False)
@@ -104,9 +105,11 @@ def _promote(tuning_set: TuningSet) -> None:
     if not runs:
         empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
         return
-    labels = names(runs)
+    labels = {**names(runs)}
+    for run in runs:
+        labels[run.id] += "" if run.queryset_digest == tuning_set.digest else ", measured on older questions"
     ids = [run.id for run in runs]
-    chosen = str(st.selectbox("Run", ids, format_func=lambda run_id: f"{labels[run_id]} ({run_id[:8]})", key="promote_run", width=460))  # fmt: skip
+    chosen = str(st.selectbox("Run", ids, format_func=labels.__getitem__, key="promote_run", width=460, help="A run on older questions or documents is measured again on those of now."))  # fmt: skip
     run = runs[ids.index(chosen)]
     now = app().platform.settings.production()
     try:
@@ -136,15 +139,16 @@ def _sets(tuning_set: TuningSet) -> dict[str, str]:
 
 
 def _candidates(tuning_set: TuningSet) -> list[Run]:
-    """Runs on the current query set, best first, without the one in production."""
+    """Runs on the query set, best first and those of its older questions last, without the one in production."""
     now = app().platform.settings.production()
     ours = (profiles.identity(now.profile), configs.identity(now.config))
     runs = [
         run
         for run in latest(app().evaluation.runs.listed(identity.me(), tuning_set.queryset))
-        if run.queryset_digest == tuning_set.digest and (run.profile_digest, run.config_digest) != ours
+        if (run.profile_digest, run.config_digest) != ours
     ]
-    return sorted(runs, key=lambda run: (-run.figures.get(MEASURE, 0.0), run.id))
+    older = lambda run: run.queryset_digest != tuning_set.digest
+    return sorted(runs, key=lambda run: (older(run), -run.figures.get(MEASURE, 0.0), run.id))
 
 
 def _due(queryset: str, digest: str, run: Run) -> dict[str, tuple[str, str]]:
@@ -249,7 +253,7 @@ def refusal(actor: Actor) -> str:
 def promote(actor: Actor, run: str, reason: str) -> str:
     """Put a run's configuration into production."""
     result = app().tuning.production.promote(actor, run, reason=reason)
-    return f"{label(result.production.config)} is in production now."
+    return f"{called(result.production.config)} is in production now."
 
 
 # ---------------------------------------------------------------- the past
@@ -264,7 +268,7 @@ def _history() -> None:
     if allowed(identity.me(), ACTION) and st.button("Roll back", icon=":material/history:", key="unpromote"):
         actions.confirm(
             "Search again as before the last promotion?",
-            [f"{label(past[0].production.config)} goes out of production.", "The history keeps both steps."],
+            [f"{called(past[0].production.config)} goes out of production.", "The history keeps both steps."],
             "Roll back",
             roll_back,
         )
@@ -276,7 +280,7 @@ def _row(promotion: Promotion) -> dict[str, object]:
     return {
         "When": style.moment(promotion.when),
         "Who": promotion.author,
-        "Configuration": label(promotion.production.config),
+        "Configuration": called(promotion.production.config),
         "Profile": promotion.production.profile.name,
         "Run": str(facts.get("run", ""))[:8],
         "Query set": facts.get("queryset", ""),
@@ -287,4 +291,4 @@ def _row(promotion: Promotion) -> dict[str, object]:
 
 def roll_back(actor: Actor) -> str:
     result = app().tuning.production.rollback(actor)
-    return f"{label(result.production.config)} is in production again."
+    return f"{called(result.production.config)} is in production again."

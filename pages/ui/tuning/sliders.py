@@ -9,7 +9,6 @@ import streamlit as st
 from core.access import Actor
 from core.evaluation.measures.registry import MEASURES
 from core.evaluation.reports import charts as drawn
-from core.evaluation.runs.run import label
 from core.evaluation.statistics import PairedComparison
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
@@ -18,6 +17,7 @@ from core.retrieval.presets import spell
 from core.services.tuning.sweeps import SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
+from pages.ui.configurations import called
 from pages.ui.tuning import state, tau
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -133,7 +133,7 @@ def _measure(queryset: str, config: SearchConfig) -> None:
         if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
             actions.do(partial(run, queryset=queryset, config=spell(config)))
             st.rerun()
-        st.caption(flash.plain(label(config) if config.rerank == "off" else f"{label(state.here())}, reranked below {config.tau:g}"))  # fmt: skip
+        st.caption(flash.plain(called(config) if config.rerank == "off" else f"{called(state.here())}, reranked below {config.tau:g}"))  # fmt: skip
 
 
 def run(actor: Actor, queryset: str, config: str) -> str:

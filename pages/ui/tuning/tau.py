@@ -10,12 +10,12 @@ import streamlit as st
 
 from core.access import Actor
 from core.evaluation.reports import charts as drawn
-from core.evaluation.runs.run import label
 from core.evaluation.statistics import Interval
 from core.evaluation.tuning import calibration
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from pages.ui import actions, charts, empty, flash, identity, style
+from pages.ui.configurations import called
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -59,7 +59,7 @@ def _form(tuning_set: TuningSet) -> None:
             st.rerun()
     st.caption(
         flash.plain(
-            f"For {label(config)} at depth {config.depth}: {style.count(len(tuning_set.data.questions), 'question')}, "
+            f"For {called(config)} at depth {config.depth}: {style.count(len(tuning_set.data.questions), 'question')}, "
             f"each with {min(config.rerank_depth, 2 * config.depth)} passages for the cross-encoder, "
             f"about {_duration(tuning_set, config.rerank_depth)} in the background. What was reranked before is free."
         )
@@ -94,7 +94,7 @@ def start(
 
 def _result(result: dict[str, Any], config: str, measure: str) -> None:
     say, icon = TONES.get(result.get("verdict", ""), (st.info, "rule"))
-    say(flash.plain(f"{label(configs.parse(config))}: {result['sentence']}"), icon=f":material/{icon}:")
+    say(flash.plain(f"{called(configs.parse(config))}: {result['sentence']}"), icon=f":material/{icon}:")
     if result.get("event"):
         st.caption(flash.plain(f"Answered means {result['event']}."))
     if result["tau"] is not None:

@@ -16,10 +16,10 @@ def summary(batch: Batch) -> str:
     """The state of the batch in one line.
 
     >>> summary(Batch())
-    '0 documents go on'
+    '0 documents ready'
     """
     going = len(batch.included)
-    parts = [f"{style.count(going, 'document')} {'goes' if going == 1 else 'go'} on"]
+    parts = [f"{style.count(going, 'document')} ready"]
     unseen = sum(item.unseen for item in batch.included)
     refused = sum(item.state == "refused" and item.choice != "drop" for item in batch.items)
     waiting = sum(item.undecided and item.state != "refused" for item in batch.items)
@@ -37,7 +37,7 @@ def heading(batch: Batch) -> None:
         st.header(summary(batch), width="stretch")
         if len(batch.items) > 1 and st.button("Remove all", icon=":material/delete_sweep:", key="upload_clear"):
             count = style.count(len(batch.items), "file")
-            told = ["Nothing of them was submitted.", "What you filled in is lost."]
+            told = ["Nothing was submitted.", "What you filled in is lost."]
             actions.confirm(f"Remove {count} from this page?", told, "Remove all", clear)
 
 
