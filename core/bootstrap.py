@@ -119,7 +119,8 @@ from core.services.reviews.changes import Changes
 from core.services.reviews.diff import ReviewerViews
 from core.services.reviews.discussion import Discussion
 from core.services.reviews.merge import Merger
-from core.services.sample.past import Past
+from core.services.sample.erasing import Eraser
+from core.services.sample.past import SamplePast
 from core.services.sample.sample import JOB as SAMPLE
 from core.services.sample.sample import Sample
 from core.services.sample.script import PastClock
@@ -542,7 +543,11 @@ def build(
         impacts.start()
 
     cluster = lambda address: RayCluster(address, settings, InlineBulk(models))
-    sample = Sample(team_settings, jobs, partial(_past, settings, models, clock))
+    seed: list[Callable[[], object]] = [accounts.seed] if settings.sign_in == "demo" else []
+    elsewhere = bool(settings.database or settings.repository or settings.store)
+    anew = [*seed, partial(team_settings.start, SYSTEM.person)]
+    eraser = Eraser(settings.home, repository, database, generations, team_settings, anew, elsewhere)
+    sample = Sample(team_settings, jobs, partial(_past, settings, models, clock), eraser)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built, cluster)
 
     def moved(cause: Actor) -> None:
@@ -698,7 +703,7 @@ def build(
             Workspace(
                 guard=guard,
                 setup=[backups.refuse_half_restored, *setup],
-                repairs=[*repairs, accounts.seed] if settings.sign_in == "demo" else repairs,
+                repairs=[eraser.resume, *repairs, *seed],
                 sweeps=[following.look, generations.sweep, repository.sweep, merger.sweep, impacts.sweep, daily.run],
                 jobs=jobs,
                 behind=index_jobs.catch_up,
@@ -835,12 +840,12 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     return other
 
 
-def _past(settings: Settings, models: Models, clock: Clock) -> Past:
+def _past(settings: Settings, models: Models, clock: Clock) -> SamplePast:
     """The same workspace with a clock that can be set back; what happens there starts no job."""
     back = PastClock(clock)
     app = build(replace(settings, workers=0), clock=back, models=models, dated=True)
     app.reviews.merger.merged = app.reviews.changes.rewritten = lambda actor: None
-    return Past(
+    return SamplePast(
         PROJECT / "kb",
         back,
         app.people.accounts,

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.ui import identity
 from pages.ui.evaluation import asked, experiments, query_sets, runs, selection
+from pages.ui.workspace import app
 
 me = identity.require("run an evaluation")
 
@@ -12,9 +13,9 @@ with st.container(horizontal=True, vertical_alignment="center", key="evaluation_
     queryset = selection.choose_query_set()
 selection.require_index()
 PARTS = {"Query sets": query_sets.draw, "Runs": runs.draw, "Experiments": experiments.draw, "Asked": asked.draw}
-for tab, part in zip(
-    st.tabs(list(PARTS), key="evaluation_tab", bind="query-params", on_change="rerun"), PARTS.values(), strict=True
-):
+first = "Runs" if queryset and app().evaluation.runs.listed(me, queryset) else "Query sets"
+tabs = st.tabs(list(PARTS), default=first, key="evaluation_tab", bind="query-params", on_change="rerun")
+for tab, part in zip(tabs, PARTS.values(), strict=True):
     if tab.open:
         with tab:
             part(queryset)

@@ -206,6 +206,14 @@ def restored(app: App, name: str = "other") -> App:
     return made
 
 
+def sample_removed(app: App) -> App:
+    """Another workspace, which held the sample."""
+    other = restored(app, "sampled")
+    other.platform.settings.set_sample("whole", ADMIN.person)
+    other.platform.sample.remove(ADMIN)
+    return other
+
+
 def moved(app: App) -> App:
     """The same workspace, elsewhere, with another database."""
     other = restored(app, "elsewhere")
@@ -427,6 +435,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "deliveries.board.redeliver": lambda app: app.deliveries.board.redeliver(ADMIN, delivered(app)),
     "deliveries.board.test_mail": mailed,
     "platform.backups.take": lambda app: app.platform.backups.take(ADMIN, app.settings.home.parent / "saved"),
+    "platform.sample.remove": sample_removed,
     "platform.backups.restore": restored,
     "platform.backups.move": moved,
     "remote.remotes.add": remote,
@@ -467,7 +476,11 @@ def documented() -> set[str]:
     return {action for row in rows for action in re.findall(r"`([^`]+)`", row)}
 
 
-OWN_FILE = ("platform.backups.restore", "platform.backups.move")  # they make or need the file of SQLite
+OWN_FILE = (
+    "platform.backups.restore",
+    "platform.backups.move",
+    "platform.sample.remove",
+)  # they make or need the file of SQLite
 
 
 def test_every_audited_use_case_is_tried_here() -> None:

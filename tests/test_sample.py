@@ -7,13 +7,15 @@ from datetime import date, datetime
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.access import SYSTEM
 from core.bootstrap import App
 from core.errors import Corrupt, Refused
 from core.services.sample.past import VERBS
 from core.services.sample.script import PastClock, edited, first_texts, read
-from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, kb_settings, small_app, sql
+from pages.ui.sample import LINE
+from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
 
 KB = ROOT / "kb"
 SCRIPT = read(KB, VERBS)
@@ -24,6 +26,11 @@ def begun(home: Path) -> App:
     app = small_app(home)
     app.platform.sample.begin(demo("admin"))
     return app
+
+
+@pytest.fixture
+def empty_home(tmp_path: Path) -> Path:
+    return small_app(tmp_path / "empty").settings.home
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +109,59 @@ def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path) ->
     assert (gaps.open, gaps.closed, gaps.days) == (2, 1, 6)
     assert app.search.queries.most_asked(1)[0].question == "vpn wont connect"
     assert app.search.queries.totals().opened == 31
+
+
+def test_it_goes_completely_and_the_workspace_is_as_new(sample_app: App, tmp_path: Path) -> None:
+    home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
+    app = small_app(home)
+    app.index.builder.build(app.platform.settings.profile())
+    app.platform.jobs.start("sample", {})
+    with pytest.raises(Refused):
+        app.platform.sample.remove(demo("reviewer"))
+    app.platform.sample.remove(demo("admin"))
+    assert not app.platform.sample.here()
+    assert not app.knowledge.documents.all()
+    assert not app.knowledge.repository.head()
+    assert app.index.generations.current(app.platform.settings.profile()) is None
+    assert app.platform.settings.original().config.documents, "it searches as a new one does"
+    assert [row[0] for row in sql(app, "SELECT action FROM audit")] == ["remove the sample"]
+    words = b"Meridale", b"shuttle", b"cents a mile"
+    left = [file for file in home.rglob("*") if file.is_file() and any(word in file.read_bytes() for word in words)]
+    assert not left, "also in the free pages of the database"
+    assert not list(app.platform.workspace.guard.damaged())
+    change = app.reviews.changes.propose(demo("author"), "Ours", {"a.md": b"# A\n\nOur own.\n"})
+    assert change.id == 1
+    with pytest.raises(Refused, match="not the sample"):
+        app.platform.sample.remove(demo("admin"))
+
+
+def test_the_frame_says_that_it_is_a_sample_and_shows_admins_the_way_out(
+    sample_app: App, empty_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def framed(home: Path, persona: str) -> tuple[int, int]:
+        monkeypatch.setenv("CONCORD_HOME", str(home))
+        forget_app()
+        page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+        page.session_state["persona"] = persona
+        page.run()
+        assert not page.exception
+        buttons = [button.key for button in page.button]
+        return [caption.value for caption in page.caption].count(LINE), buttons.count("sample_own")
+
+    assert framed(sample_app.settings.home, "admin") == (1, 1)
+    assert framed(sample_app.settings.home, "author") == (1, 0)
+    assert framed(empty_home, "admin") == (0, 0)
+
+
+def test_a_removal_that_was_killed_is_ended_at_the_next_start(sample_app: App, tmp_path: Path) -> None:
+    home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
+    app = small_app(home)
+    app.platform.backups.database.erase()
+    (home / "emptying").touch()
+    again = small_app(home)
+    assert not again.knowledge.repository.head()
+    assert not (home / "emptying").exists()
+    assert len(again.people.accounts.all()) == 6
 
 
 @pytest.mark.slow

@@ -28,7 +28,9 @@ class InitOptions:
             one_of="first",
         ),
     ] = None
-    empty: Annotated[bool, Option("begin without documents", one_of="first")] = False
+    empty: Annotated[
+        bool, Option("begin without documents; the sample, if it is there, is removed", one_of="first")
+    ] = False
     sample: Annotated[
         bool,
         Option("the starter knowledge base with half a year of changes, questions and measurements", one_of="first"),
@@ -78,8 +80,14 @@ def init(call: CommandCall, form: InitOptions) -> Shown:
     source = form.source or PROJECT / "kb"
     imported = None
     if form.source and not source.is_dir():
-        raise NotFound(f"There is no folder {str(source)!r}.")
+        raise NotFound(
+            f"There is no folder {str(source)!r}. For a zip or a git repository run: python -m core init --empty,"
+            " then: python -m core import"
+        )
     app.knowledge.repository.follow()
+    removed = (form.source or form.empty) and app.platform.sample.here()
+    if removed:
+        app.platform.sample.remove(actor)
     if form.sample and not app.knowledge.repository.head() and call.settings.sign_in == "demo":
         app.platform.sample.begin(actor, call.progress)
     app.platform.settings.start(actor.person)
@@ -95,6 +103,7 @@ def init(call: CommandCall, form: InitOptions) -> Shown:
         "documents": len(app.knowledge.documents.all()),
     }
     lines = [f"Workspace: {call.settings.home}", f"Documents: {value['documents']}"]
+    lines += ["The sample was removed."] if removed else []
     if form.source and imported is None:
         lines.append(
             f"It holds documents already, so {source.name} was not brought in. Do that with: python -m core import"

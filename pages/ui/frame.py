@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import batches, dialogs, flash, foot, identity, keys, style, uploaded
+from pages.ui import batches, dialogs, flash, foot, identity, keys, sample, style, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -22,6 +22,7 @@ def draw() -> None:
     _turn_to(page.url_path)
     foot.draw()
     shortcuts.mount()
+    sample.line()
     try:
         page.run()
     except Refused as refusal:  # a role that was taken away while the page was being drawn

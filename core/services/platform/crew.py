@@ -60,6 +60,11 @@ class Crew:
             self._end_hung()
             self.fill()
 
+    def dismiss(self) -> None:
+        """End every worker, before the workspace that they have open is emptied."""
+        for name in self.processes.alive():
+            self.processes.kill(name)
+
     def _bury(self) -> None:
         joined = self.database.workers.silence()
         dead = self.processes.gone()

@@ -33,7 +33,7 @@ READER = "reader"  # who asks, where the script names nobody
 
 
 @dataclass(slots=True)
-class Past:
+class SamplePast:
     """The use cases of a workspace whose clock can be set back."""
 
     kb: Path
@@ -171,24 +171,24 @@ def _spelled(config: str) -> str:
     return spell(presets()[config]) if config in presets() else config
 
 
-VERBS: Mapping[str, Callable[[Past, Actor, Any, Mapping[str, Any]], object]] = {
-    "begin": Past.begin,
-    "propose": Past.propose,
-    "merged": Past.merged,
-    "synonyms": Past.synonyms,
-    "pin": Past.pin,
-    "submit": Past.submit,
-    "approve": Past.approve,
-    "comment": Past.comment,
-    "reply": Past.reply,
-    "watch": Past.watch,
-    "feedback": Past.give_feedback,
-    "answer": Past.answer,
-    "gap": Past.gap,
-    "close": Past.close,
-    "asked": Past.asked,
-    "queryset": Past.queryset,
-    "runs": Past.measure,
-    "promote": Past.promote,
-    "threshold": Past.threshold,
+VERBS: Mapping[str, Callable[[SamplePast, Actor, Any, Mapping[str, Any]], object]] = {
+    "begin": SamplePast.begin,
+    "propose": SamplePast.propose,
+    "merged": SamplePast.merged,
+    "synonyms": SamplePast.synonyms,
+    "pin": SamplePast.pin,
+    "submit": SamplePast.submit,
+    "approve": SamplePast.approve,
+    "comment": SamplePast.comment,
+    "reply": SamplePast.reply,
+    "watch": SamplePast.watch,
+    "feedback": SamplePast.give_feedback,
+    "answer": SamplePast.answer,
+    "gap": SamplePast.gap,
+    "close": SamplePast.close,
+    "asked": SamplePast.asked,
+    "queryset": SamplePast.queryset,
+    "runs": SamplePast.measure,
+    "promote": SamplePast.promote,
+    "threshold": SamplePast.threshold,
 }

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from core.access import EVERYBODY, IMPORT, SYSTEM, UPKEEP, Actor, use_case
-from core.errors import Refused, StorageFailed
+from core.errors import Refused, StorageFailed, Unavailable
 from core.ports import Progress, no_progress
 from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
-from core.services.sample.past import Past
+from core.services.sample.erasing import Eraser
+from core.services.sample.past import SamplePast
 
 JOB = "sample"
 BEGUN, WHOLE = "begun", "whole"
+PATIENCE = 20.0  # seconds that a job has to stop
 
 
 class Sample:
     """Fills an empty workspace with the sample; `past` opens it with a clock that can be set back."""
 
-    def __init__(self, team_settings: TeamSettings, jobs: Jobs, past: Callable[[], Past]) -> None:
-        self.team_settings, self.jobs, self._past = team_settings, jobs, past
+    def __init__(self, team_settings: TeamSettings, jobs: Jobs, past: Callable[[], SamplePast], eraser: Eraser) -> None:
+        self.team_settings, self.jobs, self._past, self._eraser = team_settings, jobs, past, eraser
 
     @use_case("import documents", IMPORT)
     def begin(self, actor: Actor, progress: Progress = no_progress) -> None:
@@ -52,3 +55,24 @@ class Sample:
             past.play(past.script.later, progress)
             past.production.team_settings.set_sample(WHOLE, SYSTEM.person)
         return {"state": self.team_settings.sample()}
+
+    @use_case("restore the workspace")
+    def remove(self, actor: Actor) -> None:
+        """Empty the workspace: documents, changes, questions, measurements, accounts, index and caches of the sample go."""
+        if not self.here():
+            raise Refused("This knowledge base is not the sample. Nothing was removed.")
+        self._stop_jobs(actor)
+        self._eraser.erase()
+        self.jobs.audit.note(actor, "remove the sample", "everything")
+
+    def _stop_jobs(self, actor: Actor) -> None:
+        """What is being computed would be written into the empty workspace."""
+        for job in self.jobs.recent():
+            if job.open:
+                self.jobs.cancel(actor, job.id)
+        end = time.monotonic() + PATIENCE
+        while any(job.open for job in self.jobs.recent()):
+            if time.monotonic() > end:
+                raise Unavailable("A job is still at work and was asked to stop. Try again in a moment.")
+            time.sleep(0.1)
+        self.jobs.crew.dismiss()

@@ -6,6 +6,7 @@ Names pass an allowlist before git sees them; what git would silently drop or mi
 from __future__ import annotations
 
 import re
+import shutil
 import time
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -99,6 +100,15 @@ class Repository:
                 (folder / "kb.git").rename(self.path)
             except OSError:
                 self.git.ask(*init, str(self.path), bare=False)
+
+    def erase(self) -> None:
+        """Remove every branch with its history and every file; what is left is a new repository with the same id."""
+        with self.git.writing():
+            for name in ("refs", "logs", "objects"):
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            (self.path / "packed-refs").unlink(missing_ok=True)
+            for name in ("objects", "refs/heads"):
+                (self.path / name).mkdir(parents=True)
 
     # ------------------------------------------------------------ the repository that nodes share
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, insert, select
 
-from core.errors import Unavailable
+from core.errors import Refused, Unavailable
 from core.storage.state import migrations, tables
 from core.storage.state.rows.evaluation import GradeRows, NotebookRows, PoolRows, QuerySetRows, RankingRows, RunRows
 from core.storage.state.rows.knowledge import (
@@ -139,6 +139,10 @@ class Database(State):
     @abstractmethod
     def accept(self) -> None:
         """Take every row as it is now."""
+
+    def erase(self) -> None:
+        """Begin anew with no row but the id of the workspace. Only where the database is a file: a server is its admins'."""
+        raise Refused(f"The database {self.place} is no file of this workspace. Start with another one instead.")
 
     @abstractmethod
     def start_changes_after(self, number: int) -> None:

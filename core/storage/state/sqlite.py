@@ -158,6 +158,14 @@ class SqliteDatabase(Database):
         with self._writing() as connection:
             digests.seal(_raw(connection))
 
+    def erase(self) -> None:
+        workspace = self.facts().workspace
+        with storing(self.path), flock(self.path.with_suffix(".lock")):
+            self.engine.dispose()
+            for end in ("", "-wal", "-shm"):
+                self.path.with_name(f"{self.path.name}{end}").unlink(missing_ok=True)
+        self.create(workspace)
+
     def start_changes_after(self, number: int) -> None:
         with self._writing() as connection:
             connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)", (number,))

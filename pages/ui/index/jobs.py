@@ -12,7 +12,13 @@ from core.services.platform.jobs import Job, seconds_left
 from pages.ui import actions, dialogs, flash, identity, progress, style
 from pages.ui.workspace import app
 
-NAMES = {"reindex": "Rebuild", "merge": "Merge segments", "verify": "Verify", **progress.NAMES}
+NAMES = {
+    "reindex": "Rebuild",
+    "sample": "Play the past of the sample",
+    "merge": "Merge segments",
+    "verify": "Verify",
+    **progress.NAMES,
+}
 
 
 def draw() -> None:
