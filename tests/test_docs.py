@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import statistics
 from collections.abc import Iterator
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from core.entrypoints.cli import parser
 from core.types import SearchConfig
 from tests import reference
 from tests.conftest import ROOT
@@ -122,6 +124,22 @@ def test_every_command_that_a_page_names_exists() -> None:
             if (first,) not in groups or (below and rest and rest[0] not in below and not rest[0].startswith("-")):
                 wrong.append(f"{page.name}: {said}")
     assert wrong == []
+
+
+def examples(page: Path) -> Iterator[list[str]]:
+    """The words of each command in the blocks of a page that are for a shell."""
+    for block in re.findall(r"^```(?:bash|sh)\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in re.sub(r"\$\([^)]*\)", "X", block.replace("\\\n", " ")).splitlines():
+            for part in re.split(r"&&|;", line):
+                if said := re.search(r"(?:^|\s)python -m core (.*)", part):
+                    yield shlex.split(said[1], comments=True)
+
+
+def test_every_command_of_an_example_parses() -> None:
+    everything, said = parser(), [words for page in FOR_USERS for words in examples(page)]
+    assert len(said) > 40
+    for words in said:
+        everything.parse_args(words)
 
 
 def test_the_page_on_limits_says_what_the_code_does() -> None:
