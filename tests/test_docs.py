@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from core.entrypoints.cli import parser
+from core.retrieval import config as configs
 from core.types import SearchConfig
 from tests import reference
 from tests.conftest import ROOT
@@ -89,6 +90,8 @@ def test_every_key_of_a_configuration_is_described_with_its_default() -> None:
     text = (reference.FOLDER / "configuration.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \|", text, re.MULTILINE))
     known: dict[str, Any] = asdict(SearchConfig())
+    named = re.findall(r"[a-z0-9]+(?:-[a-z]+)*(?:-<\w+>)?", configs.help_text().partition(", each with")[0])
+    assert [name for name in named if f"`{name}`" not in text] == []
     assert {key: json.loads(value) for key, value in rows.items()} == json.loads(json.dumps(known, default=dict))
 
 
