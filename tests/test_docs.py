@@ -7,6 +7,7 @@ import shlex
 import statistics
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -216,3 +217,11 @@ def test_no_cell_of_a_table_hides_a_paragraph() -> None:
         if line.startswith("|")
     ]
     assert [f"{page.name}: {line[:60]}" for page, line in rows if len(line) >= 300] == []
+
+
+def test_no_row_of_a_table_is_there_twice() -> None:
+    for page in FOR_USERS:
+        lines = page.read_text(encoding="utf-8").splitlines()
+        heads = {line for line, below in pairwise(lines) if below.startswith("|--")}
+        rows = [line for line in lines if line.startswith("| ") and line not in heads]
+        assert sorted(row for row in set(rows) if rows.count(row) > 1) == [], page.name
