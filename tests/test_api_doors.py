@@ -79,7 +79,7 @@ PERSONAL = "is about one's own account"
 REASONS = {
     FOR_EYES: (
         "people.audit.of_change knowledge.home knowledge.documents.inventory knowledge.documents.touched knowledge.documents.unreadable knowledge.pictures"
-        " knowledge.exports knowledge.feedback knowledge.gaps.counts answers graph search.page"
+        " knowledge.exports knowledge.feedback knowledge.gaps.counts knowledge.gaps.look platform.sample answers graph search.page"
         " search.queries.listed search.queries.totals inbox.owners playground.notebook reviews.looks.mark reviews.looks.viewed"
         " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered reviews.changes.counts"
     ),

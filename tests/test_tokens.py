@@ -378,4 +378,4 @@ def test_a_token_is_made_listed_and_revoked_on_the_command_line(app: App, capsys
     assert run("token", "list", "--as", "reader")[1] == []
     assert run("token", "add", "Mine", "--as", "author")[1]["account"] == "author"
     assert run("token", "revoke", str(made["id"]))[1]["state"] == "revoked"
-    assert "no account" in run("token", "add", "Nobody")[2]
+    assert "Say whose access token it is" in run("token", "add", "Nobody")[2]

@@ -34,8 +34,7 @@ class AccountsPasswordOptions:
 
 @command("accounts list", "everybody", "people.accounts.listed")
 def accounts_list(call: CommandCall) -> Shown:
-    app = call.app
-    accounts = app.people.accounts.listed(call.actor)
+    accounts = call.app.people.accounts.listed(call.actor)
     rows = [
         (account.id, account.kind, account.role, account.name, account.email, "" if account.active else "off")
         for account in accounts
@@ -46,9 +45,8 @@ def accounts_list(call: CommandCall) -> Shown:
 
 @command("accounts add", "let somebody new in", "people.accounts.add")
 def accounts_add(call: CommandCall, form: AccountsAddOptions) -> Shown:
-    app = call.app
     password = _password() if form.password else ""
-    account = app.people.accounts.add(
+    account = call.app.people.accounts.add(
         call.actor,
         form.account,
         form.name or form.account,
@@ -67,15 +65,13 @@ def _password() -> str:
 
 @command("accounts role", "give somebody another role", "people.accounts.set_role")
 def accounts_role(call: CommandCall, form: AccountsRoleOptions) -> Shown:
-    app = call.app
-    account = app.people.accounts.set_role(call.actor, form.account, form.role)
+    account = call.app.people.accounts.set_role(call.actor, form.account, form.role)
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
 
 
 @command("accounts password", "set a password (read from standard input)", "people.accounts.set_password")
 def accounts_password(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
-    app = call.app
-    app.people.accounts.set_password(call.actor, form.account, _password())
+    call.app.people.accounts.set_password(call.actor, form.account, _password())
     return Shown({"account": form.account}, ["The password is set."])
 
 
@@ -96,15 +92,13 @@ def _switched(call: CommandCall, name: str, *, active: bool) -> Shown:
 
 @command("accounts unbind", "forget who an account is at the sign-in provider", "people.accounts.unbind")
 def accounts_unbind(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
-    app = call.app
-    account = app.people.accounts.unbind(call.actor, form.account)
+    account = call.app.people.accounts.unbind(call.actor, form.account)
     return Shown(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
 
 
 @command("accounts unlock", "let somebody in whose password others guess at", "people.accounts.unlock")
 def accounts_unlock(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
-    app = call.app
-    unlocked = app.people.accounts.unlock(call.actor, form.account)
+    unlocked = call.app.people.accounts.unlock(call.actor, form.account)
     lines = [
         f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the password:",
         f"{call.settings.url.rstrip('/')}{unlocked.page}",

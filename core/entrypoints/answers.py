@@ -45,17 +45,15 @@ def answers_list(call: CommandCall, form: AnswersListOptions) -> Shown:
 
 @command("answers suggest", "questions that a document probably answers", "answers.writing.suggest")
 def answers_suggest(call: CommandCall, form: AnswersSuggestOptions) -> Shown:
-    app = call.app
-    document = app.knowledge.documents.show(form.document)
-    questions = app.answers.writing.suggest(call.actor, document, model=form.model)
+    document = call.app.knowledge.documents.show(form.document)
+    questions = call.app.answers.writing.suggest(call.actor, document, model=form.model)
     return Shown(list(questions), list(questions) or ["Nothing to suggest."])
 
 
 @command("answers check", "ask every question now; exits 1 if one is not found among the first", "answers.checks.check")
 def answers_check(call: CommandCall) -> Shown:
-    app = call.app
-    point = app.answers.checks.check(call.actor, call.progress)
-    failing = app.answers.checks.failing()
+    point = call.app.answers.checks.check(call.actor, call.progress)
+    failing = call.app.answers.checks.failing()
     lines = [f"{state.doc}  {state.question}  {state.place.words}" for state in failing if state.place]
     lines.append(f"{point.found} of {point.questions} found among the first {point.within}.")
     value = {**strict.plain(point), "failing": [as_json(state, point.within) for state in failing]}

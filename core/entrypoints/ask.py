@@ -18,8 +18,7 @@ class AskOptions(FilterOptions):
 
 @command("ask", calls="search.answerer.answer")
 def ask(call: CommandCall, form: AskOptions) -> Shown:
-    app = call.app
-    answer = app.search.answerer.answer(call.actor, form.query, filters(form), form.as_of)
+    answer = call.app.search.answerer.answer(call.actor, form.query, filters(form), form.as_of)
     return Shown(as_json(answer), list(_lines(answer.reply)))
 
 

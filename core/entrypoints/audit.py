@@ -23,8 +23,7 @@ class AuditListOptions:
 
 @command("audit list", "newest first", "people.audit.entries")
 def audit_list(call: CommandCall, form: AuditListOptions) -> Shown | None:
-    app = call.app
-    entries = app.people.audit.entries(
+    entries = call.app.people.audit.entries(
         call.actor,
         who=form.who,
         action=form.action,

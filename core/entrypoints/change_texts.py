@@ -34,8 +34,7 @@ class ConflictsOptions:
 @command("change diff", "what it changes, line by line; remembers that you looked", "reviews.looks.look")
 def diff(call: CommandCall, form: DiffOptions) -> Shown:
     """The whole change, or what is new to the acting account."""
-    app = call.app
-    value, diffs = compared(app, call.actor, form.change, since_look=form.since_look)
+    value, diffs = compared(call.app, call.actor, form.change, since_look=form.since_look)
     lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
     return Shown(value, lines or ["Nothing changed since your last look."])
 
@@ -54,19 +53,17 @@ def _text(marks: Marks) -> str:
 
 @command("change viewed", "mark documents as viewed until their text changes; list the marks", "reviews.changes.show")
 def viewed(call: CommandCall, form: ViewedOptions) -> Shown:
-    app = call.app
-    actor, looks = call.actor, app.reviews.looks
+    actor, looks = call.actor, call.app.reviews.looks
     for path in form.path:
         looks.mark(actor, form.change, path, viewed=not form.unmark)
     marked = looks.viewed(actor, form.change)
-    paths = [edit.path for edit in app.reviews.changes.show(actor, form.change).documents]
+    paths = [edit.path for edit in call.app.reviews.changes.show(actor, form.change).documents]
     return Shown({path: path in marked for path in paths}, [f"{'x' if p in marked else ' '} {p}" for p in paths])
 
 
 @command("change conflicts", "what must be decided before it can be merged", "reviews.merger.collisions")
 def conflicts(call: CommandCall, form: ConflictsOptions) -> Shown:
-    app = call.app
-    collisions = app.reviews.merger.collisions(call.actor, form.change)
+    collisions = call.app.reviews.merger.collisions(call.actor, form.change)
     lines = []
     for collision in collisions:
         lines.append(f"{collision.path}{' (not in ' + collision.gone + ')' if collision.gone else ''}")

@@ -57,14 +57,12 @@ class DeliveriesShowOptions:
 
 @command("messages show", "what the acting account gets by mail", "deliveries.choices.chosen")
 def messages_show(call: CommandCall) -> Shown:
-    app = call.app
-    return _show_choices(app.deliveries.choices.chosen(call.actor))
+    return _show_choices(call.app.deliveries.choices.chosen(call.actor))
 
 
 @command("messages choose", "nothing, at once, or once a day", "deliveries.choices.choose")
 def messages_choose(call: CommandCall, form: MessagesChooseOptions) -> Shown:
-    app = call.app
-    chosen = app.deliveries.choices.choose(call.actor, form.choice, tuple(form.topic))
+    chosen = call.app.deliveries.choices.choose(call.actor, form.choice, tuple(form.topic))
     return _show_choices(chosen)
 
 
@@ -75,8 +73,7 @@ def _show_choices(chosen: dict[str, str]) -> Shown:
 
 @command("messages send", "send what is due, and make the daily digests; for a timer", "deliveries.sender.send")
 def messages_send(call: CommandCall) -> Shown:
-    app = call.app
-    done = app.deliveries.sender.send(call.actor)
+    done = call.app.deliveries.sender.send(call.actor)
     words = (
         f"{done.sent} sent, {done.again} to be tried again, {done.failed} failed, {done.cancelled} not wanted any more."
     )
@@ -85,8 +82,7 @@ def messages_send(call: CommandCall) -> Shown:
 
 @command("messages test", "send a letter at once", "deliveries.board.test_mail")
 def messages_test(call: CommandCall, form: MessagesTestOptions) -> Shown:
-    app = call.app
-    return _show_attempt(app.deliveries.board.test_mail(call.actor, form.to))
+    return _show_attempt(call.app.deliveries.board.test_mail(call.actor, form.to))
 
 
 # ---------------------------------------------------------------- webhooks
@@ -94,8 +90,7 @@ def messages_test(call: CommandCall, form: MessagesTestOptions) -> Shown:
 
 @command("webhook list", "all of them", "deliveries.webhooks.listed")
 def webhook_list(call: CommandCall) -> Shown:
-    app = call.app
-    hooks = app.deliveries.webhooks.listed(call.actor)
+    hooks = call.app.deliveries.webhooks.listed(call.actor)
     rows = [(hook.id, _state(hook), hook.name, hook.format, hook.place, ", ".join(hook.events)) for hook in hooks]
     return Shown([strict.plain(hook) for hook in hooks], table(rows, ("n", "", "name", "format", "address", "events")))
 
@@ -106,16 +101,14 @@ def _state(hook: Webhook) -> str:
 
 @command("webhook add", "send events to an address; prints the secret, once", "deliveries.webhooks.add")
 def webhook_add(call: CommandCall, form: WebhookAddOptions) -> Shown:
-    app = call.app
-    hook, secret = app.deliveries.webhooks.add(call.actor, form.url, form.name, form.format, tuple(form.event))
+    hook, secret = call.app.deliveries.webhooks.add(call.actor, form.url, form.name, form.format, tuple(form.event))
     lines = [f"{hook.name} is webhook {hook.id}. Its secret, which is not shown again:", secret]
     return Shown({**strict.plain(hook), "secret": secret}, lines)
 
 
 @command("webhook remove", "it hears nothing more", "deliveries.webhooks.remove")
 def webhook_remove(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
-    app = call.app
-    hook = app.deliveries.webhooks.remove(call.actor, form.webhook)
+    hook = call.app.deliveries.webhooks.remove(call.actor, form.webhook)
     return Shown(strict.plain(hook), [f"{hook.name} hears nothing more."])
 
 
@@ -136,8 +129,7 @@ def _switched(call: CommandCall, number: int, *, on: bool) -> Shown:
 
 @command("webhook test", "send a test at once", "deliveries.webhooks.test")
 def webhook_test(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
-    app = call.app
-    return _show_attempt(app.deliveries.webhooks.test(call.actor, form.webhook))
+    return _show_attempt(call.app.deliveries.webhooks.test(call.actor, form.webhook))
 
 
 # ---------------------------------------------------------------- the log
@@ -145,8 +137,7 @@ def webhook_test(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
 
 @command("deliveries list", "newest first", "deliveries.board.listed")
 def deliveries_list(call: CommandCall, form: DeliveriesListOptions) -> Shown:
-    app = call.app
-    deliveries = app.deliveries.board.listed(call.actor, state=form.state, channel=form.channel, limit=form.limit)
+    deliveries = call.app.deliveries.board.listed(call.actor, state=form.state, channel=form.channel, limit=form.limit)
     rows = [
         (d.id, d.state, d.channel, d.target, d.kind, d.attempts, d.code or "", d.created, d.note) for d in deliveries
     ]
@@ -156,8 +147,7 @@ def deliveries_list(call: CommandCall, form: DeliveriesListOptions) -> Shown:
 
 @command("deliveries show", "one with its attempts", "deliveries.board.show")
 def deliveries_show(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
-    app = call.app
-    one, attempts = app.deliveries.board.show(call.actor, form.delivery)
+    one, attempts = call.app.deliveries.board.show(call.actor, form.delivery)
     rows = [(attempt.at, attempt.seconds, attempt.code or "", attempt.note) for attempt in attempts]
     lines = [_sentence(one), *table(rows, ("when", "seconds", "code", "note"))]
     return Shown({**strict.plain(one), "tried": strict.plain(attempts)}, lines)
@@ -165,8 +155,7 @@ def deliveries_show(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
 
 @command("deliveries redeliver", "send one once more, under the same id", "deliveries.board.redeliver")
 def deliveries_redeliver(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
-    app = call.app
-    return _show_attempt(app.deliveries.board.redeliver(call.actor, form.delivery))
+    return _show_attempt(call.app.deliveries.board.redeliver(call.actor, form.delivery))
 
 
 def _show_attempt(one: Delivery) -> Shown:

@@ -38,8 +38,7 @@ class DisagreementsReopenOptions:
 
 @command("disagreements list", "over the whole knowledge base, or of one change", "knowledge.disagreements.everywhere")
 def disagreements_list(call: CommandCall, form: DisagreementsListOptions) -> Shown:
-    app = call.app
-    service, actor = app.knowledge.disagreements, call.actor
+    service, actor = call.app.knowledge.disagreements, call.actor
     every = service.of_change(actor, form.change) if form.change else service.everywhere(actor)
     return _show([found for found in every if form.state in ("", found.state)])
 
@@ -50,27 +49,23 @@ def disagreements_list(call: CommandCall, form: DisagreementsListOptions) -> Sho
     "knowledge.disagreements.of_text",
 )
 def disagreements_check(call: CommandCall, form: DisagreementsCheckOptions) -> Shown:
-    app = call.app
-    actor = call.actor
     try:
         text = decode(form.file.read_bytes())
     except OSError:
         raise NotFound(f"There is no file {str(form.file)!r}.") from None
-    found = app.knowledge.disagreements.of_text(actor, form.name or form.file.name, text)
+    found = call.app.knowledge.disagreements.of_text(call.actor, form.name or form.file.name, text)
     return _show(found)._replace(code=int(any(one.state == "open" for one in found)))
 
 
 @command("disagreements settle", "both are right, and why", "knowledge.disagreements.settle")
 def disagreements_settle(call: CommandCall, form: DisagreementsSettleOptions) -> Shown:
-    app = call.app
-    found = app.knowledge.disagreements.settle(call.actor, form.key, form.reason)
+    found = call.app.knowledge.disagreements.settle(call.actor, form.key, form.reason)
     return Shown(strict.plain(found), [f"{found.key} is settled: {found.reason}"])
 
 
 @command("disagreements reopen", "it was not settled after all", "knowledge.disagreements.reopen")
 def disagreements_reopen(call: CommandCall, form: DisagreementsReopenOptions) -> Shown:
-    app = call.app
-    found = app.knowledge.disagreements.reopen(call.actor, form.key)
+    found = call.app.knowledge.disagreements.reopen(call.actor, form.key)
     return Shown(strict.plain(found), [f"{found.key} is open again."])
 
 

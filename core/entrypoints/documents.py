@@ -167,11 +167,10 @@ def documents_list(call: CommandCall, form: DocumentsListOptions) -> Shown:
 
 @command("documents show", "one document", "knowledge.documents.show_at")
 def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
-    app = call.app
     document = (
-        app.knowledge.documents.show_at(call.actor, form.document, form.as_of)
+        call.app.knowledge.documents.show_at(call.actor, form.document, form.as_of)
         if form.as_of
-        else app.knowledge.documents.show(form.document)
+        else call.app.knowledge.documents.show(form.document)
     )
     return Shown(whole_json(document), [document.text])
 
@@ -220,8 +219,7 @@ def documents_links(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
 
 @command("documents pictures", "the pictures a document shows, and those that are missing", "knowledge.pictures.of")
 def documents_pictures(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
-    app = call.app
-    shown = app.knowledge.pictures.of(app.knowledge.documents.show(form.document))
+    shown = call.app.knowledge.pictures.of(call.app.knowledge.documents.show(form.document))
     rows = [(picture.path, f"{picture.size:,} bytes" if picture.blob else "missing") for picture in shown]
     return Shown(strict.plain(shown), table(rows, ("picture", "size")) if rows else ["It shows no pictures."])
 
@@ -281,8 +279,7 @@ def documents_chunks(call: CommandCall, form: DocumentsChunksOptions) -> Shown:
 
 @command("documents export", "a document as a file", "knowledge.exports.export")
 def documents_export(call: CommandCall, form: DocumentsExportOptions) -> Shown:
-    app = call.app
-    file = app.knowledge.exports.export(call.actor, form.document, form.format)
+    file = call.app.knowledge.exports.export(call.actor, form.document, form.format)
     path = Path(form.out or file.name)
     try:
         path.write_bytes(file.content)

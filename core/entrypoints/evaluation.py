@@ -219,8 +219,7 @@ def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[st
 
 @command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
 def eval_runs(call: CommandCall, form: EvalRunsOptions) -> Shown:
-    app = call.app
-    runs = app.evaluation.runs.listed(call.actor, form.queryset)
+    runs = call.app.evaluation.runs.listed(call.actor, form.queryset)
     rows = [
         (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
         for run in runs
@@ -231,8 +230,7 @@ def eval_runs(call: CommandCall, form: EvalRunsOptions) -> Shown:
 
 @command("eval compare", "two runs: difference, interval, wins, ties, losses", "evaluation.runs.show")
 def eval_compare(call: CommandCall, form: EvalCompareOptions) -> Shown:
-    app = call.app
-    before, after = (app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))
+    before, after = (call.app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))
     comparison = comparisons.compare(before, after, form.measure)
     some = [row for row in comparison.rows if row.difference < 0][: form.worst]
     some += [row for row in comparison.rows if row.difference > 0][::-1][: form.worst]
@@ -251,15 +249,13 @@ def eval_compare(call: CommandCall, form: EvalCompareOptions) -> Shown:
     "evaluation.experiments.estimate",
 )
 def eval_experiment(call: CommandCall, form: EvalExperimentOptions) -> Shown:
-    app = call.app
-    actor = call.actor
     asked = (tuple(form.model), tuple(form.embedder), max(1, form.repeats), form.questions)
     chosen = ExperimentOptions(*asked, documents=form.documents)
     if form.estimate:
-        rows = app.evaluation.experiments.estimate(actor, form.name, form.queryset, form.limit, chosen)
+        rows = call.app.evaluation.experiments.estimate(call.actor, form.name, form.queryset, form.limit, chosen)
         return show_estimate(rows)
-    experiment = app.evaluation.experiments.run(
-        actor, form.name, form.queryset, form.limit, form.out, call.progress, chosen
+    experiment = call.app.evaluation.experiments.run(
+        call.actor, form.name, form.queryset, form.limit, form.out, call.progress, chosen
     )
     return _reported(experiment, form.markdown)
 
@@ -283,13 +279,12 @@ def _reported(experiment: WrittenReport, markdown: Path | None) -> Shown:
 )
 def eval_drift(call: CommandCall, form: EvalDriftOptions) -> Shown:
     """Exit 1 when production lost quality since it was last measured."""
-    app = call.app
-    drifts = app.tuning.production.check(call.actor, form.measure, call.progress)
+    drifts = call.app.tuning.production.check(call.actor, form.measure, call.progress)
     if not drifts:
         raise Unavailable(
             "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"
         )
-    app.evaluation.jobs.keep_result(call.actor, "drift", drifted(drifts))
+    call.app.evaluation.jobs.keep_result(call.actor, "drift", drifted(drifts))
     value = [
         {
             "queryset": drift.queryset,

@@ -35,7 +35,6 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
 
 @command("confirm", calls="knowledge.freshness.confirm")
 def confirm(call: CommandCall, form: ConfirmOptions) -> Shown:
-    app = call.app
-    value = confirmed(app, call.actor, form.document, form.until)
-    title = app.knowledge.documents.show(form.document).title
+    value = confirmed(call.app, call.actor, form.document, form.until)
+    title = call.app.knowledge.documents.show(form.document).title
     return Shown(value, [f"{title}: next review {value['review_due']}."])

@@ -28,8 +28,7 @@ class GapsCloseOptions:
 
 @command("gaps list", "questions without an answer", "knowledge.gaps.open")
 def gaps_list(call: CommandCall) -> Shown:
-    app = call.app
-    gaps = app.knowledge.gaps.open(call.actor)
+    gaps = call.app.knowledge.gaps.open(call.actor)
     rows = [(gap.id, gap.query, gap.note, gap.who, gap.owner, gap.path, gap.created) for gap in gaps]
     heads = ("n", "question", "note", "who", "owner", "listed in", "when")
     return Shown([strict.plain(gap) for gap in gaps], table(rows, heads))
@@ -37,27 +36,23 @@ def gaps_list(call: CommandCall) -> Shown:
 
 @command("gaps assign", "let somebody look after a question", "knowledge.gaps.assign")
 def gaps_assign(call: CommandCall, form: GapsAssignOptions) -> Shown:
-    app = call.app
-    gap = app.knowledge.gaps.assign(call.actor, form.gap, form.account)
+    gap = call.app.knowledge.gaps.assign(call.actor, form.gap, form.account)
     return Shown(strict.plain(gap), [f"{gap.owner} looks after gap {gap.id}."])
 
 
 @command("gaps look", "make gaps of questions that people asked in vain, as every night", "knowledge.gaps.look")
 def gaps_look(call: CommandCall) -> Shown:
-    app = call.app
-    made = app.knowledge.gaps.look(call.actor)
+    made = call.app.knowledge.gaps.look(call.actor)
     return Shown({"made": made}, [f"{made} new."])
 
 
 @command("gaps report", "keep a question for the owners", "knowledge.gaps.report")
 def gaps_report(call: CommandCall, form: GapsReportOptions) -> Shown:
-    app = call.app
-    gap = app.knowledge.gaps.report(call.actor, form.query, form.note)
+    gap = call.app.knowledge.gaps.report(call.actor, form.query, form.note)
     return Shown(strict.plain(gap), [f"Kept as gap {gap.id}."])
 
 
 @command("gaps close", "mark a question as answered", "knowledge.gaps.close")
 def gaps_close(call: CommandCall, form: GapsCloseOptions) -> Shown:
-    app = call.app
-    app.knowledge.gaps.close(call.actor, form.gap)
+    call.app.knowledge.gaps.close(call.actor, form.gap)
     return Shown({"closed": form.gap}, [f"Gap {form.gap} is closed."])

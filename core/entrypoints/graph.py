@@ -62,30 +62,26 @@ class CommunitiesOptions:
 
 @command("graph document", "what a document names, links to and shares", "graph.explorer.around_document")
 def document(call: CommandCall, form: DocumentOptions) -> Shown:
-    app = call.app
-    view = app.graph.explorer.around_document(call.actor, form.start, form.hops, form.limit, form.profile)
+    view = call.app.graph.explorer.around_document(call.actor, form.start, form.hops, form.limit, form.profile)
     return _show(view)
 
 
 @command("graph query", "where relations lead from what a query names", "graph.explorer.around_query")
 def query(call: CommandCall, form: QueryOptions) -> Shown:
-    app = call.app
-    view = app.graph.explorer.around_query(call.actor, form.start, form.hops, form.limit, form.profile)
+    view = call.app.graph.explorer.around_query(call.actor, form.start, form.hops, form.limit, form.profile)
     return _show(view)
 
 
 @command("graph entity", "what an entity is related to", "graph.explorer.around_entity")
 def entity(call: CommandCall, form: EntityOptions) -> Shown:
-    app = call.app
-    view = app.graph.explorer.around_entity(call.actor, form.start, form.hops, form.limit, form.profile)
+    view = call.app.graph.explorer.around_entity(call.actor, form.start, form.hops, form.limit, form.profile)
     return _show(view)
 
 
 @command("graph path", "how two entities are connected", "graph.explorer.path")
 def path(call: CommandCall, form: PathOptions) -> Shown:
     """The shortest paths between two entities, each step with its witnesses."""
-    app = call.app
-    connection = app.graph.explorer.path(call.actor, form.source, form.target, form.profile)
+    connection = call.app.graph.explorer.path(call.actor, form.source, form.target, form.profile)
     lines = [line for number, chain in enumerate(connection.paths) for line in _path_lines(number, chain)]
     lines += [connection.note] if connection.note else []
     lines += [f"Both are named in {witness.title} ({witness.path})" for witness in connection.shared]
@@ -120,8 +116,7 @@ def communities(call: CommandCall, form: CommunitiesOptions) -> Shown:
 
 @command("graph links", "links between documents, orphans and dead ends", "graph.explorer.links")
 def links(call: CommandCall) -> Shown:
-    app = call.app
-    return _show(app.graph.explorer.links(call.actor))
+    return _show(call.app.graph.explorer.links(call.actor))
 
 
 def _show(view: GraphView) -> Shown:

@@ -12,8 +12,7 @@ from core.entrypoints.record import CommandCall, Shown, command
 
 @command("loop", calls="answers.loop.figures")
 def loop(call: CommandCall) -> Shown:
-    app = call.app
-    figures, points = app.answers.loop.figures(call.actor), app.answers.loop.points()
+    figures, points = call.app.answers.loop.figures(call.actor), call.app.answers.loop.points()
     every, asked = figures.gaps[""], figures.questions
     days = "-" if every.days is None else f"{every.days:.1f}"
     lines = [

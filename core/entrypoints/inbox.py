@@ -67,9 +67,8 @@ def as_json(message: Message) -> dict[str, Any]:
 
 @command("inbox list", "messages, newest first", "inbox.messages.listed")
 def inbox_list(call: CommandCall, form: InboxListOptions) -> Shown:
-    app = call.app
-    app.inbox.reminders.remind()
-    messages = app.inbox.messages.listed(call.actor, unread=form.unread, kind=form.kind)
+    call.app.inbox.reminders.remind()
+    messages = call.app.inbox.messages.listed(call.actor, unread=form.unread, kind=form.kind)
     rows = [(m.id, "" if m.read else "new", m.kind, m.sentence, m.at, m.address) for m in messages]
     heads = ("n", "", "kind", "what", "when", "address")
     return Shown([as_json(message) for message in messages], table(rows, heads))
@@ -77,15 +76,13 @@ def inbox_list(call: CommandCall, form: InboxListOptions) -> Shown:
 
 @command("inbox read", "mark messages as read", "inbox.messages.read")
 def inbox_read(call: CommandCall, form: InboxReadOptions) -> Shown:
-    app = call.app
-    count = app.inbox.messages.read(call.actor, form.message)
+    count = call.app.inbox.messages.read(call.actor, form.message)
     return Shown({"read": count}, [f"{count} marked as read."])
 
 
 @command("watch list", "what is watched", "inbox.watches.listed")
 def watch_list(call: CommandCall) -> Shown:
-    app = call.app
-    watches = app.inbox.watches.listed(call.actor)
+    watches = call.app.inbox.watches.listed(call.actor)
     rows = [(watch.id, watch.kind, watch.what, watch.created) for watch in watches]
     return Shown([strict.plain(watch) for watch in watches], table(rows, ("n", "kind", "what", "since")))
 
@@ -104,15 +101,13 @@ def watch_add(call: CommandCall, form: WatchAddOptions) -> Shown:
 
 @command("watch stop", "watch no longer", "inbox.watches.stop")
 def watch_stop(call: CommandCall, form: WatchStopOptions) -> Shown:
-    app = call.app
-    app.inbox.watches.stop(call.actor, form.watch)
+    call.app.inbox.watches.stop(call.actor, form.watch)
     return Shown({"stopped": form.watch}, [f"{form.watch} is watched no longer."])
 
 
 @command("feedback list", "what nobody has answered yet", "knowledge.feedback.open")
 def feedback_list(call: CommandCall, form: FeedbackListOptions) -> Shown:
-    app = call.app
-    feedback = app.knowledge.feedback.open(call.actor, form.document)
+    feedback = call.app.knowledge.feedback.open(call.actor, form.document)
     rows = [(said.id, said.kind, said.path, said.note, said.name, said.at) for said in feedback]
     heads = ("n", "kind", "document", "note", "who", "when")
     return Shown([strict.plain(said) for said in feedback], table(rows, heads))
@@ -120,14 +115,12 @@ def feedback_list(call: CommandCall, form: FeedbackListOptions) -> Shown:
 
 @command("feedback give", "tell the owner of a document", "knowledge.feedback.give")
 def feedback_give(call: CommandCall, form: FeedbackGiveOptions) -> Shown:
-    app = call.app
     place = {"start": form.start, "stop": form.end, "version": form.version}
-    said = app.knowledge.feedback.give(call.actor, form.document, form.kind, form.note, **place)
+    said = call.app.knowledge.feedback.give(call.actor, form.document, form.kind, form.note, **place)
     return Shown(strict.plain(said), [f"Kept as feedback {said.id}; the owner is told."])
 
 
 @command("feedback close", "answer it; whoever gave it is told", "knowledge.feedback.close")
 def feedback_close(call: CommandCall, form: FeedbackCloseOptions) -> Shown:
-    app = call.app
-    said = app.knowledge.feedback.close(call.actor, form.feedback, form.answer)
+    said = call.app.knowledge.feedback.close(call.actor, form.feedback, form.answer)
     return Shown(strict.plain(said), [f"Feedback {said.id} is answered."])

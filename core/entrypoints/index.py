@@ -80,8 +80,7 @@ class GenerationsRollbackOptions:
 @command("reindex", calls="index.jobs.build")
 def reindex(call: CommandCall, form: ReindexOptions) -> Shown:
     """Build in this process or on a cluster, with a progress bar."""
-    app = call.app
-    built = app.index.jobs.build(
+    built = call.app.index.jobs.build(
         call.actor,
         form.profile,
         full=form.full,
@@ -98,10 +97,9 @@ def reindex(call: CommandCall, form: ReindexOptions) -> Shown:
 
 @command("profiles list", "every profile", "index.admin.profiles")
 def profiles_list(call: CommandCall) -> Shown:
-    app = call.app
-    production = app.platform.settings.production().profile
+    production = call.app.platform.settings.production().profile
     value = []
-    for profile, serving in app.index.admin.profiles(call.actor):
+    for profile, serving in call.app.index.admin.profiles(call.actor):
         value.append(
             {
                 **strict.plain(profile),
@@ -166,22 +164,19 @@ def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
 
 @command("profiles default", "search with another profile from now on", "index.admin.make_default")
 def profiles_default(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
-    app = call.app
-    production = app.index.admin.make_default(call.actor, form.name)
+    production = call.app.index.admin.make_default(call.actor, form.name)
     return Shown(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
 
 
 @command("profiles delete", "delete a profile that was added, with its generations", "index.admin.delete_profile")
 def profiles_delete(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
-    app = call.app
-    app.index.admin.delete_profile(call.actor, form.name)
+    call.app.index.admin.delete_profile(call.actor, form.name)
     return Shown({"deleted": form.name}, [f"The profile {form.name} was deleted with its generations."])
 
 
 @command("profiles estimate", "what building a profile would take", "index.admin.estimate")
 def profiles_estimate(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
-    app = call.app
-    estimate = app.index.admin.estimate(call.actor, app.platform.settings.profile(form.name))
+    estimate = call.app.index.admin.estimate(call.actor, call.app.platform.settings.profile(form.name))
     return _show_estimate(estimate)
 
 
@@ -209,8 +204,7 @@ def params_of(pairs: Sequence[str]) -> dict[str, int]:
 
 @command("generations list", "every generation", "index.admin.generations_of")
 def generations_list(call: CommandCall, form: GenerationsListOptions) -> Shown:
-    app = call.app
-    generations = app.index.admin.generations_of(call.actor, form.profile)
+    generations = call.app.index.admin.generations_of(call.actor, form.profile)
     return Shown(
         [strict.plain(g) for g in generations],
         table(
@@ -222,8 +216,7 @@ def generations_list(call: CommandCall, form: GenerationsListOptions) -> Shown:
 
 @command("generations rollback", "serve an older one", "index.admin.rollback")
 def generations_rollback(call: CommandCall, form: GenerationsRollbackOptions) -> Shown:
-    app = call.app
-    generation = app.index.admin.rollback(call.actor, form.number, form.profile)
+    generation = call.app.index.admin.rollback(call.actor, form.number, form.profile)
     return Shown(
         strict.plain(generation),
         [f"Generation {generation.number} ({generation.commit[:12]}) serves now, until the next reindex."],

@@ -39,14 +39,13 @@ class RunWorkerOptions:
 
 @command("jobs list", "running and past jobs", "platform.jobs.listed")
 def jobs_list(call: CommandCall) -> Shown:
-    app = call.app
-    jobs = app.platform.jobs.listed(call.actor)
+    jobs = call.app.platform.jobs.listed(call.actor)
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.worker, job.message or job.error, job.created)
         for job in jobs
     ]
     lines = table(rows, ("n", "kind", "state", "progress", "worker", "message", "created"))
-    waiting = app.platform.workers.waiting(call.actor)
+    waiting = call.app.platform.workers.waiting(call.actor)
     lines += [_stuck(waiting)] if waiting.stuck else []
     return Shown([strict.plain(job) for job in jobs], lines)
 
@@ -54,8 +53,7 @@ def jobs_list(call: CommandCall) -> Shown:
 @command("jobs waiting", "how many wait for a worker, and which workers are alive", "platform.workers.waiting")
 def jobs_waiting(call: CommandCall) -> Shown:
     """Exit 1 where jobs wait and nobody will do them."""
-    app = call.app
-    waiting = app.platform.workers.waiting(call.actor)
+    waiting = call.app.platform.workers.waiting(call.actor)
     said = f"{waiting.jobs} waiting. Workers that are alive: {', '.join(waiting.workers) or 'none'}."
     return Shown(strict.plain(waiting), [_stuck(waiting) if waiting.stuck else said], 1 if waiting.stuck else 0)
 
@@ -66,15 +64,13 @@ def _stuck(waiting: Waiting) -> str:
 
 @command("jobs log", "what a job printed", "platform.jobs.log")
 def jobs_log(call: CommandCall, form: JobsLogOptions) -> Shown:
-    app = call.app
-    log = app.platform.jobs.log(call.actor, form.job)
+    log = call.app.platform.jobs.log(call.actor, form.job)
     return Shown({"job": form.job, "log": log}, log.splitlines() or [f"Job {form.job} printed nothing."])
 
 
 @command("jobs cancel", "ask a job to stop", "index.admin.cancel")
 def jobs_cancel(call: CommandCall, form: JobsLogOptions) -> Shown:
-    app = call.app
-    job = app.index.admin.cancel(call.actor, form.job)
+    job = call.app.index.admin.cancel(call.actor, form.job)
     return Shown(
         strict.plain(job),
         [f"Job {job.id} was asked to stop." if job.open else f"Job {job.id} already ended: {job.state}."],

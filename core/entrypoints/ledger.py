@@ -25,8 +25,7 @@ class LedgerSummaryOptions:
 
 @command("ledger list", "calls, newest first", "models.ledger.recent")
 def ledger_list(call: CommandCall, form: LedgerListOptions) -> Shown:
-    app = call.app
-    calls = app.models.ledger.recent(call.actor, form.month, form.limit)
+    calls = call.app.models.ledger.recent(call.actor, form.month, form.limit)
     rows = [
         (
             call.at,
@@ -46,8 +45,7 @@ def ledger_list(call: CommandCall, form: LedgerListOptions) -> Shown:
 
 @command("ledger summary", "a month by purpose and model, and what is left of the budget", "models.ledger.summary")
 def ledger_summary(call: CommandCall, form: LedgerSummaryOptions) -> Shown:
-    app = call.app
-    spending = app.models.ledger.summary(call.actor, form.month)
+    spending = call.app.models.ledger.summary(call.actor, form.month)
     rows = [
         (
             row["purpose"],

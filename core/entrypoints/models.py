@@ -64,8 +64,7 @@ def models_fetch(call: CommandCall, form: ModelsFetchOptions) -> Shown:
 
 @command("models ask", "ask a language model, to see whether it works and what it costs", "search.answerer.plain")
 def models_ask(call: CommandCall, form: ModelsAskOptions) -> Shown:
-    app = call.app
-    answer = app.search.answerer.plain(call.actor, form.prompt, form.model)
+    answer = call.app.search.answerer.plain(call.actor, form.prompt, form.model)
     cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
     used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
     return Shown(strict.plain(answer), [answer.text, "", used])
@@ -73,13 +72,11 @@ def models_ask(call: CommandCall, form: ModelsAskOptions) -> Shown:
 
 @command("models check", "probe a language model with known items, feature by feature", "models.checker.check")
 def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
-    app = call.app
-    actor = call.actor
     if form.last:
-        known = app.models.fitness.listed(actor)
+        known = call.app.models.fitness.listed(call.actor)
         checks = tuple(check for check in known if form.name in ("", check.model))
     else:
-        checks = app.models.checker.check(actor, form.name, form.feature, call.progress)
+        checks = call.app.models.checker.check(call.actor, form.name, form.feature, call.progress)
     rows = [
         (
             check.model,
@@ -97,6 +94,5 @@ def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
 
 @command("models allow", "use a model for what it was found unfit for", "models.fitness.force")
 def models_allow(call: CommandCall, form: ModelsAllowOptions) -> Shown:
-    app = call.app
-    check = app.models.fitness.force(call.actor, form.name, form.feature, form.reason)
+    check = call.app.models.fitness.force(call.actor, form.name, form.feature, form.reason)
     return Shown(strict.plain(check), [check.sentence])

@@ -152,9 +152,8 @@ def _pair_lines(comparison: Comparison) -> list[str]:
 
 @command("where", calls="playground.locator.where")
 def where_is(call: CommandCall, form: WhereIsOptions) -> Shown:
-    app = call.app
-    column = column_of(app, form.config, form.profile)
-    place = app.playground.locator.where(call.actor, form.query, form.document, column, _filters_of(form))
+    column = column_of(call.app, form.config, form.profile)
+    place = call.app.playground.locator.where(call.actor, form.query, form.document, column, _filters_of(form))
     return Shown(place, _where_lines(place, column))
 
 
@@ -252,8 +251,7 @@ def _show_passages(call: CommandCall, query: str, hits: Sequence[Hit]) -> Shown:
 @command("rate", calls="playground.pools.rate")
 def rate(call: CommandCall, form: RateOptions) -> Shown:
     """Show an answer and keep the rating; without a rating, list what was said."""
-    app = call.app
-    actor, pools = call.actor, app.playground.pools
+    actor, pools = call.actor, call.app.playground.pools
     if not form.rating:
         ratings = pools.ratings(actor, form.query)
         rows = [(given.rating, given.kind, given.name, given.answer[:60], given.note) for given in ratings]

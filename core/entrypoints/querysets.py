@@ -102,23 +102,20 @@ class EvalJudgmentOptions:
 
 @command("eval rename", "another name for a query set; its runs go with it", "evaluation.editor.rename")
 def eval_rename(call: CommandCall, form: EvalRenameOptions) -> Shown:
-    app = call.app
-    queryset = app.evaluation.editor.rename(call.actor, form.queryset, form.new)
+    queryset = call.app.evaluation.editor.rename(call.actor, form.queryset, form.new)
     return Shown({"queryset": queryset.name}, [f"{form.queryset} is now called {queryset.name}."])
 
 
 @command("eval guard", "ask every change the questions of a query set, or no longer", "evaluation.querysets.guard")
 def eval_guard(call: CommandCall, form: EvalGuardOptions) -> Shown:
-    app = call.app
-    app.evaluation.querysets.guard(call.actor, form.queryset, not form.off)
+    call.app.evaluation.querysets.guard(call.actor, form.queryset, not form.off)
     sentence = "no longer asks" if form.off else "asks every change"
     return Shown({"queryset": form.queryset, "guard": not form.off}, [f"{form.queryset} {sentence} its questions."])
 
 
 @command("eval question", "add, edit or remove one question of a query set", "evaluation.editor.add_question")
 def eval_question(call: CommandCall, form: EvalQuestionOptions) -> Shown:
-    app = call.app
-    editor, actor = app.evaluation.editor, call.actor
+    editor, actor = call.app.evaluation.editor, call.actor
     if form.remove:
         editor.remove_question(actor, form.queryset, form.id)
         return Shown({"removed": form.id}, [f"The question {form.id} was removed with its judgments."])
@@ -157,10 +154,9 @@ def eval_judgment(call: CommandCall, form: EvalJudgmentOptions) -> Shown:
     "eval querysets", "query sets, or one of them with agreement and lost judgments", "evaluation.querysets.listed"
 )
 def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
-    app = call.app
     if form.name:
-        return _one_set(app, call.actor, form)
-    querysets = app.evaluation.querysets.listed(call.actor)
+        return _one_set(call.app, call.actor, form)
+    querysets = call.app.evaluation.querysets.listed(call.actor)
     rows = [
         (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
         for queryset in querysets
@@ -254,8 +250,7 @@ def eval_generate(call: CommandCall, form: EvalGenerateOptions) -> Shown:
 @command("eval import", "a query set from BEIR, TREC, CSV or JSONL", "evaluation.querysets.read")
 def eval_import(call: CommandCall, form: EvalImportOptions) -> Shown:
     """Bad lines are named, the rest is imported."""
-    app = call.app
-    queryset, problems = app.evaluation.querysets.read(call.actor, form.path, form.format, form.name, form.split)
+    queryset, problems = call.app.evaluation.querysets.read(call.actor, form.path, form.format, form.name, form.split)
     left = f", {len(problems)} lines left out" if problems else ""
     lines = [f"{queryset.name}: {len(queryset.questions)} questions, {len(queryset.judgments)} judgments{left}."]
     lines += [f"left out  {problem.file}, line {problem.line}: {problem.why}" for problem in problems]

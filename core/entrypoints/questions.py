@@ -36,36 +36,31 @@ class QuestionsMineOptions:
 
 @command("questions list", "the questions asked most", "search.queries.listed")
 def questions_list(call: CommandCall, form: QuestionsListOptions) -> Shown:
-    app = call.app
-    asked = app.search.queries.listed(call.actor, max(1, form.limit))
+    asked = call.app.search.queries.listed(call.actor, max(1, form.limit))
     rows = [(one.question, one.times, one.found, one.opened, one.last) for one in asked]
     return Shown([strict.plain(one) for one in asked], table(rows, ("question", "times", "found", "opened", "last")))
 
 
 @command("questions forget", "remove a question from what is kept, or all of them", "search.queries.forget")
 def questions_forget(call: CommandCall, form: QuestionsForgetOptions) -> Shown:
-    app = call.app
-    gone = app.search.queries.forget(call.actor, form.question)
+    gone = call.app.search.queries.forget(call.actor, form.question)
     return Shown({"forgotten": gone}, [f"{gone} removed."])
 
 
 @command("questions settings", "what becomes of questions", "search.queries.decide")
 def questions_settings(call: CommandCall, form: QuestionsSettingsOptions) -> Shown:
-    app = call.app
-    now = app.platform.settings.questions()
+    now = call.app.platform.settings.questions()
     numbers = {name: value for name in ("days", "first", "doubted", "often") if (value := getattr(form, name))}
     wanted = replace(now, keep=form.keep != "off" if form.keep else now.keep, **numbers)
     if form.keep or numbers:
-        app.search.queries.decide(call.actor, wanted)
+        call.app.search.queries.decide(call.actor, wanted)
     said = f"Questions are kept for {wanted.days} days, without names." if wanted.keep else "Questions are not kept."
     return Shown(strict.plain(wanted), [said, f"An answer must stand among the first {wanted.first} documents."])
 
 
 @command("questions mine", "whether your own questions are kept", "search.queries.consents")
 def questions_mine(call: CommandCall, form: QuestionsMineOptions) -> Shown:
-    app = call.app
-    actor = call.actor
     if form.keep:
-        app.search.queries.consent(actor, form.keep == "on")
-    kept = app.search.queries.consents(actor)
+        call.app.search.queries.consent(call.actor, form.keep == "on")
+    kept = call.app.search.queries.consents(call.actor)
     return Shown({"kept": kept}, ["Yours are kept, without your name." if kept else "Yours are not kept."])

@@ -48,16 +48,14 @@ class PullRequestOptions:
 
 @command("remote add", "name the repository; an empty knowledge base takes its history over", "remote.remotes.add")
 def remote_add(call: CommandCall, form: RemoteAddOptions) -> Shown:
-    app = call.app
-    remotes = app.remote.remotes
+    remotes = call.app.remote.remotes
     added = remotes.add(call.actor, form.url, form.branch, form.folder, trust=form.trust)
     return _show(added)
 
 
 @command("remote show", "where both sides stand, what waits, and the last error", "remote.remotes.show")
 def remote_show(call: CommandCall) -> Shown:
-    app = call.app
-    remote = app.remote.remotes.show(call.actor)
+    remote = call.app.remote.remotes.show(call.actor)
     if remote is None:
         return Shown(None, ["There is no remote. Name one with: python -m core remote add URL"])
     return _show(remote)
@@ -65,21 +63,18 @@ def remote_show(call: CommandCall) -> Shown:
 
 @command("remote push", "push now; exit 1 if that fails or must wait", "remote.remotes.push")
 def remote_push(call: CommandCall) -> Shown:
-    app = call.app
-    remote = app.remote.remotes.push(call.actor)
+    remote = call.app.remote.remotes.push(call.actor)
     return _show(remote)._replace(code=1 if remote.backlog else 0)
 
 
 @command("remote fetch", "look for commits made elsewhere now", "remote.remotes.fetch")
 def remote_fetch(call: CommandCall, form: RemoteFetchOptions) -> Shown:
-    app = call.app
-    return _show(app.remote.remotes.fetch(call.actor, accept=form.accept_rewritten))
+    return _show(call.app.remote.remotes.fetch(call.actor, accept=form.accept_rewritten))
 
 
 @command("remote remove", "forget the repository; nothing changes there or here", "remote.remotes.remove")
 def remote_remove(call: CommandCall) -> Shown:
-    app = call.app
-    removed = app.remote.remotes.remove(call.actor)
+    removed = call.app.remote.remotes.remove(call.actor)
     return Shown(strict.plain(removed), [f"{removed.url} is forgotten. Nothing changed there or here."])
 
 

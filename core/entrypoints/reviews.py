@@ -166,8 +166,7 @@ class ChangesListOptions:
 
 @command("change new", "start a change", "reviews.changes.propose")
 def new(call: CommandCall, form: NewOptions) -> Shown:
-    app = call.app
-    change = app.reviews.changes.propose(call.actor, form.title, _files(form), form.message)
+    change = call.app.reviews.changes.propose(call.actor, form.title, _files(form), form.message)
     return _show(call, change)
 
 
@@ -185,21 +184,18 @@ def edit(call: CommandCall, form: EditOptions) -> Shown:
 
 @command("change submit", "ask for review", "reviews.changes.submit")
 def submit(call: CommandCall, form: SubmitOptions) -> Shown:
-    app = call.app
-    change = app.reviews.changes.submit(call.actor, form.change, form.reviewer)
+    change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
 
 @command("change ask", "ask more people to review it, or the same ones again", "reviews.changes.ask")
 def ask(call: CommandCall, form: SubmitOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.changes.ask(call.actor, form.change, form.reviewer))
+    return _show(call, call.app.reviews.changes.ask(call.actor, form.change, form.reviewer))
 
 
 @command("change unask", "take back a request that nobody has answered", "reviews.changes.unask")
 def unask(call: CommandCall, form: SubmitOptions) -> Shown:
-    app = call.app
-    change = app.reviews.changes.unask(call.actor, form.change, form.reviewer)
+    change = call.app.reviews.changes.unask(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
 
@@ -207,29 +203,25 @@ def unask(call: CommandCall, form: SubmitOptions) -> Shown:
     "change invite", "let others work on it as its author does; admins take a change over so", "reviews.changes.invite"
 )
 def invite(call: CommandCall, form: InviteOptions) -> Shown:
-    app = call.app
-    change = app.reviews.changes.invite(call.actor, form.change, form.co_author)
+    change = call.app.reviews.changes.invite(call.actor, form.change, form.co_author)
     return _show(call, change)
 
 
 @command("change uninvite", "remove co-authors, or yourself", "reviews.changes.uninvite")
 def uninvite(call: CommandCall, form: InviteOptions) -> Shown:
-    app = call.app
-    change = app.reviews.changes.uninvite(call.actor, form.change, form.co_author)
+    change = call.app.reviews.changes.uninvite(call.actor, form.change, form.co_author)
     return _show(call, change)
 
 
 @command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
 def withdraw(call: CommandCall, form: WithdrawOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.changes.withdraw(call.actor, form.change))
+    return _show(call, call.app.reviews.changes.withdraw(call.actor, form.change))
 
 
 @command("change comment", "say something about it", "reviews.discussion.comment")
 def comment(call: CommandCall, form: CommentOptions) -> Shown:
-    app = call.app
     path = form.path[0] if form.path else ""
-    remark = app.reviews.discussion.comment(
+    remark = call.app.reviews.discussion.comment(
         call.actor,
         form.change,
         form.message,
@@ -244,63 +236,52 @@ def comment(call: CommandCall, form: CommentOptions) -> Shown:
 
 @command("change resolve", "close a conversation", "reviews.discussion.resolve")
 def resolve(call: CommandCall, form: ResolveOptions) -> Shown:
-    app = call.app
-    app.reviews.discussion.resolve(call.actor, form.change, form.comment, done=not form.reopen)
-    return _show(call, app.reviews.changes.show(call.actor, form.change))
+    call.app.reviews.discussion.resolve(call.actor, form.change, form.comment, done=not form.reopen)
+    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @command("change apply", "take a suggestion over", "reviews.discussion.apply")
 def apply(call: CommandCall, form: ApplyOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.discussion.apply(call.actor, form.change, form.comment))
+    return _show(call, call.app.reviews.discussion.apply(call.actor, form.change, form.comment))
 
 
 @command("change approve", "say that its text may become part of the knowledge base", "reviews.discussion.approve")
 def approve(call: CommandCall, form: ApproveOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.discussion.approve(call.actor, form.change, form.message))
+    return _show(call, call.app.reviews.discussion.approve(call.actor, form.change, form.message))
 
 
 @command("change request-changes", "say what must be better first", "reviews.discussion.request_changes")
 def request_changes(call: CommandCall, form: ApproveOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.discussion.request_changes(call.actor, form.change, form.message))
+    return _show(call, call.app.reviews.discussion.request_changes(call.actor, form.change, form.message))
 
 
 @command("change take-back", "withdraw your approval or your request for changes", "reviews.discussion.take_back")
 def take_back(call: CommandCall, form: WithdrawOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.discussion.take_back(call.actor, form.change))
+    return _show(call, call.app.reviews.discussion.take_back(call.actor, form.change))
 
 
 @command("change lift", "lift requests for changes, with the reason as message (admins)", "reviews.discussion.lift")
 def lift(call: CommandCall, form: LiftOptions) -> Shown:
-    app = call.app
-    lifted = app.reviews.discussion.lift(call.actor, form.change, form.message, form.reviewer)
+    lifted = call.app.reviews.discussion.lift(call.actor, form.change, form.message, form.reviewer)
     return _show(call, lifted)
 
 
 @command("change edit-comment", "put other words into a comment of yours", "reviews.discussion.edit_comment")
 def edit_comment(call: CommandCall, form: EditCommentOptions) -> Shown:
-    app = call.app
-    actor = call.actor
-    app.reviews.discussion.edit_comment(actor, form.change, form.comment, form.message)
-    return _show(call, app.reviews.changes.show(actor, form.change))
+    call.app.reviews.discussion.edit_comment(call.actor, form.change, form.comment, form.message)
+    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @command("change delete-comment", "delete a comment of yours, or any (admins)", "reviews.discussion.delete_comment")
 def delete_comment(call: CommandCall, form: ApplyOptions) -> Shown:
-    app = call.app
-    actor = call.actor
-    app.reviews.discussion.delete_comment(actor, form.change, form.comment)
-    return _show(call, app.reviews.changes.show(actor, form.change))
+    call.app.reviews.discussion.delete_comment(call.actor, form.change, form.comment)
+    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @command("change merge", "make it part of the knowledge base", "reviews.merger.merge")
 def merge(call: CommandCall, form: MergeOptions) -> Shown:
     """Merge, and wait until the change can be found."""
-    app = call.app
-    change = app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass)
+    change = call.app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass)
     if not form.no_wait:
         _wait(call)
     return _show(call, change)
@@ -309,8 +290,7 @@ def merge(call: CommandCall, form: MergeOptions) -> Shown:
 @command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
 def impact(call: CommandCall, form: WithdrawOptions) -> Shown:
     """Show the impact of a change; measure it first if that was not done on this text."""
-    app = call.app
-    measured = app.reviews.impacts.measure(call.actor, form.change, call.progress)
+    measured = call.app.reviews.impacts.measure(call.actor, form.change, call.progress)
     lines = [measured.sentence, *measured.notes]
     lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
     if measured.rows:
@@ -330,34 +310,28 @@ def _wait(call: CommandCall) -> None:
 
 @command("change close", "give it up", "reviews.changes.close")
 def close(call: CommandCall, form: ApproveOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.changes.close(call.actor, form.change, form.message))
+    return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
 @command("change reopen", "take a closed change up again", "reviews.changes.reopen")
 def reopen(call: CommandCall, form: WithdrawOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.changes.reopen(call.actor, form.change))
+    return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
 
 
 @command("change revert", "propose to undo a merged change", "reviews.merger.revert")
 def revert(call: CommandCall, form: WithdrawOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.merger.revert(call.actor, form.change))
+    return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
 
 
 @command("change show", "one change with its discussion", "reviews.changes.show")
 def show(call: CommandCall, form: WithdrawOptions) -> Shown:
-    app = call.app
-    return _show(call, app.reviews.changes.show(call.actor, form.change))
+    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
 def changes_list(call: CommandCall, form: ChangesListOptions) -> Shown:
-    app = call.app
-    actor = call.actor
-    listed = chosen(app, actor, **vars(form))
-    news = app.reviews.looks.news(actor, listed)
+    listed = chosen(call.app, call.actor, **vars(form))
+    news = call.app.reviews.looks.news(call.actor, listed)
     rows = [
         (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
         for change in listed

@@ -24,8 +24,7 @@ class SessionsEndOptions:
 
 @command("sessions list", "who is signed in, on which device", "people.sessions.all")
 def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
-    app = call.app
-    found = app.people.sessions.all(call.actor, form.account)
+    found = call.app.people.sessions.all(call.actor, form.account)
     rows = [(one.id, one.account, one.device, one.seen, one.created, one.issuer or "password") for one in found]
     return Shown(
         [strict.plain(one) for one in found],
@@ -35,12 +34,11 @@ def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
 
 @command("sessions end", "sign somebody out", "people.sessions.end_all")
 def sessions_end(call: CommandCall, form: SessionsEndOptions) -> Shown:
-    app = call.app
     if form.all == (form.id is not None):
         raise BadInput("Name one session by its ID, or give --all. List them with: python -m core sessions list")
     if form.id is None:
-        count = app.people.sessions.end_all(call.actor, form.account)
+        count = call.app.people.sessions.end_all(call.actor, form.account)
     else:
-        app.people.sessions.end(call.actor, form.id)
+        call.app.people.sessions.end(call.actor, form.id)
         count = 1
     return Shown({"ended": count}, [f"Ended: {count}"])

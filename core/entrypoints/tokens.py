@@ -29,8 +29,7 @@ class TokenRevokeOptions:
 
 @command("token add", "make a token; it is shown once", "people.tokens.make")
 def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
-    app = call.app
-    text, made = app.people.tokens.make(call.actor, form.name, form.scope, form.days, form.account)
+    text, made = call.app.people.tokens.make(call.actor, form.name, form.scope, form.days, form.account)
     lines = [text, f"{made.name} of {made.account}: {made.scope}, until {made.expires[:10]}. It is not shown again."]
     return Shown({**strict.plain(made), "token": text}, lines)
 
@@ -42,9 +41,7 @@ def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
     needs="manage their own account",
 )
 def token_list(call: CommandCall, form: TokenListOptions) -> Shown:
-    app = call.app
-    actor = call.actor
-    tokens = app.people.tokens.listed(actor, form.account or (actor.id if call.user else ""))
+    tokens = call.app.people.tokens.listed(call.actor, form.account or (call.actor.id if call.user else ""))
     heads = ("id", "account", "name", "scope", "begins with", "expires", "last used", "")
     rows = [
         (
@@ -58,6 +55,5 @@ def token_list(call: CommandCall, form: TokenListOptions) -> Shown:
 
 @command("token revoke", "end a token at once", "people.tokens.revoke")
 def token_revoke(call: CommandCall, form: TokenRevokeOptions) -> Shown:
-    app = call.app
-    token = app.people.tokens.revoke(call.actor, form.id)
+    token = call.app.people.tokens.revoke(call.actor, form.id)
     return Shown(strict.plain(token), [f"{token.name} of {token.account} is revoked."])

@@ -140,12 +140,11 @@ class TuneOfferOptions:
 
 @command("tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.curve")
 def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
-    app = call.app
     config = configs.parse(form.config or CONVEX)
     if not form.config:  # what is measured is what would be served
-        now = app.platform.settings.production().config
+        now = call.app.platform.settings.production().config
         config = position(now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha)
-    sweep = app.tuning.sweeps.curve(
+    sweep = call.app.tuning.sweeps.curve(
         call.actor,
         form.queryset,
         config,
@@ -308,9 +307,8 @@ def _tau_report(form: TuneTauOptions, calibration: Any, rows: Any, heads: Any, c
 
 @command("tune train", "learn alpha per question: ridge, xgboost, mlp or distribution", "tuning.training.train")
 def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
-    app = call.app
     config = configs.parse(form.config) if form.config else None
-    training = app.tuning.training.train(
+    training = call.app.tuning.training.train(
         call.actor,
         form.queryset,
         form.kind,
@@ -322,7 +320,7 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
         folds=form.folds,
         progress=call.progress,
     )
-    app.evaluation.jobs.keep_result(call.actor, "learn", trained_alpha_json(training), queryset=form.queryset)
+    call.app.evaluation.jobs.keep_result(call.actor, "learn", trained_alpha_json(training), queryset=form.queryset)
     trained = training.trained
     value = {
         "model": trained.model.name,
@@ -363,15 +361,14 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
     "tune ranker", "learn an order from judged questions: boosted trees over readable features", "tuning.rankers.train"
 )
 def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
-    app = call.app
-    trained = app.tuning.rankers.train(
+    trained = call.app.tuning.rankers.train(
         call.actor,
         form.querysets,
         name=form.name,
         config=configs.parse(form.config) if form.config else None,
         progress=call.progress,
     )
-    app.evaluation.jobs.keep_result(call.actor, "ranker", trained_ranker_json(trained), querysets=form.querysets)
+    call.app.evaluation.jobs.keep_result(call.actor, "ranker", trained_ranker_json(trained), querysets=form.querysets)
     rows = [
         (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
     ]
@@ -393,11 +390,12 @@ def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
     "tune embedder", "fine-tune the embedder on judged questions; the result is a new profile", "tuning.embedders.train"
 )
 def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
-    app = call.app
     how = FineTuning(epochs=form.epochs, rate=form.rate, batch=form.batch, seed=form.seed)
-    tuned = app.tuning.embedders.train(call.actor, form.querysets, name=form.name, settings=how, progress=call.progress)
+    tuned = call.app.tuning.embedders.train(
+        call.actor, form.querysets, name=form.name, settings=how, progress=call.progress
+    )
     value = tuned_embedder_json(tuned)
-    app.evaluation.jobs.keep_result(call.actor, "embedder", value, querysets=form.querysets)
+    call.app.evaluation.jobs.keep_result(call.actor, "embedder", value, querysets=form.querysets)
     rows = [
         (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])
         for name, one in value["compared"].items()
@@ -430,8 +428,7 @@ def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
 
 @command("tune prompts", "prompts that were tuned here, every version", "tuning.prompts.listed")
 def tune_prompts(call: CommandCall) -> Shown:
-    app = call.app
-    kept = app.tuning.prompts.listed(call.actor)
+    kept = call.app.tuning.prompts.listed(call.actor)
     value = [{"title": prompt.title, **strict.plain(prompt)} for prompt in kept]
     return Shown(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
 
@@ -482,8 +479,7 @@ def _show_confidence(report: ConfidenceReport) -> Shown:
 
 @command("tune offer", "the recommended configuration, where production is another one", "tuning.recommendation.offer")
 def tune_offer(call: CommandCall, form: TuneOfferOptions) -> Shown:
-    app = call.app
-    actor, recommendation = call.actor, app.tuning.recommendation
+    actor, recommendation = call.actor, call.app.tuning.recommendation
     if form.decline:
         recommendation.decline(actor, form.decline)
         return Shown({"offer": None, "declined": form.decline}, ["Declined; it is not offered again."])
@@ -503,8 +499,7 @@ def tune_offer(call: CommandCall, form: TuneOfferOptions) -> Shown:
 
 @command("tune promote", "put a run's configuration into production, with its evidence", "tuning.production.promote")
 def tune_promote(call: CommandCall, form: TunePromoteOptions) -> Shown:
-    app = call.app
-    promoted = app.tuning.production.promote(
+    promoted = call.app.tuning.production.promote(
         call.actor,
         form.run_id,
         profile=form.profile,
@@ -517,8 +512,7 @@ def tune_promote(call: CommandCall, form: TunePromoteOptions) -> Shown:
 
 @command("tune rollback", "search again as before the last promotion", "tuning.production.rollback")
 def tune_rollback(call: CommandCall, form: TuneRollbackOptions) -> Shown:
-    app = call.app
-    return _promoted(app.tuning.production.rollback(call.actor, form.reason))
+    return _promoted(call.app.tuning.production.rollback(call.actor, form.reason))
 
 
 def _promoted(promoted: PromotionResult) -> Shown:
@@ -534,8 +528,7 @@ def _promoted(promoted: PromotionResult) -> Shown:
 
 @command("tune history", "what was in production, newest first", "tuning.production.history")
 def tune_history(call: CommandCall) -> Shown:
-    app = call.app
-    history = app.tuning.production.history(call.actor)
+    history = call.app.tuning.production.history(call.actor)
     value = [
         {
             "commit": entry.commit,

@@ -58,14 +58,13 @@ class CheckOptions:
 @command("statuses", calls="upload.statuses.decide")
 def statuses(call: CommandCall, form: StatusesOptions) -> Shown:
     """The team's own words, after those that are named were set or taken out."""
-    app = call.app
-    own = dict(app.upload.statuses.all())
+    own = dict(call.app.upload.statuses.all())
     if form.set or form.remove:
         given = dict(_word(pair) for pair in form.set)
         if unknown := [word for word in map(spelled, form.remove) if word not in own]:
             raise NotFound(f"There is no status word {unknown[0]!r}. Words: {', '.join(own) or 'none'}.")
         left = {word: status for word, status in own.items() if word not in map(spelled, form.remove)}
-        own = dict(app.upload.statuses.decide(call.actor, {**left, **given}))
+        own = dict(call.app.upload.statuses.decide(call.actor, {**left, **given}))
     built_in = {word: status for word, status in WORDS.items() if word not in own}
     lines = [f"{word} = {status}" for word, status in own.items()] or ["The team has no words of its own."]
     lines += [f"Built in for {status}: {', '.join(words)}." for status, words in COUNTS_AS.items()]
@@ -82,8 +81,7 @@ def _word(pair: str) -> tuple[str, str]:
 @command("check", calls="upload.uploads.read")
 def check(call: CommandCall, form: CheckOptions) -> Shown:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
-    app = call.app
-    batch = app.upload.uploads.read(call.actor, [_read(path) for path in form.files], form.into, call.progress)
+    batch = call.app.upload.uploads.read(call.actor, [_read(path) for path in form.files], form.into, call.progress)
     value = {
         "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
@@ -95,8 +93,7 @@ def check(call: CommandCall, form: CheckOptions) -> Shown:
 @command("upload", calls="reviews.changes.submit")
 def upload(call: CommandCall, form: UploadOptions) -> Shown:
     """What the Upload page does; exit 1 when a file stays behind."""
-    app = call.app
-    actor, uploads = call.actor, app.upload.uploads
+    actor, uploads = call.actor, call.app.upload.uploads
     batch = uploads.read(actor, [_read(path) for path in form.files], form.into, call.progress)
     values = {"owner": form.owner, "doc_type": form.type}
     batch = fill_all(batch, {name: value for name, value in values.items() if value})
@@ -104,7 +101,7 @@ def upload(call: CommandCall, form: UploadOptions) -> Shown:
         batch = look_at(batch, n, actor.name) if item.converted and form.looked else batch
     change, left = uploads.submit(actor, batch, form.title, form.message)
     if not form.draft:
-        change = app.reviews.changes.submit(actor, change.id, form.reviewer)
+        change = call.app.reviews.changes.submit(actor, change.id, form.reviewer)
     behind = [{"name": item.name, "why": _why(item)} for item in left.items]
     behind += [{"name": name, "why": why} for name, why in batch.left_out]
     value = {"change": change.id, "state": change.state, "left_out": behind}

@@ -56,8 +56,7 @@ class UnpinOptions:
 
 @command("words list", "the synonyms and pins of the knowledge base, or of a change", "words.house.synonyms")
 def show(call: CommandCall, form: ShowOptions) -> Shown:
-    app = call.app
-    actor, house = call.actor, app.words.house
+    actor, house = call.actor, call.app.words.house
     problems = house.problems(actor) if not form.change else ()
     synonyms = () if problems else house.synonyms(actor, form.change)
     pins = () if problems else house.pins(actor, form.change)
@@ -77,8 +76,7 @@ def show(call: CommandCall, form: ShowOptions) -> Shown:
 
 @command("words acronyms", "acronyms that documents explain and no synonym knows", "words.house.acronyms")
 def acronyms(call: CommandCall) -> Shown:
-    app = call.app
-    found = app.words.house.acronyms(call.actor)
+    found = call.app.words.house.acronyms(call.actor)
     rows = [(one.synonym.text, one.documents, one.path, one.sentence[:100]) for one in found]
     lines = table(rows, ("synonym", "documents", "first in", "sentence"))
     return Shown(list(found), lines if rows else ["No document explains an acronym that the synonyms lack."])
@@ -86,27 +84,23 @@ def acronyms(call: CommandCall) -> Shown:
 
 @command("words add", "propose words that mean the same", "words.house.add")
 def add_synonyms(call: CommandCall, form: AddSynonymsOptions) -> Shown:
-    app = call.app
-    return _saved(app.words.house.add(call.actor, form.text, _target(form)))
+    return _saved(call.app.words.house.add(call.actor, form.text, _target(form)))
 
 
 @command("words remove", "propose to take a synonym out", "words.house.remove")
 def remove(call: CommandCall, form: RemoveOptions) -> Shown:
-    app = call.app
-    return _saved(app.words.house.remove(call.actor, form.text, _target(form)))
+    return _saved(call.app.words.house.remove(call.actor, form.text, _target(form)))
 
 
 @command("words pin", "propose a document that is shown first for a question", "words.house.pin")
 def pin(call: CommandCall, form: PinOptions) -> Shown:
-    app = call.app
     wanted = Pin(form.question, form.document, form.section, tuple(form.also))
-    return _saved(app.words.house.pin(call.actor, wanted, _target(form)))
+    return _saved(call.app.words.house.pin(call.actor, wanted, _target(form)))
 
 
 @command("words unpin", "propose to take a pin out", "words.house.unpin")
 def unpin(call: CommandCall, form: UnpinOptions) -> Shown:
-    app = call.app
-    return _saved(app.words.house.unpin(call.actor, form.question, _target(form)))
+    return _saved(call.app.words.house.unpin(call.actor, form.question, _target(form)))
 
 
 def _target(form: AddSynonymsOptions | RemoveOptions | PinOptions | UnpinOptions) -> Target:

@@ -159,8 +159,7 @@ def verify(call: CommandCall) -> Shown:
 
 @command("backup", calls="platform.backups.take")
 def backup(call: CommandCall, form: BackupOptions) -> Shown:
-    app = call.app
-    backups, actor, flags = app.platform.backups, call.actor, {"with_index": form.with_index}
+    backups, actor, flags = call.app.platform.backups, call.actor, {"with_index": form.with_index}
     if form.folder.startswith(STORE):
         saved = backups.upload(actor, form.folder, **flags, progress=call.progress)
     else:
@@ -170,11 +169,10 @@ def backup(call: CommandCall, form: BackupOptions) -> Shown:
 
 @command("database move", "copy every row into another, empty database; stop the app first", "platform.backups.move")
 def database_move(call: CommandCall, form: DatabaseMoveOptions) -> Shown:
-    app = call.app
     url = "" if form.url == "sqlite" else form.url
-    place = app.platform.backups.move(call.actor, url, call.progress)
+    place = call.app.platform.backups.move(call.actor, url, call.progress)
     then = "Set CONCORD_DATABASE to its URL" if url else "Unset CONCORD_DATABASE"
-    return Shown({"place": place}, [f"The database is in {place} now. {then}, then start the app again."])
+    return Shown({"place": place}, [f"The database is in {place} now. {then}, then start the call.app again."])
 
 
 @command("restore", calls="platform.backups.restore")

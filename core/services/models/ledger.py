@@ -78,7 +78,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastCalls:
     """What calls of a model for a purpose took on average."""
 
     output_tokens: float
@@ -146,10 +146,10 @@ class Ledger:
             month, self.budget, spent, max(0.0, self.budget - spent), sum(row["calls"] for row in rows), tuple(rows)
         )
 
-    def past(self, model: str, purpose: str) -> Past | None:
+    def past(self, model: str, purpose: str) -> PastCalls | None:
         """What finished calls for this purpose took so far; None before the first."""
         row = self._created().calls.averages(model, purpose)
-        return Past(float(row["output_tokens"]), float(row["seconds"])) if row and row["calls"] else None
+        return PastCalls(float(row["output_tokens"]), float(row["seconds"])) if row and row["calls"] else None
 
     def _reserve(self, purpose: str, model: str, most: float) -> int:
         """Record a call at its highest price, if the budget allows it."""

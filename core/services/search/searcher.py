@@ -101,7 +101,9 @@ class Searcher:
         if self.past is None:
             raise Unavailable("Only the documents of now can be searched here.")
         past = self.past(as_of, profile)
-        if past.moment.day > self.clock.today():
+        if (
+            as_of == str(past.moment.day) and past.moment.day > self.clock.today()
+        ):  # a commit has been, whatever its clock says
             raise BadInput(
                 f"{past.moment.day} is in the future. Name a day that has been, such as {self.clock.today()}."
             )
