@@ -394,6 +394,16 @@ def served_home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     return home
 
 
+@pytest.fixture(scope="session")
+def served_url(served_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the app serves it, for tests that take nothing away."""
+    from tests import browser
+
+    log = tmp_path_factory.mktemp("log") / "server.log"
+    with browser.server(served_home, log, port=browser.own_port() - 10_000) as address:  # beside one server of a test
+        yield address
+
+
 def built_kb(home: Path) -> Path:
     settings = kb_settings(home)
     app = build(settings)

@@ -32,43 +32,42 @@ def both_ways(chromium: Any, url: str, name: str, path: str) -> None:
             screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
-def test_first_start_to_first_search(chromium: Any, served_home: Path, tmp_path: Path) -> None:
+def test_first_start_to_first_search(chromium: Any, served_url: str) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(served_home, tmp_path / "server.log") as url:
-        with browser.screen(chromium, url) as screen:
-            screen.open("/")
-            expect(screen.page.get_by_text("Needs attention")).to_be_visible()
-            box = screen.page.get_by_label("Search the knowledge base")
-            box.fill("how long do we keep SAR records")
-            box.press("Enter")
-            first = screen.page.locator("article").first
-            expect(first).to_contain_text("Suspicious activity reports")
-            expect(first).to_contain_text("5 years")
-            screen.page.keyboard.press("Escape")
-            screen.page.mouse.click(900, 700)
-            screen.page.keyboard.press("/")
-            again = screen.page.get_by_label("Search the knowledge base")
-            expect(again).to_be_focused()
-            screen.page.keyboard.type("carrier labels do not print", delay=20)
-            expect(screen.page.locator("article").first).to_contain_text("carrier labels", ignore_case=True)
-            expect(screen.page).to_have_url(re.compile(r"q=carrier"))
-        for name, path in (
-            ("home", "/"),
-            ("search", "/search?q=how+long+do+we+keep+SAR+records"),
-            ("documents", "/documents"),
-        ):
-            both_ways(chromium, url, name, path)
-        with browser.screen(chromium, url, width=390, height=844) as phone:
-            phone.open("/search?q=vendor+bank+change")
-            expect(phone.page.locator("article").first).to_be_visible()
-            phone.page.wait_for_timeout(600)
-            phone.shot("search-phone")
-            wide = phone.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
-            assert not wide, "nothing sticks out on a phone"
-            for path, first in (("/", ".item a"), ("/freshness", ".item a")):  # something to do, not figures
-                phone.open(path)
-                expect(phone.page.locator(first).first).to_be_in_viewport()
+    with browser.screen(chromium, served_url) as screen:
+        screen.open("/")
+        expect(screen.page.get_by_text("Needs attention")).to_be_visible()
+        box = screen.page.get_by_label("Search the knowledge base")
+        box.fill("how long do we keep SAR records")
+        box.press("Enter")
+        first = screen.page.locator("article").first
+        expect(first).to_contain_text("Suspicious activity reports")
+        expect(first).to_contain_text("5 years")
+        screen.page.keyboard.press("Escape")
+        screen.page.mouse.click(900, 700)
+        screen.page.keyboard.press("/")
+        again = screen.page.get_by_label("Search the knowledge base")
+        expect(again).to_be_focused()
+        screen.page.keyboard.type("carrier labels do not print", delay=20)
+        expect(screen.page.locator("article").first).to_contain_text("carrier labels", ignore_case=True)
+        expect(screen.page).to_have_url(re.compile(r"q=carrier"))
+    for name, path in (
+        ("home", "/"),
+        ("search", "/search?q=how+long+do+we+keep+SAR+records"),
+        ("documents", "/documents"),
+    ):
+        both_ways(chromium, served_url, name, path)
+    with browser.screen(chromium, served_url, width=390, height=844) as phone:
+        phone.open("/search?q=vendor+bank+change")
+        expect(phone.page.locator("article").first).to_be_visible()
+        phone.page.wait_for_timeout(600)
+        phone.shot("search-phone")
+        wide = phone.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
+        assert not wide, "nothing sticks out on a phone"
+        for path, first in (("/", ".item a"), ("/freshness", ".item a")):  # something to do, not figures
+            phone.open(path)
+            expect(phone.page.locator(first).first).to_be_in_viewport()
 
 
 def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tmp_path: Path) -> None:
@@ -279,10 +278,10 @@ def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) ->
         screen.shot("home-empty")
 
 
-def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, served_home: Path, tmp_path: Path) -> None:
+def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, served_url: str) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(served_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.screen(chromium, served_url) as screen:
         screen.page.route("**/api/**", lambda route: route.fulfill(status=404))
         screen.open("/search")
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
@@ -298,10 +297,10 @@ def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, served_home:
         expect(found.first).to_contain_text("people /")
 
 
-def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_home: Path, tmp_path: Path) -> None:
+def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_url: str) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(served_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.screen(chromium, served_url) as screen:
         screen.open("/search?q=hazmat")
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
         expect(found.first).to_be_visible()

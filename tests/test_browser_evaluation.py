@@ -20,18 +20,20 @@ BARS = "() => document.querySelector('.st-key-tune_bars .js-plotly-plot')?.data?
 
 @pytest.fixture
 def judged_app(kb_home: Path, tmp_path: Path) -> App:
-    """The starter knowledge base with known items, six runs and a learned alpha."""
+    """The starter knowledge base with known items and two runs."""
     shutil.copytree(kb_home, tmp_path / "kb")
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     admin = demo("admin")
-    made.evaluation.experiments.context.generate(admin, per_category=25)
-    for config in ("", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5"):
-        plan = made.evaluation.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
-        made.evaluation.runs.evaluate("known-items", [plan])
-    job = made.evaluation.jobs.learn(admin, "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
-    made.platform.jobs.run(job.id, made.platform.workspace.works)
+    made.evaluation.experiments.context.generate(admin, per_category=8)
+    run(made, "", "bm25")
     return made
+
+
+def run(app: App, *configs: str) -> None:
+    for config in configs:
+        plan = app.evaluation.runs.plan("", f'{{"base": "{config}", "depth": 30}}' if config else "")
+        app.evaluation.runs.evaluate("known-items", [plan])
 
 
 def shots(screen: browser.Screen, name: str, scheme: str) -> None:
@@ -97,6 +99,10 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, 
 def test_every_view_in_dark(chromium: Any, judged_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
+    judged_app.evaluation.experiments.context.generate(demo("admin"), per_category=25)
+    run(judged_app, "", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5")
+    job = judged_app.evaluation.jobs.learn(demo("admin"), "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
+    judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works)
     with (
         browser.server(judged_app.settings.home, tmp_path / "server.log") as url,
         browser.screen(chromium, url, scheme="dark") as screen,

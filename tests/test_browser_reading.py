@@ -13,10 +13,10 @@ from tests import browser
 pytestmark = pytest.mark.browser
 
 
-def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_home: Path, tmp_path: Path) -> None:
+def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_url: str) -> None:
     from playwright.sync_api import expect
 
-    with browser.server(served_home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+    with browser.screen(chromium, served_url) as screen:
         page = screen.page
         journey = browser.Journey(screen, "reader")
         screen.open("/search?q=where+can+I+park+a+bicycle")
@@ -53,14 +53,11 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_home: Path, 
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_printed_document_is_the_text_with_its_facts_and_page_numbers(
-    chromium: Any, served_home: Path, tmp_path: Path, scheme: str
+    chromium: Any, served_url: str, scheme: str
 ) -> None:
     import pdfplumber
 
-    with (
-        browser.server(served_home, tmp_path / "server.log") as url,
-        browser.screen(chromium, url, scheme=scheme) as screen,
-    ):
+    with browser.screen(chromium, served_url, scheme=scheme) as screen:
         screen.open("/documents?doc=FIN-POL-001").page.get_by_text("Approval climbs").wait_for()
         raw = screen.page.pdf(prefer_css_page_size=True)
     with pdfplumber.open(io.BytesIO(raw)) as pdf:
