@@ -69,7 +69,7 @@ def one_document(name: str) -> None:
         )
         return
     except ConcordError as error:
-        st.error(flash.plain(str(error)), icon=":material/search_off:")
+        st.error(flash.plain(flash.refusal(error)), icon=":material/search_off:")
         return
     inbox.opened(me, "document", document.path)
     header.draw(document, app().search.page.clock.today())
@@ -146,7 +146,7 @@ def edit_document() -> None:
             st.title(f"Edit {flash.plain(document.title)}")
             start = draft.existing(me, document.path)
     except ConcordError as error:
-        st.error(flash.plain(str(error)), icon=":material/error:")
+        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
         return
     editor.draw(start, me)
 

@@ -29,7 +29,25 @@ def rows(attention: Attention) -> list[dict[str, object]]:
     due_soon = [
         row(document, "due soon", f"in {style.count(state.days, 'day')}") for document, state in attention.due_soon
     ]
-    return [*overdue, *due_soon, *(row(document, "no owner", "") for document in attention.without_owner)]
+    folders = attention.ownerless_folders
+    ownerless = [] if folders else [row(document, "no owner", "") for document in attention.without_owner]
+    return [*overdue, *due_soon, *ownerless, *(folder_row(name, count) for name, count in folders.items())]
+
+
+def folder_row(name: str, count: int) -> dict[str, object]:
+    """Documents of a folder that nobody owns, where they are many."""
+    return {
+        "doc": "",
+        "path": name,
+        "title": f"{style.count(count, 'document')} in {name}",
+        "about": "Documents: tick them, and name their owner in one step",
+        "kind": "no owner",
+        "owner": "no owner",
+        "folder": name,
+        "badge": {"text": KINDS["no owner"], "tone": TONES["no owner"]},
+        "when": "",
+        "dated": False,
+    }
 
 
 def row(document: Document, kind: str, when: str) -> dict[str, object]:
@@ -131,9 +149,15 @@ if shown == "Disagreements":
     disagreements.draw(me)
     st.stop()
 attention = overview().attention
+documents = app().knowledge.documents.all()
+nothing = "Every document is fresh and has an owner."
+if not documents:
+    nothing = "There are no documents yet."
+elif not any(document.meta.review_due for document in documents):
+    nothing = "No document has a date for its next review yet, so none is ever due."
 clicked = component("freshness")(
     key="freshness",
-    data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": "Every document is fresh and has an owner."},
+    data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
     on_confirm_change=lambda: None,
 )  # fmt: skip
 if clicked.confirm:

@@ -77,10 +77,7 @@ def attention(view: Overview) -> list[dict[str, object]]:
         }
         for d, f in view.attention.overdue
     ]
-    items += [
-        {"doc": d.id, "title": d.title, "sub": d.path, "badges": [{"text": "No owner", "tone": "warn"}]}
-        for d in view.attention.without_owner
-    ]
+    items += ownerless(view)
     items += [
         {
             "doc": d.id,
@@ -92,6 +89,18 @@ def attention(view: Overview) -> list[dict[str, object]]:
         for d, f in view.attention.due_soon
     ]
     return items[:12]
+
+
+def ownerless(view: Overview) -> list[dict[str, object]]:
+    """Documents that nobody owns; one line for all where an import brought many."""
+    badges = [{"text": "No owner", "tone": "warn"}]
+    documents, folders = view.attention.without_owner, view.attention.ownerless_folders
+    if not folders:
+        return [{"doc": d.id, "title": d.title, "sub": d.path, "badges": badges} for d in documents]
+    largest = ", ".join(f"{name} ({count:,})" for name, count in list(folders.items())[:3])
+    title = f"{style.count(len(documents), 'document')} without an owner"
+    sub = f"{largest}. Documents: tick a folder's, and name their owner in one step."
+    return [{"title": title, "sub": sub, "badges": badges}]
 
 
 def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:

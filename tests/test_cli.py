@@ -290,8 +290,8 @@ def test_eval_beir_scores_a_small_collection_and_reuses_the_index(
     assert (value["nDCG@10"], value["Recall@100"], value["MRR@10"], value["queries"]) == (1.0, 1.0, 1.0, 2)
     assert value["seconds"] >= 0
     assert value["index"] is not None
-    code, again, _ = run("eval", "beir", str(folder), "--config", "bm25", "--limit", "1", home=tmp_path / "home")
-    assert (again["index"], again["queries"]) == (None, 1)
+    code, again, _ = run("eval", "beir", str(folder), "--limit", "1", home=tmp_path / "home")
+    assert (again["index"], again["queries"], again["config"]) == (None, 1, "documents-0.9"), "what is recommended"
     bad = write(tmp_path / "bad", {"corpus.jsonl": '{"_id": 1}', "queries.jsonl": "", "qrels/test.tsv": ""})
     assert (
         "line 1: a record needs _id and text" in run("eval", "beir", str(bad), home=tmp_path / "home", as_json=False)[2]

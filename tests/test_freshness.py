@@ -79,6 +79,10 @@ def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
     assert [row["doc"] for row in listed["overdue"]] == ["FIN-1"]
     assert [row["doc"] for row in listed["without_owner"]] == ["it/vpn"]
     assert run("freshness").splitlines()[-1] == "no owner  it/vpn  Using the VPN"
+    assert kb.knowledge.freshness.attention().ownerless_folders == {}, "one is named"
+    put(kb, {f"hr/{n}.md": f"# Paper {n}\n\nText.\n" for n in range(6)})
+    assert kb.knowledge.freshness.attention().ownerless_folders == {"hr": 6, "it": 1}, "an import is a line per folder"
+    put(kb, {f"hr/{n}.md": None for n in range(6)})
     put(kb, {"it/vpn.md": "---\nowner: Farid\n---\n# Using the VPN\n"})
     run("confirm", "FIN-1", "--until", "2040-01-01")
     assert run("freshness") == "Every document is fresh and has an owner.\n"

@@ -326,6 +326,13 @@ def test_what_cannot_be_watched_is_refused(app: App, kind: str, what: str) -> No
         app.inbox.watches.watch(READER, kind, what)
 
 
+def test_a_message_says_what_somebody_wrote_without_its_markup(app: App) -> None:
+    said = "**Use** [this](a.md):\n\n```suggestion\nTwo weeks.\n```"
+    with app.inbox.messages.database.transaction() as state:
+        app.inbox.messages.tell(state, ADMIN, [AUTHOR.id], "answered", Subject("change", "1", "Leave"), said)
+    assert first(app, AUTHOR).text == "Use this: Two weeks."
+
+
 # ---------------------------------------------------------------- feedback
 
 

@@ -571,3 +571,19 @@ def test_quiet_words_and_badges_can_be_read_on_both_backgrounds(scheme: str) -> 
         for back, front in (("transparent", "var(--muted)"), *badges):
             ratio = contrast(channels(back, names, under), channels(front, names, under))
             assert ratio >= 4.5, f"{front} has {ratio:.2f}:1 on {back}"
+
+
+def test_no_page_shows_a_refusal_with_a_command_of_the_terminal() -> None:
+    doors = {
+        "intake.py",
+        "routes.py",
+        "unsubscribe.py",
+        "pictures.py",
+        "flash.py",
+    }  # they answer programs, or say it first
+    raw = [
+        path
+        for path in (ROOT / "pages").rglob("*.py")
+        if "str(error)" in path.read_text(encoding="utf-8") and path.name not in doors and "sign_in" not in path.parts
+    ]
+    assert raw == [], "say flash.refusal(error)"

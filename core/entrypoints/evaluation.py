@@ -108,6 +108,8 @@ def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     )
     team_settings = (main if (call.settings.home / "kb.git").is_dir() else app).platform.settings
     profile = team_settings.profile(form.profile)
+    serves = team_settings is main.platform.settings
+    usual = team_settings.production().config if serves else configs.RECOMMENDED  # as a new workspace searches
     if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=call.progress)
@@ -121,8 +123,7 @@ def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     about = {"dataset": collection.name, "split": form.split, "profile": profile.name}
     rows = []
     for text in form.config or [""]:
-        production = team_settings.production().config
-        config = collections.at_depth(text, configs.parse(text), production.depth) if text else production
+        config = collections.at_depth(text, configs.parse(text), usual.depth) if text else usual
         scores = collections.run(app.search.searcher, index, collection, config, call.progress)
         rows.append({**about, "config": label(config), **collections.report(collection, scores)})
     size: dict[str, Any] = {"documents": built.generation.documents, "chunks": built.generation.chunks}

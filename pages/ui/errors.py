@@ -17,7 +17,7 @@ def show(error: Exception) -> bool:
     """A typed error in its own words; any other is logged under a number that people can quote. True: Streamlit shows nothing."""
     failure = error if isinstance(error, ConcordError) else storage_failure(error)
     if failure:
-        st.error(flash.plain(str(failure)))
+        st.error(flash.plain(flash.refusal(failure)))
         return True
     number = uuid.uuid4().hex[:8]
     LOG.error("error %s", number, exc_info=error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core.entrypoints.programs import for_programs
 from pages.ui import keys
 
 _ICONS = {"success": ":material/check_circle:", "error": ":material/error:", "info": ":material/info:"}
@@ -18,6 +19,15 @@ def show() -> None:
     """Show the queued messages, once."""
     for kind, text in st.session_state.pop(keys.FLASH, []):
         st.toast(plain(text), icon=_ICONS[kind], duration="long")
+
+
+def refusal(error: Exception) -> str:
+    """A typed error as a page says it: without commands of the terminal, which are of no use to whoever reads it.
+
+    >>> refusal(ValueError("There is no index yet. Build it with: python -m core reindex"))
+    'There is no index yet.'
+    """
+    return for_programs(str(error))
 
 
 def address(email: str) -> str:

@@ -53,6 +53,9 @@ def _days(counts: GapCounts) -> str:
 
 def _chart(points: tuple[LoopPoint, ...]) -> None:
     last = points[-1].found
+    if not last.questions:
+        st.caption("No document lists a question that it answers yet, so nothing is measured.")
+        return
     st.markdown(
         f"**{last.share:.0%}** of {style.count(last.questions, 'question')} that documents answer are found among the "
         f"first {last.within}. Each point is a merge; a click opens it."

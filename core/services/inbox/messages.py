@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
 from core.access import OWN_DESK, READS, Actor, use_case
+from core.curation.text.render import plain
 from core.errors import BadInput
 from core.ports import Clock
 from core.types import Frozen
@@ -172,7 +173,7 @@ class Messages:
 
     def _new(self, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> Message:
         """What happened, before it is known whether it joins a message that waits."""
-        words, title = " ".join(text.split())[:MAX_TEXT], subject.title[:200]
+        words, title = " ".join(plain(text[: 10 * MAX_TEXT]).split())[:MAX_TEXT], subject.title[:200]
         place, stamp = Frozen(subject.place), self.clock.stamp()
         return Message(
             0, account, kind, subject.about, subject.ref, title, place, words, actor.id, actor.name, 1, stamp, ""

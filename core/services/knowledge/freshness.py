@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from core.access import EVERYBODY, Actor, use_case
 from core.curation.document.freshness import Freshness, freshness
 from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.names import top_folder
 from core.curation.document.writing import with_fields
 from core.errors import BadInput, NotFound
 from core.ports import Clock
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.state.database import State
 
+ONE_BY_ONE = 5  # documents without an owner that are named; more are a matter of their folders
 YEAR = timedelta(days=365)  # until the next review, unless somebody says otherwise
 
 
@@ -32,6 +35,13 @@ class Attention:
     overdue: tuple[tuple[Document, Freshness], ...]
     due_soon: tuple[tuple[Document, Freshness], ...]
     without_owner: tuple[Document, ...]
+
+    @property
+    def ownerless_folders(self) -> dict[str, int]:
+        """How many documents nobody owns, by folder, where they are too many to go through one by one: after an import."""
+        if len(self.without_owner) <= ONE_BY_ONE:
+            return {}
+        return dict(Counter(top_folder(document.path) or "top level" for document in self.without_owner).most_common())
 
 
 class FreshnessBoard:

@@ -9,6 +9,7 @@ from core.bootstrap import App
 from core.errors import ConcordError
 from core.services.search.answers import Reply, WrittenAnswer, in_words
 from core.types import Filters, Hit
+from pages.ui import flash
 from pages.ui.passage_links import pinned, place
 
 
@@ -17,7 +18,7 @@ def written(app: App, actor: Actor, query: str, filters: Filters, as_of: str = "
     try:
         return view(app.search.answerer.answer(actor, query, filters, as_of))
     except ConcordError as error:
-        return {"error": str(error)}
+        return {"error": flash.refusal(error)}
 
 
 def view(answer: WrittenAnswer) -> dict[str, Any]:

@@ -81,7 +81,9 @@ function drawRow(row, mayConfirm, send) {
     el(
       "div",
       { class: "main" },
-      inside({ class: "title" }, documentHref({ doc: row.doc }), row.title),
+      row.doc
+        ? inside({ class: "title" }, documentHref({ doc: row.doc }), row.title)
+        : el("span", { class: "title" }, row.title),
       el("div", { class: "sub" }, row.about),
     ),
     el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),

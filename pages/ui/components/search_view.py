@@ -16,7 +16,7 @@ from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
 from core.services.search.searcher import pending_json
 from core.types import Commit, Document, Filters, Result, SearchConfig
-from pages.ui import keys, style
+from pages.ui import flash, keys, style
 from pages.ui.components import component
 from pages.ui.passage_links import also, also_sentence, pinned, place
 
@@ -92,7 +92,7 @@ def answer(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str,
         found = app.search.page.find(query, filters, as_of=as_of)
         return view(found, filters, {} if as_of else app.knowledge.documents.touched())
     except ConcordError as error:
-        return {"error": str(error)}
+        return {"error": flash.refusal(error)}
 
 
 def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filters:

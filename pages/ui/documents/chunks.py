@@ -42,7 +42,7 @@ def draw(document: Document) -> None:
                 )
             )
         except ConcordError as error:
-            st.warning(flash.plain(str(error)))
+            st.warning(flash.plain(flash.refusal(error)))
     chunk_view(document, sides, key="chunks")
 
 

@@ -95,7 +95,7 @@ def keep(start: Opened, me: Actor, text: str) -> tuple[str, str]:
             app().knowledge.drafts.keep(me, start.place, packed)
             draft = app().knowledge.drafts.find(me, start.place)
     except ConcordError as error:
-        return str(error), ""
+        return flash.refusal(error), ""
     return "", draft[1] if draft else ""
 
 

@@ -60,7 +60,7 @@ def _form_and_text(start: Opened, key: str) -> None:
         text = body if document is None else with_fields(with_body(start.text, leading + body), values)
         document, problem = _read(path or UNTITLED, text)
     except ConcordError as error:
-        text, problem = start.text, str(error)
+        text, problem = start.text, flash.refusal(error)
     note, saved = draft.keep(replace(start, folder=folder, name=name), me, text)
     nodes, too_long = _preview(start, document)
     said = editor_view(
@@ -90,7 +90,7 @@ def _hold(start: Opened, me: Actor, key: str, path: str, picture: Mapping[str, A
         raw = base64.b64decode(str(picture["data"]), validate=True)
         held = app().knowledge.pictures.hold(me, start.place, path or UNTITLED, str(picture["name"]), raw)
     except (ConcordError, ValueError) as error:
-        st.error(flash.plain(str(error)), icon=":material/error:")
+        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
         return
     st.session_state[f"{key}_insert"] = {"id": str(picture["id"]), "markdown": held.markdown}
     st.rerun(scope="fragment")
@@ -109,7 +109,7 @@ def _read(path: str, text: str) -> tuple[Document | None, str]:
     try:
         return read_document(path, text), ""
     except ConcordError as error:
-        return None, str(error)
+        return None, flash.refusal(error)
 
 
 def _fields(start: Opened, document: Document | None, key: str, body: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _preview(start: Opened, document: Document | None) -> tuple[list[Node], str]
         nodes = app().upload.reader.render(document).nodes if document else ()
         return with_pictures(nodes, pictures.at(start.base, held)), ""
     except BadInput as error:
-        return [], str(error)
+        return [], flash.refusal(error)
 
 
 def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Document | None) -> None:

@@ -41,7 +41,7 @@ def draw(document: Document) -> None:
             _read(by_number[before]), _read(by_number[after]), f"Version {before}", f"Version {after}", key="diff"
         )
     except ConcordError as error:
-        st.warning(f"One of these versions cannot be read: {flash.plain(str(error))}")
+        st.warning(f"One of these versions cannot be read: {flash.plain(flash.refusal(error))}")
 
 
 def _row(doc: str, version: Version) -> dict[str, object]:

@@ -22,7 +22,7 @@ def draw(name: str, as_of: str, mark: tuple[int, int] | None, me: Actor) -> None
         moment = documents.line.moment(as_of)
         document = documents.show_at(me, name, as_of)
     except ConcordError as error:
-        st.error(flash.plain(str(error)), icon=":material/search_off:")
+        st.error(flash.plain(flash.refusal(error)), icon=":material/search_off:")
         return
     now = _now(document)
     header.draw_past(document, moment)

@@ -34,7 +34,7 @@ def draw(choice: Choice) -> None:
     try:
         view = _view(choice)
     except ConcordError as error:
-        st.warning(flash.plain(str(error)), icon=":material/hub:")
+        st.warning(flash.plain(flash.refusal(error)), icon=":material/hub:")
         return
     if not view.nodes:
         st.info(_nothing(choice), icon=":material/hub:")

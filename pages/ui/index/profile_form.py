@@ -142,7 +142,7 @@ def _checked(raw: dict[str, Any]) -> tuple[Profile | None, str]:
     try:
         return app().index.admin.check_profile(identity.me(), profiles.from_mapping(raw)), ""
     except ConcordError as error:
-        return None, str(error)
+        return None, flash.refusal(error)
 
 
 def _confirm(profile: Profile) -> None:
@@ -150,7 +150,7 @@ def _confirm(profile: Profile) -> None:
     try:
         lines = estimated.lines(profile)
     except ConcordError as error:
-        flash.say(str(error), "error")
+        flash.say(flash.refusal(error), "error")
         st.rerun()
     actions.confirm(
         f"Add and build the profile {profile.name}?",

@@ -66,7 +66,7 @@ def _confirm_build(profile: Profile) -> None:
     try:
         lines = estimated.lines(profile)
     except ConcordError as error:
-        flash.say(str(error), "error")
+        flash.say(flash.refusal(error), "error")
         st.rerun()
     actions.confirm(
         f"Build the profile {profile.name}?",

@@ -40,7 +40,7 @@ def open_link(link: str) -> None:
         put(app().playground.notebook.opened(identity.me(), link), fresh=True, link=link)
     except ConcordError as error:
         st.query_params.pop(keys.LINK, None)
-        flash.say(str(error), "error")
+        flash.say(flash.refusal(error), "error")
         put(Setup(columns=_first()), fresh=True)
 
 

@@ -65,7 +65,7 @@ def _diagnosis(now: Setup, n: int) -> Diagnosis | str:
         search = state.searches(now).get(column.profile)
         return app().playground.locator.where(identity.me(), now.query, now.document, column, now.filters, search)
     except ConcordError as error:
-        return str(error)
+        return flash.refusal(error)
 
 
 def _chosen() -> None:

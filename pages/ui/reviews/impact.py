@@ -102,7 +102,7 @@ def _not_yet(change: Change, me: Actor, impact: Impact | None) -> None:
                 try:
                     app().reviews.impacts.measure(me, change.id)
                 except ConcordError as error:
-                    flash.say(str(error), "error")
+                    flash.say(flash.refusal(error), "error")
             st.rerun()
     else:
         _follow(change.id, impact is not None)

@@ -124,7 +124,7 @@ def _promote(tuning_set: TuningSet) -> None:
             chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), newest, MEASURE, identity.me()
         )
     except ConcordError as error:
-        st.warning(flash.plain(str(error)), icon=":material/warning:")
+        st.warning(flash.plain(flash.refusal(error)), icon=":material/warning:")
         return
     _evidence(comparison)
     _guardrails(guards)
@@ -246,7 +246,7 @@ def refusal(actor: Actor) -> str:
     try:
         require(actor, ACTION)
     except Refused as error:
-        return str(error)
+        return flash.refusal(error)
     return ""
 
 

@@ -18,7 +18,7 @@ from pages.ui.workspace import app
 PLACE = "upload"  # of the draft
 TOO_LARGE = (
     "These documents and their pictures have {size} MB together, and {most} MB is the limit. Bring fewer at once, or submit "
-    "what is here first. Whoever runs the app takes over large folders with: python -m core import"
+    "what is here first. Whoever runs the app takes over large folders from the terminal."
 )
 
 
@@ -99,7 +99,7 @@ def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) ->
         with batches.BATCHES.turn(pictures.holder(identity.me())):
             save(action(app().upload.uploads, batch()))
     except ConcordError as error:
-        flash.say(str(error), "error")
+        flash.say(flash.refusal(error), "error")
         return False
     if moves:
         reset_widgets()

@@ -11,7 +11,7 @@ from core.curation.text.render import Node, with_pictures
 from core.curation.upload.uploads import UploadItem, plain_lines
 from core.errors import BadInput
 from core.types import Document
-from pages.ui import disagreements, identity, pictures
+from pages.ui import disagreements, flash, identity, pictures
 from pages.ui.components.editor_view import editor_view
 from pages.ui.upload import session
 from pages.ui.workspace import app
@@ -65,4 +65,4 @@ def _preview(document: Document | None) -> tuple[list[Node], str]:
         nodes = app().upload.reader.render(document).nodes
         return with_pictures(nodes, pictures.uploaded(identity.me(), session.batch().pictures)), ""
     except BadInput as error:
-        return [], str(error)
+        return [], flash.refusal(error)
