@@ -88,6 +88,7 @@ def keep(screen: Any, name: str) -> None:
 
 
 def sample(home: Path) -> Path:
+    os.environ.setdefault("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))  # where vectors of the sample are already
     for command in (["init", "--sample"], ["reindex"]):
         if code := main(["--home", str(home), "--quiet", *command]):
             sys.exit(code)
