@@ -193,7 +193,7 @@ def test_a_run_says_what_a_question_costs_also_when_its_answers_were_known(
     again = app.evaluation.runs.evaluate("two", [read])[0]
     assert again.cost == pytest.approx(second.cost)
     assert compare(first, second).spent.endswith(
-        f"of 1,000: {dollars_of(1000 * first.cost)} to {dollars_of(1000 * second.cost)}."
+        f"of 1,000: {dollars_of(1000 * first.cost)} before, {dollars_of(1000 * second.cost)} after."
     )
 
 
