@@ -12,8 +12,12 @@ from core.entrypoints.terminal import table
 
 
 @form
-class AccountsAddOptions:
+class OneAccount:
     account: Annotated[str, Argument("ACCOUNT")]
+
+
+@form
+class AccountsAddOptions(OneAccount):
     name: Annotated[str, Option("the full name")] = ""
     email: Annotated[str, Option("the address")] = ""
     role: Annotated[str, Option("reader, author, reviewer or admin")] = "reader"
@@ -22,14 +26,8 @@ class AccountsAddOptions:
 
 
 @form
-class AccountsRoleOptions:
-    account: Annotated[str, Argument("ACCOUNT")]
+class AccountsRoleOptions(OneAccount):
     role: Annotated[str, Argument("ROLE")]
-
-
-@form
-class AccountsPasswordOptions:
-    account: Annotated[str, Argument("ACCOUNT")]
 
 
 @command("accounts list", "everybody", "people.accounts.listed")
@@ -70,18 +68,18 @@ def accounts_role(call: CommandCall, form: AccountsRoleOptions) -> Shown:
 
 
 @command("accounts password", "set a password (read from standard input)", "people.accounts.set_password")
-def accounts_password(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+def accounts_password(call: CommandCall, form: OneAccount) -> Shown:
     call.app.people.accounts.set_password(call.actor, form.account, _password())
     return Shown({"account": form.account}, ["The password is set."])
 
 
 @command("accounts on", "switch an account on", "people.accounts.set_active")
-def accounts_on(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+def accounts_on(call: CommandCall, form: OneAccount) -> Shown:
     return _switched(call, form.account, active=True)
 
 
 @command("accounts off", "switch an account off", "people.accounts.set_active")
-def accounts_off(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+def accounts_off(call: CommandCall, form: OneAccount) -> Shown:
     return _switched(call, form.account, active=False)
 
 
@@ -91,13 +89,13 @@ def _switched(call: CommandCall, name: str, *, active: bool) -> Shown:
 
 
 @command("accounts unbind", "forget who an account is at the sign-in provider", "people.accounts.unbind")
-def accounts_unbind(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+def accounts_unbind(call: CommandCall, form: OneAccount) -> Shown:
     account = call.app.people.accounts.unbind(call.actor, form.account)
     return Shown(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
 
 
 @command("accounts unlock", "let somebody in whose password others guess at", "people.accounts.unlock")
-def accounts_unlock(call: CommandCall, form: AccountsPasswordOptions) -> Shown:
+def accounts_unlock(call: CommandCall, form: OneAccount) -> Shown:
     unlocked = call.app.people.accounts.unlock(call.actor, form.account)
     lines = [
         f"{unlocked.account}: {unlocked.tries} tries are forgotten. Open this in the browser, then sign in with the password:",

@@ -39,7 +39,7 @@ class WebhookAddOptions:
 
 
 @form
-class WebhookRemoveOptions:
+class OneWebhook:
     webhook: Annotated[int, Argument("N")]
 
 
@@ -51,7 +51,7 @@ class DeliveriesListOptions:
 
 
 @form
-class DeliveriesShowOptions:
+class OneDelivery:
     delivery: Annotated[int, Argument("N")]
 
 
@@ -107,18 +107,18 @@ def webhook_add(call: CommandCall, form: WebhookAddOptions) -> Shown:
 
 
 @command("webhook remove", "it hears nothing more", "deliveries.webhooks.remove")
-def webhook_remove(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
+def webhook_remove(call: CommandCall, form: OneWebhook) -> Shown:
     hook = call.app.deliveries.webhooks.remove(call.actor, form.webhook)
     return Shown(strict.plain(hook), [f"{hook.name} hears nothing more."])
 
 
 @command("webhook on", "switch it on again", "deliveries.webhooks.switch")
-def webhook_on(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
+def webhook_on(call: CommandCall, form: OneWebhook) -> Shown:
     return _switched(call, form.webhook, on=True)
 
 
 @command("webhook off", "switch it off", "deliveries.webhooks.switch")
-def webhook_off(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
+def webhook_off(call: CommandCall, form: OneWebhook) -> Shown:
     return _switched(call, form.webhook, on=False)
 
 
@@ -128,7 +128,7 @@ def _switched(call: CommandCall, number: int, *, on: bool) -> Shown:
 
 
 @command("webhook test", "send a test at once", "deliveries.webhooks.test")
-def webhook_test(call: CommandCall, form: WebhookRemoveOptions) -> Shown:
+def webhook_test(call: CommandCall, form: OneWebhook) -> Shown:
     return _show_attempt(call.app.deliveries.webhooks.test(call.actor, form.webhook))
 
 
@@ -146,7 +146,7 @@ def deliveries_list(call: CommandCall, form: DeliveriesListOptions) -> Shown:
 
 
 @command("deliveries show", "one with its attempts", "deliveries.board.show")
-def deliveries_show(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
+def deliveries_show(call: CommandCall, form: OneDelivery) -> Shown:
     one, attempts = call.app.deliveries.board.show(call.actor, form.delivery)
     rows = [(attempt.at, attempt.seconds, attempt.code or "", attempt.note) for attempt in attempts]
     lines = [_sentence(one), *table(rows, ("when", "seconds", "code", "note"))]
@@ -154,7 +154,7 @@ def deliveries_show(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
 
 
 @command("deliveries redeliver", "send one once more, under the same id", "deliveries.board.redeliver")
-def deliveries_redeliver(call: CommandCall, form: DeliveriesShowOptions) -> Shown:
+def deliveries_redeliver(call: CommandCall, form: OneDelivery) -> Shown:
     return _show_attempt(call.app.deliveries.board.redeliver(call.actor, form.delivery))
 
 

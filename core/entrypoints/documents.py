@@ -69,35 +69,31 @@ class DocumentsEditOptions:
 
 
 @form
-class DocumentsShowOptions:
+class OneDocument:
     document: Annotated[str, Argument("ID_OR_PATH")]
+
+
+@form
+class DocumentsShowOptions(OneDocument):
     as_of: Annotated[
         str, Option("as it was at the end of a day, or at a commit", flags=("--as-of", "--at"), metavar="DAY")
     ] = ""
 
 
 @form
-class DocumentsHistoryOptions:
-    document: Annotated[str, Argument("ID_OR_PATH")]
-
-
-@form
-class DocumentsDiffOptions:
-    document: Annotated[str, Argument("ID_OR_PATH")]
+class DocumentsDiffOptions(OneDocument):
     old: Annotated[int, Option("a version (default: the one before the newest)")] = 0
     new: Annotated[int, Option("a version (default: the newest)")] = 0
 
 
 @form
-class DocumentsChunksOptions:
-    document: Annotated[str, Argument("ID_OR_PATH")]
+class DocumentsChunksOptions(OneDocument):
     chunker: Annotated[str, Option("another chunker than the one in production")] = ""
     param: Annotated[tuple[str, ...], Option("a parameter of it", metavar="KEY=N")] = ()
 
 
 @form
-class DocumentsAttachOptions:
-    document: Annotated[str, Argument("ID_OR_PATH")]
+class DocumentsAttachOptions(OneDocument):
     file: Annotated[Path, Argument("FILE", "a png, jpg, gif, webp or svg")]
     alt: Annotated[str, Option("what it shows, in words; found by search and read out")] = ""
     replace: Annotated[str, Option("a picture that it takes the place of", metavar="PATH")] = ""
@@ -105,8 +101,7 @@ class DocumentsAttachOptions:
 
 
 @form
-class DocumentsExportOptions:
-    document: Annotated[str, Argument("ID_OR_PATH")]
+class DocumentsExportOptions(OneDocument):
     format: Annotated[str, Option("md, or docx for Word", choices=tuple(MEDIA_TYPES))] = "md"
     out: Annotated[str, Option("where to write it (default: its own name, here)", metavar="FILE")] = ""
 
@@ -176,7 +171,7 @@ def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
 
 
 @command("documents history", "the versions of a document", "knowledge.documents.history")
-def documents_history(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
+def documents_history(call: CommandCall, form: OneDocument) -> Shown:
     value = history_json(call.app.knowledge.documents.history(form.document))
     rows = [
         (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
@@ -210,7 +205,7 @@ def documents_diff(call: CommandCall, form: DocumentsDiffOptions) -> Shown:
 
 
 @command("documents links", "where a document leads, and what links to it", "knowledge.documents.show")
-def documents_links(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
+def documents_links(call: CommandCall, form: OneDocument) -> Shown:
     value = links_json(call.app.knowledge.documents, form.document)
     rows = [("->", link["path"] or link["target"], link["text"]) for link in value["links"]]
     rows += [("<-", link["path"], link["text"]) for link in value["linked_from"]]
@@ -218,7 +213,7 @@ def documents_links(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
 
 
 @command("documents pictures", "the pictures a document shows, and those that are missing", "knowledge.pictures.of")
-def documents_pictures(call: CommandCall, form: DocumentsHistoryOptions) -> Shown:
+def documents_pictures(call: CommandCall, form: OneDocument) -> Shown:
     shown = call.app.knowledge.pictures.of(call.app.knowledge.documents.show(form.document))
     rows = [(picture.path, f"{picture.size:,} bytes" if picture.blob else "missing") for picture in shown]
     return Shown(strict.plain(shown), table(rows, ("picture", "size")) if rows else ["It shows no pictures."])

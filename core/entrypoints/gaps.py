@@ -16,14 +16,13 @@ class GapsReportOptions:
 
 
 @form
-class GapsAssignOptions:
+class OneGap:
     gap: Annotated[int, Argument("N")]
-    account: Annotated[str, Argument("USER")]
 
 
 @form
-class GapsCloseOptions:
-    gap: Annotated[int, Argument("N")]
+class GapsAssignOptions(OneGap):
+    account: Annotated[str, Argument("USER")]
 
 
 @command("gaps list", "questions without an answer", "knowledge.gaps.open")
@@ -53,6 +52,6 @@ def gaps_report(call: CommandCall, form: GapsReportOptions) -> Shown:
 
 
 @command("gaps close", "mark a question as answered", "knowledge.gaps.close")
-def gaps_close(call: CommandCall, form: GapsCloseOptions) -> Shown:
+def gaps_close(call: CommandCall, form: OneGap) -> Shown:
     call.app.knowledge.gaps.close(call.actor, form.gap)
     return Shown({"closed": form.gap}, [f"Gap {form.gap} is closed."])

@@ -62,7 +62,7 @@ class ProfilesAddOptions:
 
 
 @form
-class ProfilesDefaultOptions:
+class OneProfile:
     name: Annotated[str, Argument("NAME")]
 
 
@@ -163,19 +163,19 @@ def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
 
 
 @command("profiles default", "search with another profile from now on", "index.admin.make_default")
-def profiles_default(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+def profiles_default(call: CommandCall, form: OneProfile) -> Shown:
     production = call.app.index.admin.make_default(call.actor, form.name)
     return Shown(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
 
 
 @command("profiles delete", "delete a profile that was added, with its generations", "index.admin.delete_profile")
-def profiles_delete(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+def profiles_delete(call: CommandCall, form: OneProfile) -> Shown:
     call.app.index.admin.delete_profile(call.actor, form.name)
     return Shown({"deleted": form.name}, [f"The profile {form.name} was deleted with its generations."])
 
 
 @command("profiles estimate", "what building a profile would take", "index.admin.estimate")
-def profiles_estimate(call: CommandCall, form: ProfilesDefaultOptions) -> Shown:
+def profiles_estimate(call: CommandCall, form: OneProfile) -> Shown:
     estimate = call.app.index.admin.estimate(call.actor, call.app.platform.settings.profile(form.name))
     return _show_estimate(estimate)
 

@@ -26,7 +26,7 @@ STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
 @form
-class JobsLogOptions:
+class OneJob:
     job: Annotated[int, Argument("N")]
 
 
@@ -63,13 +63,13 @@ def _stuck(waiting: Waiting) -> str:
 
 
 @command("jobs log", "what a job printed", "platform.jobs.log")
-def jobs_log(call: CommandCall, form: JobsLogOptions) -> Shown:
+def jobs_log(call: CommandCall, form: OneJob) -> Shown:
     log = call.app.platform.jobs.log(call.actor, form.job)
     return Shown({"job": form.job, "log": log}, log.splitlines() or [f"Job {form.job} printed nothing."])
 
 
 @command("jobs cancel", "ask a job to stop", "index.admin.cancel")
-def jobs_cancel(call: CommandCall, form: JobsLogOptions) -> Shown:
+def jobs_cancel(call: CommandCall, form: OneJob) -> Shown:
     job = call.app.index.admin.cancel(call.actor, form.job)
     return Shown(
         strict.plain(job),

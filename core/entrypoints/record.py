@@ -128,13 +128,15 @@ def command(name: str, about: str = "", calls: str = "", *, needs: str = "") -> 
 
 
 def inputs(form: type) -> list[tuple[str, type, Option | Argument, Any]]:
-    """The fields of a form: name, type of one value, where it comes from, and its default."""
+    """The fields of a form: name, type, where it comes from, and its default. Arguments first, then its own options, then shared ones."""
     hints = get_type_hints(form, include_extras=True)
-    found, own = [], form.__annotations__
-    for field in sorted(fields(form), key=lambda field: field.name not in own):  # its own first, then what it shares
+    own, found = form.__annotations__, []
+    for field in fields(form):
         hint, source = get_args(hints[field.name])
         found.append((field.name, hint, source, field.default))
-    return found
+    return sorted(
+        found, key=lambda one: isinstance(one[2], Option) + (isinstance(one[2], Option) and one[0] not in own)
+    )
 
 
 def _filled(form: type, options: Namespace) -> dict[str, Any]:

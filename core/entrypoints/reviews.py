@@ -39,8 +39,12 @@ class NewOptions:
 
 
 @form
-class EditOptions:
+class OneChange:
     change: Annotated[int, Argument("ID")]
+
+
+@form
+class EditOptions(OneChange):
     title: Annotated[str, Option("another title")] = ""
     file: FileInput = ()
     path: PathInput = ()
@@ -49,31 +53,22 @@ class EditOptions:
 
 
 @form
-class WithdrawOptions:
-    change: Annotated[int, Argument("ID")]
-
-
-@form
-class SubmitOptions:
-    change: Annotated[int, Argument("ID")]
+class ChangeReviewers(OneChange):
     reviewer: ReviewerInput = ()
 
 
 @form
-class InviteOptions:
-    change: Annotated[int, Argument("ID")]
+class ChangeCoAuthors(OneChange):
     co_author: CoAuthorInput = ()
 
 
 @form
-class ApproveOptions:
-    change: Annotated[int, Argument("ID")]
+class ChangeMessage(OneChange):
     message: MessageInput = ""
 
 
 @form
-class CommentOptions:
-    change: Annotated[int, Argument("ID")]
+class CommentOptions(OneChange):
     message: MessageInput = ""
     path: Annotated[tuple[str, ...], Option("the document that the comment is about")] = ()
     line: Annotated[int, Option("the line of it")] = 0
@@ -83,35 +78,27 @@ class CommentOptions:
 
 
 @form
-class ResolveOptions:
-    change: Annotated[int, Argument("ID")]
+class OneComment(OneChange):
     comment: Annotated[int, Argument("COMMENT")]
+
+
+@form
+class ResolveOptions(OneComment):
     reopen: Annotated[bool, Option("open it again")] = False
 
 
 @form
-class ApplyOptions:
-    change: Annotated[int, Argument("ID")]
-    comment: Annotated[int, Argument("COMMENT")]
-
-
-@form
-class EditCommentOptions:
-    change: Annotated[int, Argument("ID")]
-    comment: Annotated[int, Argument("COMMENT")]
+class EditCommentOptions(OneComment):
     message: MessageInput = ""
 
 
 @form
-class LiftOptions:
-    change: Annotated[int, Argument("ID")]
-    message: MessageInput = ""
+class LiftOptions(ChangeMessage):
     reviewer: Annotated[str, Option("only the request of this account", metavar="ACCOUNT")] = ""
 
 
 @form
-class SolveOptions:
-    change: Annotated[int, Argument("ID")]
+class SolveOptions(OneChange):
     choice: Annotated[
         tuple[str, ...], Option("mine, theirs, both, =TEXT or delete; one per conflict, in their order")
     ] = ()
@@ -120,8 +107,7 @@ class SolveOptions:
 
 
 @form
-class MergeOptions:
-    change: Annotated[int, Argument("ID")]
+class MergeOptions(OneChange):
     bypass: Annotated[str, Option("without the approvals it lacks (admins)", metavar="REASON")] = ""
     no_wait: Annotated[bool, Option("do not wait until it can be found")] = False
 
@@ -183,18 +169,18 @@ def edit(call: CommandCall, form: EditOptions) -> Shown:
 
 
 @command("change submit", "ask for review", "reviews.changes.submit")
-def submit(call: CommandCall, form: SubmitOptions) -> Shown:
+def submit(call: CommandCall, form: ChangeReviewers) -> Shown:
     change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
 
 @command("change ask", "ask more people to review it, or the same ones again", "reviews.changes.ask")
-def ask(call: CommandCall, form: SubmitOptions) -> Shown:
+def ask(call: CommandCall, form: ChangeReviewers) -> Shown:
     return _show(call, call.app.reviews.changes.ask(call.actor, form.change, form.reviewer))
 
 
 @command("change unask", "take back a request that nobody has answered", "reviews.changes.unask")
-def unask(call: CommandCall, form: SubmitOptions) -> Shown:
+def unask(call: CommandCall, form: ChangeReviewers) -> Shown:
     change = call.app.reviews.changes.unask(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
@@ -202,19 +188,19 @@ def unask(call: CommandCall, form: SubmitOptions) -> Shown:
 @command(
     "change invite", "let others work on it as its author does; admins take a change over so", "reviews.changes.invite"
 )
-def invite(call: CommandCall, form: InviteOptions) -> Shown:
+def invite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
     change = call.app.reviews.changes.invite(call.actor, form.change, form.co_author)
     return _show(call, change)
 
 
 @command("change uninvite", "remove co-authors, or yourself", "reviews.changes.uninvite")
-def uninvite(call: CommandCall, form: InviteOptions) -> Shown:
+def uninvite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
     change = call.app.reviews.changes.uninvite(call.actor, form.change, form.co_author)
     return _show(call, change)
 
 
 @command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
-def withdraw(call: CommandCall, form: WithdrawOptions) -> Shown:
+def withdraw(call: CommandCall, form: OneChange) -> Shown:
     return _show(call, call.app.reviews.changes.withdraw(call.actor, form.change))
 
 
@@ -241,22 +227,22 @@ def resolve(call: CommandCall, form: ResolveOptions) -> Shown:
 
 
 @command("change apply", "take a suggestion over", "reviews.discussion.apply")
-def apply(call: CommandCall, form: ApplyOptions) -> Shown:
+def apply(call: CommandCall, form: OneComment) -> Shown:
     return _show(call, call.app.reviews.discussion.apply(call.actor, form.change, form.comment))
 
 
 @command("change approve", "say that its text may become part of the knowledge base", "reviews.discussion.approve")
-def approve(call: CommandCall, form: ApproveOptions) -> Shown:
+def approve(call: CommandCall, form: ChangeMessage) -> Shown:
     return _show(call, call.app.reviews.discussion.approve(call.actor, form.change, form.message))
 
 
 @command("change request-changes", "say what must be better first", "reviews.discussion.request_changes")
-def request_changes(call: CommandCall, form: ApproveOptions) -> Shown:
+def request_changes(call: CommandCall, form: ChangeMessage) -> Shown:
     return _show(call, call.app.reviews.discussion.request_changes(call.actor, form.change, form.message))
 
 
 @command("change take-back", "withdraw your approval or your request for changes", "reviews.discussion.take_back")
-def take_back(call: CommandCall, form: WithdrawOptions) -> Shown:
+def take_back(call: CommandCall, form: OneChange) -> Shown:
     return _show(call, call.app.reviews.discussion.take_back(call.actor, form.change))
 
 
@@ -273,7 +259,7 @@ def edit_comment(call: CommandCall, form: EditCommentOptions) -> Shown:
 
 
 @command("change delete-comment", "delete a comment of yours, or any (admins)", "reviews.discussion.delete_comment")
-def delete_comment(call: CommandCall, form: ApplyOptions) -> Shown:
+def delete_comment(call: CommandCall, form: OneComment) -> Shown:
     call.app.reviews.discussion.delete_comment(call.actor, form.change, form.comment)
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
@@ -288,7 +274,7 @@ def merge(call: CommandCall, form: MergeOptions) -> Shown:
 
 
 @command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
-def impact(call: CommandCall, form: WithdrawOptions) -> Shown:
+def impact(call: CommandCall, form: OneChange) -> Shown:
     """Show the impact of a change; measure it first if that was not done on this text."""
     measured = call.app.reviews.impacts.measure(call.actor, form.change, call.progress)
     lines = [measured.sentence, *measured.notes]
@@ -309,22 +295,22 @@ def _wait(call: CommandCall) -> None:
 
 
 @command("change close", "give it up", "reviews.changes.close")
-def close(call: CommandCall, form: ApproveOptions) -> Shown:
+def close(call: CommandCall, form: ChangeMessage) -> Shown:
     return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
 @command("change reopen", "take a closed change up again", "reviews.changes.reopen")
-def reopen(call: CommandCall, form: WithdrawOptions) -> Shown:
+def reopen(call: CommandCall, form: OneChange) -> Shown:
     return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
 
 
 @command("change revert", "propose to undo a merged change", "reviews.merger.revert")
-def revert(call: CommandCall, form: WithdrawOptions) -> Shown:
+def revert(call: CommandCall, form: OneChange) -> Shown:
     return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
 
 
 @command("change show", "one change with its discussion", "reviews.changes.show")
-def show(call: CommandCall, form: WithdrawOptions) -> Shown:
+def show(call: CommandCall, form: OneChange) -> Shown:
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
