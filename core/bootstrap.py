@@ -107,6 +107,7 @@ from core.services.platform.settings import TeamSettings
 from core.services.platform.workers import Workers
 from core.services.platform.workspace import Workspace
 from core.services.playground.compare import Comparer
+from core.services.playground.examples import Examples
 from core.services.playground.grades import Grades
 from core.services.playground.notebook import Notebook
 from core.services.playground.pools import Pools
@@ -301,6 +302,7 @@ class Playground:
     notebook: Notebook
     grades: Grades
     pools: Pools
+    examples: Examples
 
 
 @dataclass(frozen=True, slots=True)
@@ -684,6 +686,7 @@ def build(
             Notebook(database, clock, audit),
             Grades(database, clock, audit),
             Pools(database, searcher, partial(_as_shown, page), answerer, clock, audit),
+            Examples(runs, documents),
         ),
         evaluation=Evaluation(querysets, QuerySetEditor(querysets), runs, experiments, evaluation_jobs),
         tuning=Tuning(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,17 +13,20 @@ from hypothesis import strategies as st
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused, Unavailable, Unfit
 from core.evaluation.measures import rank_distance as laws
+from core.evaluation.runs.comparisons import MEASURE
 from core.retrieval import config as configs
 from core.retrieval.alpha_strip import alpha_strip
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import fifteen, follow, presets, spell
 from core.services.playground.compare import Column, best_alpha, to_json
+from core.services.playground.examples import difference
 from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
 from core.services.search.answers import Answerer
 from core.types import Answer, Filters, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
+from tests.evaluated import ADMIN, evaluated
 from tests.small_kb import FILES
 
 RANKINGS = st.lists(st.integers(0, 12), unique=True, max_size=10)
@@ -545,3 +549,32 @@ def test_only_those_who_may_compare_may_ask(indexed_app: App) -> None:
             demo("reader"), "error 809", indexed_app.search.searcher.search("error 809").hits
         )  # type: ignore[arg-type]
     assert llm.asked == [], "nothing was spent"
+
+
+def test_questions_to_begin_with_are_those_that_were_answered_most_differently(app: App) -> None:
+    evaluated(app)
+    assert app.playground.examples.listed(ADMIN) == (), "nothing was measured"
+    bm25, dense = app.evaluation.runs.measure(ADMIN, "small", [("", "bm25"), ("", "dense")])
+    found = app.playground.examples.listed(ADMIN, 100)
+    apart = {
+        answered.question.text: abs(answered.values[MEASURE] - dense.results[number].values[MEASURE])
+        for number, answered in bm25.results.items()
+    }
+    assert {example.text: example.apart for example in found} == {text: gap for text, gap in apart.items() if gap}
+    assert [example.apart for example in found] == sorted(apart.values(), reverse=True)[: len(found)]
+    assert all(example.document in {document.id for document in app.knowledge.documents.all()} for example in found)
+
+
+def test_the_difference_between_columns_is_said_in_words(app: App) -> None:
+    evaluated(app)
+    app.evaluation.runs.measure(ADMIN, "small", [("", "bm25"), ("", "dense")])
+    example = app.playground.examples.listed(ADMIN)[0]
+    columns = [Column("local", presets()[name], name) for name in ("BM25", "Vectors")]
+    outcomes = app.playground.comparer.rank(
+        example.text, columns, app.playground.comparer.cached_searches(ADMIN, columns, Filters())
+    ).outcomes
+    title = app.knowledge.documents.show(example.document).title
+    assert re.fullmatch(
+        rf"“{title}”: [AB] (finds it (first|at \d+)|does not find it).*", difference(outcomes, example.document)
+    )
+    assert difference(outcomes[:1]) == "", "one column differs from nothing"

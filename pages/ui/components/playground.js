@@ -141,6 +141,7 @@ function toolbar(state) {
   return el(
     "div",
     { class: "toolbar" },
+    data.said ? el("strong", { class: "said" }, data.said) : null,
     el("span", { class: "muted" }, data.summary),
     el("span", { class: "legend" }, data.blind ? null : data.legend.map(legendEntry)),
     el("span", { class: "spring" }),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,7 +13,7 @@ from core.services.graph.view import LIMIT
 from core.types import Filters
 from pages.ui import address, empty, flash, identity, keys
 from pages.ui.configurations import built_profiles
-from pages.ui.workspace import app, generation
+from pages.ui.workspace import app, generation, links_to
 
 VIEWS = ("Document", "Query", "Entity", "Path", "Communities", "Links")
 AS = ("Picture", "Table")
@@ -119,13 +120,19 @@ def _document() -> str:
     address.follow(keys.AROUND)
     asked = st.query_params.get(keys.AROUND, "")
     if keys.AROUND not in st.session_state and names:  # a default would leave the browser's choice as it was
-        st.session_state[keys.AROUND] = asked if asked in names else names[0]
+        st.session_state[keys.AROUND] = asked if asked in names else _most_linked(names)
     # the URL names the id, where a bound widget would write the title
     chosen = st.selectbox(
         "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",
         placeholder="There are no documents yet", width="stretch", on_change=address.name, args=(keys.AROUND,),
     )  # fmt: skip
     return chosen or ""
+
+
+def _most_linked(names: Sequence[str]) -> str:
+    """The document that most others lead to: something to look at; the first by title where none does."""
+    documents = {document.id: document.path for document in app().knowledge.documents.all()}
+    return max(names, key=lambda name: len(links_to(documents[name])))
 
 
 def _ends(profile: str) -> tuple[str, str]:

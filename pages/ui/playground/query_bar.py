@@ -7,11 +7,12 @@ from dataclasses import replace
 import streamlit as st
 
 from core import strict
+from core.services.playground.examples import ExampleQuestion
 from core.services.playground.notebook import Setup
 from core.types import Filters
 from pages.ui import actions, identity, keys, style
 from pages.ui.flash import plain
-from pages.ui.playground import state
+from pages.ui.playground import state, view_data
 from pages.ui.workspace import app
 
 
@@ -36,10 +37,31 @@ def draw(now: Setup) -> None:
             "Run", type="primary", on_click=run, icon=":material/play_arrow:", width="stretch", help="Ctrl+Enter"
         )
 
+    _examples(now)
+
+
+def _examples(now: Setup) -> None:
+    """A row of questions to click, until somebody asks their own."""
+    examples = view_data.examples(identity.me())
+    if not examples or now.query not in ("", *(example.text for example in examples)):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="playground_examples"):
+        st.caption("Answered differently:", width="content")
+        for n, example in enumerate(examples):
+            if example.text != now.query:
+                st.button(plain(example.text), key=f"example_{n}", type="tertiary", on_click=_ask, args=(example,))
+
+
+def _ask(example: ExampleQuestion) -> None:
+    state.put(state.example(example), fresh=True, link="")
+    st.query_params.clear()
+
 
 def run() -> None:
     """Start a new run: every column searches again."""
     now = replace(state.setup(), query=" ".join(str(st.session_state[keys.ASK]).split()), queryset="", question="")
+    if now.query != state.setup().query:
+        now = replace(now, document="")  # it was the answer to another question
     if not now.query:
         return
     state.put(now, fresh=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,12 +12,14 @@ from core import strict
 from core.errors import ConcordError
 from core.retrieval.presets import presets
 from core.services.playground.compare import CachedSearch, Column, Comparison
+from core.services.playground.examples import ExampleQuestion
 from core.services.playground.notebook import Setup, check
 from pages.ui import flash, identity, keys
 from pages.ui.playground import view_data
 from pages.ui.workspace import app
 
 FIRST = ("BM25", "Documents, titles", "Conditional rerank")
+EXAMPLE = ("BM25", "Documents, titles", "Tri-modal with graph")  # run at once, so without what takes seconds
 
 
 def setup() -> Setup:
@@ -27,7 +29,7 @@ def setup() -> Setup:
     if link and (stored is None or stored["link"] != link):
         open_link(link)
     elif stored is None:
-        put(Setup(query=st.query_params.get(keys.QUERY, ""), columns=_first()), fresh=True)
+        put(_beginning(st.query_params.get(keys.QUERY, "")), fresh=True)
     now = _stored_setup(st.session_state[keys.PLAYGROUND])
     _widgets(now)
     return now
@@ -98,5 +100,16 @@ def compare(now: Setup) -> Comparison:
     return view_data.compare(now, searches(now))
 
 
-def _first() -> tuple[Column, ...]:
-    return tuple(Column(view_data.profile(), presets()[name], name) for name in FIRST)
+def _beginning(query: str) -> Setup:
+    """The query of the address; else a question that configurations answer differently, if one was measured."""
+    examples = () if query else view_data.examples(identity.me())
+    return example(examples[0]) if examples else Setup(query=query, columns=_first())
+
+
+def example(question: ExampleQuestion) -> Setup:
+    """Three ways to answer a question, and the document that does."""
+    return Setup(query=question.text, columns=_first(EXAMPLE), document=question.document)
+
+
+def _first(names: Sequence[str] = FIRST) -> tuple[Column, ...]:
+    return tuple(Column(view_data.profile(), presets()[name], name) for name in names)

@@ -13,6 +13,7 @@ from core.errors import BadInput
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import follow, presets
 from core.services.playground.compare import MOST, CachedSearch, Column, Comparison
+from core.services.playground.examples import ExampleQuestion, difference
 from core.services.playground.notebook import Setup, check
 from core.services.search.searcher import CHANGE
 from core.types import Hit
@@ -105,6 +106,7 @@ def ranked(
         "query": now.query,
         "blind": now.blind and comparison is not None,
         "link": strict.digest(now, 10),
+        "said": difference(comparison.outcomes, now.document) if comparison and not now.blind else "",
         "summary": _summary(comparison) if comparison else "",
         "legend": column_data.legend(comparison) if comparison else [],
         "columns": column_data.columns(comparison, searches, names, page)
@@ -118,6 +120,13 @@ def ranked(
 def hits(comparison: Comparison) -> dict[str, Hit]:
     """Every hit of every column, by chunk."""
     return {hit.chunk: hit for outcome in comparison.outcomes if outcome.result for hit in outcome.result.hits}
+
+
+def examples(actor: Actor) -> tuple[ExampleQuestion, ...]:
+    """Questions to begin with, where there is an index to ask."""
+    current = app()
+    built = current.index.generations.current(current.platform.settings.production().profile)
+    return current.playground.examples.listed(actor) if built and not built.pending else ()
 
 
 def _summary(comparison: Comparison) -> str:

@@ -47,13 +47,26 @@ def _mark_production(figure: drawn.Figure) -> None:
     now = app().platform.settings.production().config
     if all(knob.name != "alpha" for knob in configs.knobs(now)):
         st.caption(f"Production is {flash.plain(called(now))}; it has no alpha to mark.")
-        return
-    line = {"type": "line", "x0": now.alpha, "x1": now.alpha, "y0": 0, "y1": 1, "yref": "paper"}
-    words = {"x": now.alpha, "y": 0.02, "yref": "paper", "text": f"production {now.alpha:g}", "showarrow": False}
-    side = "left" if now.alpha < 0.8 else "right"
+    else:
+        _mark(figure, now.alpha, f"production {now.alpha:g}", drawn.GREY)
+
+
+def _mark(figure: drawn.Figure, alpha: float, text: str, colour: str) -> None:
+    line = {"type": "line", "x0": alpha, "x1": alpha, "y0": 0, "y1": 1, "yref": "paper"}
+    words = {"x": alpha, "y": 0.02, "yref": "paper", "text": text, "showarrow": False}
+    side = "left" if alpha < 0.8 else "right"
     layout = figure["layout"]
-    layout["shapes"] = [*layout.get("shapes", []), {**line, "line": {"color": drawn.GREY, "width": 2, "dash": "dash"}}]
+    layout["shapes"] = [*layout.get("shapes", []), {**line, "line": {"color": colour, "width": 2, "dash": "dash"}}]
     layout["annotations"] = [*layout.get("annotations", []), {**words, "xanchor": side, "yanchor": "bottom"}]
+
+
+def small(tuning_set: TuningSet, alpha: float) -> None:
+    """The curve beside the sliders, with the place where they stand."""
+    curve = tuning_set.curve(state.convex(), state.measure()).overall
+    figure = drawn.curve(curve.alphas, curve.points, "alpha", state.measure())
+    _mark(figure, alpha, f"here {alpha:.2f}, best {curve.best:.2f}", style.CONFIGURATIONS[0])
+    figure["layout"] |= {"height": 230, "showlegend": False}
+    charts.show(figure, "tune_curve")
 
 
 def _by_category(curve: AlphaCurve, measure: str) -> None:

@@ -18,7 +18,7 @@ from core.services.tuning.sweeps import SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
 from pages.ui.configurations import called
-from pages.ui.tuning import state, tau
+from pages.ui.tuning import alpha, state, tau
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -81,6 +81,8 @@ def _figures(tuning_set: TuningSet) -> None:
     result = sweeps.measure_at(data, here, measure)
     production_result = sweeps.measure_at(data, production, measure) if sweepable(data, production) else None
     _numbers(result, production_result)
+    if "alpha" in FUSIONS[here.fusion].parameters:
+        alpha.small(tuning_set, float(here.alpha))
     names = list(result.by_category)
     bars = {"Production": [production_result.by_category[name] for name in names]} if production_result else {}
     bars["Here"] = [result.by_category[name] for name in names]
@@ -90,7 +92,7 @@ def _figures(tuning_set: TuningSet) -> None:
         measure,
         colours=(drawn.GREY, style.CONFIGURATIONS[0])[-len(bars) :],
     )
-    figure["layout"] |= {"height": 300, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
+    figure["layout"] |= {"height": 260, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
     charts.show(figure, "tune_bars")
     if here == production:
         st.caption("The sliders stand where production stands.")
