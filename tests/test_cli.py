@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,34 @@ def test_search_prints_the_promised_keys(run: Any) -> None:
     code, document, _ = run("documents", "show", value["hits"][0]["doc"])
     hit = value["hits"][0]
     assert document["text"][hit["start"] : hit["end"]] == hit["text"]
+
+
+def promised(name: str) -> set[str]:
+    """The keys that docs/reference/json.md names for a command, or for each row of its list."""
+    page = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+    shape = re.search(rf"^\*\*[^\n]*`{name}`[^\n]*\*\*\n\n```text\n(.*?)```", page, re.MULTILINE | re.DOTALL)
+    assert shape, f"{name} is not in docs/reference/json.md"
+    depth, found, level = 0, set(), 2 if shape[1].startswith("[") else 1
+    for part in re.finditer(r'[\[\]{}]|"([^"]*)"', shape[1]):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(part[0], 0)
+        found |= {part[1]} if part[1] and depth == level else set()
+    return found
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["search cash", "compare cash --config bm25", "where cash BSA-SOP-002 --config bm25", "documents changed --since 2020-01-01",
+     "words list", "words acronyms", "answers list", "loop", "ledger summary", "statuses", "verify", "graph links"],
+)  # fmt: skip
+def test_the_reference_names_the_keys_that_are_printed(run: Any, command: str) -> None:
+    _, value, _ = run(*command.split())
+    words = command.split()
+    name = (
+        words[0]
+        if words[0] in ("search", "compare", "where", "loop", "statuses", "verify", "graph")
+        else " ".join(words[:2])
+    )
+    assert promised(name) == set(value[0] if isinstance(value, list) else value)
 
 
 @pytest.mark.parametrize(
