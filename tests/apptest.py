@@ -7,15 +7,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 ROOT = Path(__file__).resolve().parent.parent
 Open = Callable[..., AppTest]
+PATIENCE = 600  # seconds for a page: nobody waits longer than needed, and a busy machine is slow
+LOOK = local_script_runner.require_widgets_deltas
+
+
+def _ended(runner: Any, timeout: float) -> None:
+    """Wait for the end of a run; AppTest itself looks for it a thousand times a second."""
+    runner._script_thread.join(timeout)
+    LOOK(runner, 0.1)
+
+
+local_script_runner.require_widgets_deltas = _ended
 
 
 def page_of(page: str, persona: str = "admin", *, framed: bool = True, **query: str) -> AppTest:
     """A page of the workspace in CONCORD_HOME, drawn once: where it stands in its frame, or alone, as a deep link starts it."""
-    app = AppTest.from_file(str(ROOT / ("streamlit_app.py" if framed else f"pages/{page}.py")), default_timeout=90)
+    app = AppTest.from_file(
+        str(ROOT / ("streamlit_app.py" if framed else f"pages/{page}.py")), default_timeout=PATIENCE
+    )
     app.session_state["persona"] = persona
     for name, value in query.items():
         app.query_params[name] = value
