@@ -247,8 +247,31 @@ def test_the_list_follows_the_main_line_and_equals_a_fresh_one(base: App) -> Non
     assert service.everywhere(AUTHOR) == ()
 
 
+def test_boilerplate_is_one_entry_and_what_was_settled_for_one_pair_holds_for_all(base: App) -> None:
+    service = base.knowledge.disagreements
+    put(base, {f"copy{n}.md": FAQ.replace("FAQ-1", f"FAQ-{n}0") for n in range(1, 4)})
+    (found,) = service.everywhere(AUTHOR)
+    assert (found.more, found.state) == (2, "open")
+    assert found.sentence.endswith("2 more pairs say the same.")
+    service.settle(REVIEWER, found.key, "Copies are kept shorter.")
+    assert [(one.more, one.state) for one in service.everywhere(AUTHOR)] == [(2, "settled")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("# Unacceptable use\n\n- Share your password with a colleague.", "You must not share your password with a colleague."),
+        ("Do not:\n\n- share your password with a colleague.", "Never share your password with a colleague."),
+        ("This guidance is written for two audiences of readers.", "This guidance is written for three audiences of readers."),
+        ("Ends with a ten-question test; 8 right answers pass.", "The test has 25 questions; 20 right answers (80 %) pass."),
+    ],
+)  # fmt: skip
+def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
+    assert between(one, other) == ()
+
+
 def _parts(service: object) -> tuple[object, ...]:
-    return tuple(getattr(service, name) for name in ("store", "changes", "database", "audit", "opinion"))
+    return tuple(getattr(service, name) for name in ("repository", "changes", "database", "audit", "opinion"))
 
 
 class OneWord:

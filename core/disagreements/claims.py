@@ -31,6 +31,11 @@ _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
 )
+_ITSELF = re.compile(
+    r"\b(?:this|these|the|our) (?:present |following )?(?:document|guide|guidance|guideline|page|section|article|chapter|handbook|"
+    r"manual|topic|series|content|information|appendix|table|list|diagram|template)s?\b|\baudiences?\b|\bas follows\b|\bbelow\b",
+    re.IGNORECASE,
+)
 _REVISION = re.compile(
     r"^\W*(?:last\s+)?(?:updated|revised|reviewed|modified|effective(?: date)?|version|published|approved on|superseded|"
     r"revision|document (?:number|id)|date)\b\W*(?:on|date|:)?\W*\d?|\b(?:last updated|changelog|revision history)\b",
@@ -76,6 +81,11 @@ _OPTIONAL = re.compile(
 )
 _REQUIRES = re.compile(
     r"\b(?:must|shall|required|mandatory|has to|have to|needs? to|always)\b(?!\s+not\b)", re.IGNORECASE
+)
+_SHUTS = re.compile(
+    r"\b(?:unacceptable|prohibited|prohibitions?|forbidden|banned|disallowed|inappropriate|not (?:allowed|permitted|acceptable)|"
+    r"(?:do|must|should|may|shall|can) not|(?:do|must|should|can)n['’]t|cannot|never|avoid)\b",
+    re.IGNORECASE,
 )
 _PERMITS = re.compile(r"\b(?:may|can|allowed|permitted|acceptable|free to)\b(?!\s*not\b|['’]t)", re.IGNORECASE)
 EXCEPTIONS = re.compile(
@@ -139,17 +149,23 @@ def claims(document: Document) -> tuple[Claim, ...]:
     outline = Outline(document, whole)
     lines = _Lines(document.text)
     found: list[Claim] = []
+    lead_in = ""  # what stands right before a list, and ends with a colon
     for block in whole:
         if block.kind in ("heading", "code", "html", "rule", "other"):
+            lead_in = ""
             continue
         heading = outline.path(block.start, block.end)
         far = _context((document.title, *heading))
+        shut = block.kind == "list" and forbidding(lead_in or " ".join(heading[-1:]))
+        said = document.text[block.start : block.end].rstrip()
+        lead_in = said.rsplit("\n\n", 1)[-1] if block.kind != "list" and said.endswith(":") else ""
         if block.kind == "table":
             found += _rows(document.text, block, heading, far, lines)
             continue
         for first, last in _items(document.text, block):
             for start, end in sentences(document.text, first, last):
-                found += _sentence(document.text[start:end], lines.of(start), heading, far)
+                listed = _sentence(document.text[start:end], lines.of(start), heading, far)
+                found += (replace(claim, mode=claim.mode or "forbids") if shut else claim for claim in listed)
     return tuple(found)
 
 
@@ -203,7 +219,9 @@ def _known_values(text: str) -> tuple[Value, ...]:
     """The values that are meant: not those of an example."""
     example = _EXAMPLE.search(text)
     end = example.start() if example else len(text)
-    return tuple(value for value in values(text) if value.end <= end and not _in_formula(text, value))
+    found = (value for value in values(text) if value.end <= end and not _in_formula(text, value))
+    own = _ITSELF.search(text)  # how many parts or readers a text has, another one need not have
+    return tuple(value for value in found if not (own and value.dimension == "count"))
 
 
 def _in_formula(text: str, value: Value) -> bool:
@@ -281,6 +299,15 @@ def _negated(clause: str) -> Iterator[str]:
         after = next((term for term in _terms(clause[match.end() :], ()) if term not in WEAK), "")
         if after:
             yield after
+
+
+def forbidding(lead: str) -> bool:
+    """Whether a heading or what leads to a list forbids all of it.
+
+    >>> [forbidding(lead) for lead in ("Unacceptable use", "Do not:", "Acceptable use", "What you must not do")]
+    [True, True, False, True]
+    """
+    return bool(_SHUTS.search(lead))
 
 
 def mode(clause: str) -> str:

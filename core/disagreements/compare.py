@@ -16,6 +16,7 @@ from core.disagreements.values import Value, comparable, compatible
 from core.types import Document
 
 FEWEST = 1.4  # weight of the terms that both clauses must have
+ENOUGH = 3.2  # weight of shared words after which two counts are of one thing
 PLENTY = 2.5  # weight that needs no tie in title, heading or the rest of the sentence
 GENERIC = frozenset(words.GENERIC_STEMS)
 EACH, BOTH = 0.5, 0.62  # share of a claim that the other covers: of each, and on average
@@ -155,12 +156,28 @@ def _value_clash(a: Claim, mine: Value, b: Claim, theirs: Value) -> Clash | None
         each = SOME
     if min(left, right) < each or left + right < 2 * both or (several > 2 and alike < SEVERAL):
         return None
-    if mine.dimension == "label" and not _same_owner(a, mine, b, theirs):
+    if mine.dimension == "label" and (_listing(a, b) or not _same_owner(a, mine, b, theirs)):
+        return None
+    if mine.dimension == "count" and a.body != b.body and not _same_subject(a, b):
         return None
     score = round((left + right) / 2 * (0.7 + 0.3 * alike), 3)
     if score < SURE:
         return None
     return Clash(mine.kind, mine.text, theirs.text, (mine.start, mine.end), (theirs.start, theirs.end), score)
+
+
+def _listing(*claims: Claim) -> bool:
+    """Whether each lists several labels, one for each site or person."""
+    return all(sum(value.dimension == "label" for value in (*one.values, *one.others)) > 1 for one in claims)
+
+
+def _same_subject(a: Claim, b: Claim) -> bool:
+    """Whether titles, headings or most of the words say that two counts are of one thing: two tests may have any number of
+    questions."""
+    if sum(map(weight, a.body & b.body)) >= ENOUGH:
+        return True
+    ties = a.far & (b.far | b.body | b.near) | b.far & (a.body | a.near)
+    return any(weight(term) >= 1 and term not in GENERIC for term in ties)
 
 
 def _same_owner(a: Claim, mine: Value, b: Claim, theirs: Value) -> bool:

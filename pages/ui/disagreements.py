@@ -96,13 +96,13 @@ def _row(found: Disagreement) -> dict[str, Any]:
         "kind": found.kind,
         "state": found.state,
         "mine": _side(found.mine),
-        "theirs": _side(found.theirs),
+        "theirs": _side(found.theirs, f"and {found.more:,} more of the same" if found.more else ""),
         "reason": found.reason,
         "by": said,
     }
 
 
-def _side(statement: Statement) -> dict[str, Any]:
+def _side(statement: Statement, again: str = "") -> dict[str, Any]:
     start, end = statement.span
     text = statement.text
     return {
@@ -110,6 +110,6 @@ def _side(statement: Statement) -> dict[str, Any]:
         "path": statement.path,
         "title": statement.title,
         "owner": statement.owner or "no owner",
-        "place": " › ".join((*statement.heading, f"line {statement.line}")),
+        "place": " · ".join(filter(None, (" › ".join((*statement.heading, f"line {statement.line}")), again))),
         "marks": [part for part in ((False, text[:start]), (True, text[start:end]), (False, text[end:])) if part[1]],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,13 +55,15 @@ class Disagreement:
     reason: str = ""  # why both are right
     settled_by: str = ""
     settled_at: str = ""
+    more: int = 0  # other pairs of documents with the same two sentences; of names, whatever they name
 
     @property
     def sentence(self) -> str:
         """The disagreement in one sentence."""
+        again = f" {self.more:,} more {'pair says' if self.more == 1 else 'pairs say'} the same." if self.more else ""
         if self.kind == "negation":
-            return f"{self.theirs.title} says the opposite."
-        return f"{self.theirs.title} says {self.theirs.value}, this says {self.mine.value}."
+            return f"{self.theirs.title} says the opposite.{again}"
+        return f"{self.theirs.title} says {self.theirs.value}, this says {self.mine.value}.{again}"
 
 
 class Disagreements:
@@ -108,7 +110,10 @@ class Disagreements:
 
     @use_case("propose a change", READS)
     def everywhere(self, actor: Actor) -> tuple[Disagreement, ...]:
-        """Every disagreement between two documents in force, by path and line."""
+        """Every disagreement between two documents in force, by path and line; what many documents share is one."""
+        return _grouped(self._everywhere())
+
+    def _everywhere(self) -> tuple[Disagreement, ...]:
         known = {document.path: document for document in self.base.documents.all()}
         return self._judged((known[path], claim, match) for path, claim, match in self.base.pairs())
 
@@ -192,7 +197,7 @@ class Disagreements:
         raise NotFound(f"There is no disagreement {key!r} now. List them with: python -m core disagreements list")
 
     def _all(self, actor: Actor) -> Iterator[Disagreement]:
-        yield from self.everywhere(actor)
+        yield from self._everywhere()
         for change in self.changes.all(state="open"):
             yield from self.of_change(actor, change.id)
 
@@ -222,6 +227,23 @@ def _statement(document: Document, claim: Claim, value: str, span: tuple[int, in
 def _end(statement: Statement) -> list[str]:
     """A document and its words, whatever the white space and the line."""
     return [statement.doc or statement.path, re.sub(r"\W+", " ", statement.text).casefold()]
+
+
+def _grouped(every: Sequence[Disagreement]) -> tuple[Disagreement, ...]:
+    """Boilerplate once: pairs that differ in their documents alone are one, and what was said about one holds for all."""
+    groups: dict[tuple[str, frozenset[str]], list[Disagreement]] = {}
+    for found in every:
+        ends = frozenset(_frame(end, found.kind == "name") for end in (found.mine, found.theirs))
+        groups.setdefault((found.kind, ends), []).append(found)
+    first = (next((one for one in group if one.state != "open"), group[0]) for group in groups.values())
+    return tuple(replace(one, more=len(group) - 1) for one, group in zip(first, groups.values(), strict=True))
+
+
+def _frame(statement: Statement, without_name: bool) -> str:
+    """A sentence, or what it says whoever it names: pages of one kind name each their own."""
+    start, end = statement.span
+    text = f"{statement.text[:start]} {statement.text[end:]}" if without_name else statement.text
+    return " ".join(re.sub(r"\W+", " ", text).casefold().split())
 
 
 def _titles(found: Disagreement) -> str:
