@@ -547,7 +547,7 @@ def build(
     cluster = lambda address: RayCluster(address, settings, InlineBulk(models))
     seed: list[Callable[[], object]] = [accounts.seed] if settings.sign_in == "demo" else []
     elsewhere = bool(settings.database or settings.repository or settings.store)
-    anew = [*seed, partial(team_settings.start, SYSTEM.person)]
+    anew: list[Callable[[], object]] = [*seed, partial(team_settings.start, SYSTEM.person)]
     eraser = Eraser(settings.home, repository, database, generations, team_settings, anew, elsewhere)
     sample = Sample(team_settings, jobs, partial(_past, settings, models, clock), eraser)
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built, cluster)

@@ -14,6 +14,8 @@ from core.bootstrap import App
 from core.errors import Corrupt, Refused
 from core.services.sample.past import VERBS
 from core.services.sample.script import PastClock, edited, first_texts, read
+from pages.ui.empty import PROMISES
+from pages.ui.menu import PAGES
 from pages.ui.sample import LINE
 from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
 
@@ -151,6 +153,20 @@ def test_the_frame_says_that_it_is_a_sample_and_shows_admins_the_way_out(
     assert framed(sample_app.settings.home, "admin") == (1, 1)
     assert framed(sample_app.settings.home, "author") == (1, 0)
     assert framed(empty_home, "admin") == (0, 0)
+
+
+def test_on_an_empty_base_pages_promise_what_they_will_show(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONCORD_HOME", str(empty_home))
+    forget_app()
+    script = "from pages.ui import empty\nimport streamlit as st\nst.text(str(empty.promise(PAGE)))"
+    known = {name for section in PAGES.values() for name, *_ in section}
+    assert known >= set(PROMISES)
+    for name, promise in PROMISES.items():
+        page = AppTest.from_string(script.replace("PAGE", repr(name)), default_timeout=90)
+        page.session_state["persona"] = "reader"
+        page.run()
+        assert promise.sentence in [caption.value for caption in page.caption]
+        assert page.text[0].value == str(promise.instead)
 
 
 def test_a_removal_that_was_killed_is_ended_at_the_next_start(sample_app: App, tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 from core.access import allowed
 from pages.ui import identity
+from pages.ui.workspace import app
 
 
 def state(icon: str, title: str, sentence: str, key: str) -> Any:
@@ -26,3 +28,65 @@ def no_index(why: str) -> None:
     with state("database_off", "There is no index yet", f"{why} {then}", "no_index"):
         if builds and st.button("Go to Index", icon=":material/database:"):
             st.switch_page("pages/index.py")
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What a page shows as soon as there are documents; `instead` of the page where it could show nothing else."""
+
+    icon: str
+    title: str
+    sentence: str
+    instead: bool = True
+
+
+PROMISES = {
+    "search": Promise(
+        "search",
+        "Answers come from your documents",
+        "Each result shows the passage, its owner and why it is first. Bring the first documents in.",
+        False,
+    ),
+    "reviews": Promise(
+        "rate_review",
+        "Every edit is read by somebody before it counts",
+        "A change shows what it edits, what people say about its lines, and which questions it breaks or fixes.",
+        False,
+    ),
+    "freshness": Promise(
+        "event_available",
+        "What is due for a review, and what cannot be found",
+        "Documents with their next review, the questions that they promise to answer, and statements that disagree.",
+    ),
+    "playground": Promise(
+        "compare_arrows",
+        "One question, several ways to search",
+        "Up to four configurations side by side, why each passage is where it is, and what would bring another one in.",
+    ),
+    "graph": Promise(
+        "hub",
+        "What is connected",
+        "People, forms, systems and rules that your documents name, around any document or question.",
+    ),
+    "evaluation": Promise(
+        "leaderboard",
+        "Which way to search is better, and how sure that is",
+        "Questions with judged answers, configurations ranked on them, and every difference with its interval.",
+    ),
+    "tuning": Promise(
+        "tune",
+        "Sliders over all questions at once",
+        "The curve over alpha, what reranking is worth, and what serves everybody, with its evidence and the way back.",
+    ),
+}
+
+
+def promise(page: str) -> bool:
+    """On an empty base: say what a page will show, and what to do first; whether that stands in place of the page."""
+    said = PROMISES.get(page)
+    if said is None or app().knowledge.documents.all():
+        return False
+    with state(said.icon, said.title, said.sentence, "promised"):
+        if allowed(identity.me(), "propose a change"):
+            st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")
+    return said.instead

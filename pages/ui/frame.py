@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import batches, dialogs, flash, foot, identity, keys, sample, style, uploaded
+from pages.ui import batches, dialogs, empty, flash, foot, identity, keys, sample, style, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -24,7 +24,8 @@ def draw() -> None:
     shortcuts.mount()
     sample.line()
     try:
-        page.run()
+        if not empty.promise(page.url_path):
+            page.run()
     except Refused as refusal:  # a role that was taken away while the page was being drawn
         st.info(flash.plain(str(refusal)), icon=":material/lock:")
     flash.show()

@@ -86,6 +86,30 @@ def _short(impact: Impact) -> str:
     )
 
 
+def badge(change: Change, me: Actor) -> list[dict[str, str]]:
+    """What an open change does to search, where that is known and is not nothing; for the queues."""
+    if not change.open or change.state == "draft" or change.conflicts:
+        return []
+    words, outcome = _known(change.id, change.head, app().knowledge.repository.head(), me)
+    return (
+        [{"text": f"Search: {words}", "tone": "bad" if outcome == LOSS else "good"}] if outcome in (LOSS, GAIN) else []
+    )
+
+
+@st.cache_data(max_entries=2000, show_spinner=False)
+def _measured(number: int, head: str, main: str, _me: Actor) -> tuple[str, str]:
+    impact = app().reviews.impacts.show(_me, number)
+    return (_short(impact), impact.outcome) if impact and impact.head == head else ("", "")
+
+
+def _known(number: int, head: str, main: str, me: Actor) -> tuple[str, str]:
+    """What was measured; what was not yet is asked for again next time."""
+    words, outcome = _measured(number, head, main, me)
+    if not outcome:
+        _measured.clear(number, head, main, me)
+    return words, outcome
+
+
 def _missed(each: Shift) -> bool:
     return each.kind == OWN and not each.gone and not 0 < each.after <= FIRST
 

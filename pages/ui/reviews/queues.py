@@ -14,7 +14,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
 from pages.ui import address, keys, style
 from pages.ui.components import component
-from pages.ui.reviews import labels
+from pages.ui.reviews import impact, labels
 from pages.ui.workspace import app
 
 QUEUES = {
@@ -54,7 +54,7 @@ def draw(me: Actor) -> None:
     most = st.session_state.get(f"{keys.MOST}_{name}", SHOWN)
     shown: Sequence[Change] = queues[name] if name in queues else changes.listed(me, state=name, limit=most)
     news = app().reviews.looks.news(me, shown)
-    rows = [row(change, news.get(change.id, News())) for change in shown]
+    rows = [row(change, news.get(change.id, News()), me) for change in shown]
     component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
     if len(shown) < counts[name]:
         more = style.count(min(SHOWN, counts[name] - len(shown)), "older change")
@@ -77,7 +77,7 @@ def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
     }
 
 
-def row(change: Change, news: News) -> dict[str, object]:
+def row(change: Change, news: News, me: Actor) -> dict[str, object]:
     now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
     about = f"{change.author_name} · started {labels.age(change.created, now)}"
     if change.ended:
@@ -87,6 +87,7 @@ def row(change: Change, news: News) -> dict[str, object]:
     extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
     extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
     extra += labels.check_badges(change) if change.open else []
+    extra += impact.badge(change, me)
     paths = [edit.path for edit in change.documents]
     return {
         "id": change.id,
