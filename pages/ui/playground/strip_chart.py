@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from core.retrieval.alpha_strip import AlphaStrip
+from core.services.playground.best_score import learned_alphas
 from core.services.playground.compare import CachedSearch, Column, Comparison, best_alpha
-from core.services.playground.confidence import learned_alphas
 from core.services.playground.notebook import Setup
 from pages.ui import identity, style
 from pages.ui.flash import plain

@@ -6,8 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.services.playground.best_score import BestScore, best_score, place_on_curve
 from core.services.playground.compare import Comparison
-from core.services.playground.confidence import Confidence, confidence, place_on_curve
 from core.services.playground.notebook import Setup
 from pages.ui import flash, identity, style
 from pages.ui.playground import state
@@ -32,13 +32,13 @@ def draw(now: Setup, comparison: Comparison) -> None:
         return
     n = pick(comparison, conditional, "tau_column")
     column = now.columns[n]
-    score = confidence(now.query, column, state.searches(now)[column.profile])
+    score = best_score(now.query, column, state.searches(now)[column.profile])
     on_curve = place_on_curve(app().evaluation.runs, identity.me(), column, score)
     st.plotly_chart(figure(on_curve, n), width="stretch", config={"displayModeBar": False}, key="tau_line")
     st.caption(flash.plain(on_curve.sentence) + ("" if on_curve.curve else f" {_ADVICE}"))
 
 
-def figure(on_curve: Confidence, n: int) -> Any:
+def figure(on_curve: BestScore, n: int) -> Any:
     """Precision of skipped questions over tau with its interval; this query and tau as lines across."""
     from plotly import graph_objects as go
 

@@ -11,8 +11,8 @@ from core.evaluation.tuning.calibration import Observed, curve
 from core.retrieval.alpha.models import purpose
 from core.retrieval.config import parse
 from core.retrieval.records import AlphaModel
+from core.services.playground.best_score import BestScore, best_score, learned_alphas, place_on_curve
 from core.services.playground.compare import Column
-from core.services.playground.confidence import Confidence, confidence, learned_alphas, place_on_curve
 from tests.conftest import demo
 from tests.evaluated import ADMIN, evaluated
 
@@ -27,7 +27,7 @@ def judged_app(app: App) -> App:
 
 def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
     seen = [Observed(str(n), n / 10, n >= 5, 0.0, 1.0) for n in range(10)]
-    found = Confidence(0.7, 0.9, "set", 10, curve(seen))
+    found = BestScore(0.7, 0.9, "set", 10, curve(seen))
     assert found.at is not None
     assert (found.at.skipped, found.at.precision) == (3, 1.0)
     assert "3 score at least as high; 100% of them are answered" in found.sentence
@@ -37,7 +37,7 @@ def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
 
 def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
     search = judged_app.playground.comparer.cached_searches(demo("author"), [CONDITIONAL])["local"]
-    score = confidence(QUERY, CONDITIONAL, search)
+    score = best_score(QUERY, CONDITIONAL, search)
     found = place_on_curve(judged_app.evaluation.runs, demo("author"), CONDITIONAL, score)
     assert 0 < found.score <= 1
     assert found.at is None

@@ -25,7 +25,7 @@ _NEWEST = 200  # runs that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Confidence:
+class BestScore:
     """A query's best fused score beside tau, and how precise such scores are on a query set."""
 
     score: float
@@ -43,7 +43,7 @@ class Confidence:
     def sentence(self) -> str:
         """The score in words.
 
-        >>> Confidence(0.71, 0.95).sentence
+        >>> BestScore(0.71, 0.95).sentence
         'The best score is 0.71, below tau 0.95: reranked.'
         """
         sure = self.score >= self.tau
@@ -59,9 +59,9 @@ class Confidence:
         )
 
 
-def place_on_curve(runs: Runs, actor: Actor, column: Column, score: float) -> Confidence:
+def place_on_curve(runs: Runs, actor: Actor, column: Column, score: float) -> BestScore:
     """A score on the curve of the newest two runs of the column's configuration, with and without reranking."""
-    unknown, pair = Confidence(score, column.config.tau), _pair(runs.listed(actor, limit=_NEWEST), column)
+    unknown, pair = BestScore(score, column.config.tau), _pair(runs.listed(actor, limit=_NEWEST), column)
     if pair is None:
         return unknown
     fused, reranked = (runs.show(actor, run.id) for run in pair)
@@ -80,7 +80,7 @@ def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
     return None
 
 
-def confidence(query: str, column: Column, search: CachedSearch) -> float:
+def best_score(query: str, column: Column, search: CachedSearch) -> float:
     """The best fused score of a query, on the scale of tau."""
     config = replace(column.config, rerank="off")
     return pipeline.rank(
