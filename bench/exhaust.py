@@ -44,7 +44,7 @@ PATIENCE = 30.0  # seconds after which one of them gives up
 AT_ONCE = 60  # connections of the attacker
 STARTING = 180.0  # seconds until the attacker's process has begun, on a busy machine, and has ended
 PASSWORD = "a long password of nobody"
-QUERYSET = "exhaust"  # questions that an author has evaluated again and again
+QUERYSET = "attacked"  # questions that an author has evaluated again and again
 GROUP = Path("/sys/fs/cgroup/memory/concord_exhaust")
 
 
@@ -538,7 +538,7 @@ def _people(app: App) -> tuple[list[str], dict[str, dict[str, Any]]]:
     enter = lambda name: people.sessions.start(people.accounts.actor(name), SESSION)
     store = app.knowledge.repository
     days = [commit.id for commit, _ in store.log(store.head(), limit=40)]
-    asked = tuple(Question(f"q{n}", question(n)) for n in range(200))
+    asked = tuple(Question(f"q{n}", f"What about {WORDS[n % len(WORDS)]} {n}?") for n in range(200))
     settled.evaluation.querysets.keep(people.accounts.actor("mal"), QuerySet(QUERYSET, asked))
     attackers = {
         role: {"cookie": enter(name), "tokens": _tokens(settled, name), "days": days}
