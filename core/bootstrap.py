@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,7 +35,7 @@ from core.adapters.web.webhook import WebhookPoster
 from core.analysis import analyser
 from core.bulk import InlineBulk
 from core.curation.review.remotes import safe_address
-from core.errors import Unavailable
+from core.errors import ConcordError, Unavailable
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Clock, Models, Processes, Progress
 from core.services.answers.checks import JOB as ANSWERS
@@ -97,9 +98,11 @@ from core.services.people.replies import Replies
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
 from core.services.people.tries import Tries
+from core.services.platform import doctor
 from core.services.platform.backups import Backups
 from core.services.platform.crew import Crew
 from core.services.platform.daily import Daily
+from core.services.platform.doctor import Doctor
 from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.jobs import Jobs, Work
@@ -355,6 +358,7 @@ class Platform:
     follower: RepositorySync
     memory: ProcessMemory
     sample: Sample
+    doctor: Doctor
 
 
 @dataclass(frozen=True, slots=True)
@@ -735,8 +739,61 @@ def build(
             RepositorySync(repository, database, lambda: (merger.repair(), index_jobs.catch_up())),
             memory,
             sample,
+            Doctor(
+                {
+                    "permissions": partial(doctor.permissions, settings.home, exposed),
+                    "disk": partial(doctor.disk, settings.home),
+                    "clock": partial(doctor.time, clock, repository),
+                    "database": partial(doctor.database, database),
+                    "index": partial(doctor.index, builder, team_settings),
+                    "models": partial(doctor.models, models, team_settings, partial(weights.damaged, settings.models)),
+                    "jobs": partial(doctor.jobs, SYSTEM, Workers(database, jobs)),
+                    "backup": partial(doctor.backup, database, clock),
+                    **_counterparts(settings, head, following),
+                }
+            ),
         ),
     )
+
+
+def _counterparts(settings: Settings, head: Letterhead, following: IndexSync) -> dict[str, doctor.Look]:
+    """What the doctor asks of others: mail server, sign-in provider, store."""
+    letters = "Check CONCORD_SMTP_URL, CONCORD_SMTP_PASSWORD and CONCORD_SMTP_CA; docs/messages.md says how."
+    people = "Check the section [auth] of .streamlit/secrets.toml; docs/accounts.md shows one."
+    files = "Check CONCORD_STORE and the credentials of the store; docs/cluster.md says which it needs."
+    return {
+        "mail": partial(
+            doctor.answering, "mail", bool(settings.smtp_url), lambda: _mail_refusal(settings, head), letters
+        ),
+        "provider": partial(doctor.answering, "provider", settings.sign_in == "oidc", _provider_refusal, people),
+        "store": partial(doctor.answering, "store", bool(settings.store), lambda: _store_refusal(following), files),
+    }
+
+
+def _mail_refusal(settings: Settings, head: Letterhead) -> str:
+    mailer = _mailer(settings, head)
+    return mailer.refusal() if mailer else ""
+
+
+def _provider_refusal() -> str:
+    """Why nobody can sign in through the provider of the section [auth]; "" where it answers."""
+    places = (PROJECT / ".streamlit" / "secrets.toml", Path.home() / ".streamlit" / "secrets.toml")
+    file = next((place for place in places if place.is_file()), None)
+    if file is None:
+        return "there is no section [auth]"
+    try:
+        sign_in_provider(tomllib.loads(file.read_text(encoding="utf-8")).get("auth", {})).metadata()
+    except (ConcordError, tomllib.TOMLDecodeError) as error:
+        return str(error)
+    return ""
+
+
+def _store_refusal(following: IndexSync) -> str:
+    try:
+        following.check(SYSTEM)
+    except ConcordError as error:
+        return str(error)
+    return ""
 
 
 def _repository(settings: Settings, access: RemoteAccess) -> Repository:

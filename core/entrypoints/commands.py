@@ -11,6 +11,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     "workspace": {
         "init": "make the workspace and bring in a first folder of documents",
         "verify": "check that repository, database and index agree",
+        "doctor": "look at permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
         "backup": "save the workspace in a new folder, while people work",
         "database": "move accounts, discussions, audit and jobs to another database",
         "restore": "fill an empty workspace from a backup",
@@ -131,7 +132,7 @@ GROUPS: Mapping[str, str] = {  # the commands as help shows them
     "You": "inbox watch feedback messages token sessions",
     "Measure and tune": "compare where judge pool rate eval tune methods",
     "Index and models": "reindex profiles generations models ledger",
-    "Operate": "init verify backup restore database accounts audit jobs worker store deliveries",
+    "Operate": "init verify doctor backup restore database accounts audit jobs worker store deliveries",
     "Integrate": "mcp webhook remote pull-request",
 }
 

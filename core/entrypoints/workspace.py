@@ -1,4 +1,4 @@
-"""The workspace on the command line: init, import, verify, backup, restore."""
+"""The workspace on the command line: init, import, verify, doctor, backup, restore."""
 
 from __future__ import annotations
 
@@ -155,6 +155,16 @@ def verify(call: CommandCall) -> Shown:
         verified.problems or ["Every file is whole; repository, database and index agree."],
         1 if verified.problems else 0,
     )
+
+
+@command("doctor", calls="platform.doctor.examine")
+def doctor(call: CommandCall) -> Shown:
+    """Exit 0 only if nothing is at fault. Nothing is changed, and no mail is sent."""
+    app = existing(call.settings)
+    checkups = app.platform.doctor.examine(acting(app, call.user))
+    faults = sum(checkup.state == "fault" for checkup in checkups)
+    lines = [f"{each.state:5}  {each.part}: {each.says}{f' {each.cure}' if each.cure else ''}" for each in checkups]
+    return Shown({"ok": not faults, "checkups": strict.plain(checkups)}, lines, 1 if faults else 0)
 
 
 @command("backup", calls="platform.backups.take")

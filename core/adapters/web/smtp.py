@@ -78,6 +78,19 @@ class SmtpMailer:
         finally:
             connection.close()
 
+    def refusal(self) -> str:
+        """Why no letter can be handed in, "" where the server lets this one in; none is sent."""
+        line = SmtpLine(self)
+        try:
+            with_deadline(self.seconds, line._greet, line.abandon)
+        except DeadlineExceeded:
+            return f"no answer within {self.seconds:g} s"
+        except (smtplib.SMTPException, OSError, ValueError) as error:
+            return redact(explained(error).note, [self.server.password])
+        finally:
+            line.drop()
+        return ""
+
 
 class SmtpConnection:
     """One connection for several letters; after it broke, a new one."""
