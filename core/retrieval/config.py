@@ -378,7 +378,7 @@ def _around(config: SearchConfig) -> Iterator[str]:
 
 def _differing(config: SearchConfig, near: str) -> dict[str, Any]:
     """The fields of a method that are not those of a name."""
-    aside = {"depth": DEFAULT.depth, "k": DEFAULT.k, "rerank_depth": DEFAULT.rerank_depth}
+    aside: dict[str, Any] = {"depth": DEFAULT.depth, "k": DEFAULT.k, "rerank_depth": DEFAULT.rerank_depth}
     aside |= {} if config.rerank == "conditional" else {"tau": DEFAULT.tau}
     ours, theirs = (strict.plain(replace(known, **aside)) for known in (config, _named(near)))
     return {key: value for key, value in ours.items() if value != theirs[key]}

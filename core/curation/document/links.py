@@ -166,9 +166,13 @@ def same_but_links(before: str, after: str) -> bool:
     >>> same_but_links("See [it](a.md).", "See [it](../b.md#top)."), same_but_links("See [it](a.md).", "Use [it](a.md).")
     (True, False)
     """
-    blank = lambda line: _INLINE.sub("](", _DEFINED.sub("[]:", line))
     old, new = before.split("\n"), after.split("\n")
-    return len(old) == len(new) and all(a == b or blank(a) == blank(b) for a, b in zip(old, new, strict=True))
+    return len(old) == len(new) and all(a == b or _blank(a) == _blank(b) for a, b in zip(old, new, strict=True))
+
+
+def _blank(line: str) -> str:
+    """A line without where its links lead."""
+    return _INLINE.sub("](", _DEFINED.sub("[]:", line))
 
 
 def _rewrite_line(line: str, path: str, here: str, moves: Mapping[str, str]) -> str:

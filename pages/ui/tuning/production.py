@@ -147,8 +147,9 @@ def _candidates(tuning_set: TuningSet) -> list[Run]:
         for run in latest(app().evaluation.runs.listed(identity.me(), tuning_set.queryset))
         if (run.profile_digest, run.config_digest) != ours
     ]
-    older = lambda run: run.queryset_digest != tuning_set.digest
-    return sorted(runs, key=lambda run: (older(run), -run.figures.get(MEASURE, 0.0), run.id))
+    return sorted(
+        runs, key=lambda run: (run.queryset_digest != tuning_set.digest, -run.figures.get(MEASURE, 0.0), run.id)
+    )
 
 
 def _due(queryset: str, digest: str, run: Run) -> dict[str, tuple[str, str]]:
