@@ -181,6 +181,12 @@ def copied_set(app: App) -> str:
     return app.evaluation.querysets.keep(AUTHOR, replace(questions(), name="copy")).name
 
 
+def answering(app: App) -> Actor:
+    """An admin, of a base in which a document lists a question."""
+    put(app, {"hr/why.md": "---\nanswers:\n  - Why?\n---\n# Why\n\nBecause.\n"})
+    return ADMIN
+
+
 def started(app: App) -> int:
     return app.evaluation.jobs.drift(AUTHOR).id
 
@@ -391,7 +397,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.querysets.read_upload": lambda app: app.evaluation.querysets.read_upload(
         ADMIN, "up.csv", b"id,question\nq1,where is the key\n"
     ),
-    "evaluation.querysets.from_frontmatter": lambda app: app.evaluation.querysets.from_frontmatter(ADMIN),
+    "evaluation.querysets.from_frontmatter": lambda app: app.evaluation.querysets.from_frontmatter(answering(app)),
     "evaluation.querysets.from_playground": lambda app: app.evaluation.querysets.from_playground(ADMIN, [graded(app)]),
     "evaluation.querysets.judge": lambda app: app.evaluation.querysets.judge(
         ADMIN, "small", [Judgment("q0first", "a/doc0.md", grade=1.0)]

@@ -298,6 +298,9 @@ def test_frontmatter_answers_become_questions(kb: App) -> None:
     put(kb, {"ops/claims.md": CLAIMS.replace("  - How long", "  - Who files the claim?\n  - How long")})
     more = kb.evaluation.querysets.from_frontmatter(ADMIN)
     assert made.questions[0] in more.questions, "a question that moved down keeps its id"
+    put(kb, {"ops/claims.md": CLAIMS.replace("answers:", "extra:")})
+    with pytest.raises(BadInput, match="No document lists a question"):
+        kb.evaluation.querysets.from_frontmatter(ADMIN)
     assert len(more.questions) == len(more.judgments) == 2
 
 

@@ -17,6 +17,7 @@ from core.evaluation.measures.registry import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
+from core.evaluation.runs.history import distinct
 from core.evaluation.runs.run import Run, label
 from core.llm.bill import dollars_of
 from core.retrieval import config as configs
@@ -170,10 +171,11 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
         "runs": [_standing(row, form.by, form.measure) for row in order],
     }
     paid, shown = any(run.cost for run in runs), _columns(form.measure)
+    names = distinct(runs, {run.id: run.name for run in runs})
     rows = [
         (
             row.run.id,
-            row.run.name,
+            names[row.run.id],
             *(f"{row.run.figures.get(name, 0.0):.4f}" for name in shown),
             f"{row.figure.low:.3f}..{row.figure.high:.3f}",
             f"{row.run.times['total']['p50']:.2f}",
@@ -182,7 +184,7 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
         for row in order
     ]
     lines = table(rows, ("run", "configuration", *shown, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
-    lines += [f"{row.run.name}: {row.against_best.sentence}" for row in order if row.against_best]
+    lines += [f"{names[row.run.id]}: {row.against_best.sentence}" for row in order if row.against_best]
     lines += _depths(runs, app.platform.settings.production().config.depth)
     lines += [f"! {line}" for run in runs for line in run.warnings]
     lost = runs[0].unmapped

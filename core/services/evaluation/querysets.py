@@ -289,7 +289,10 @@ class QuerySets:
     @use_case("keep a query set")
     def from_frontmatter(self, actor: Actor, name: str = "frontmatter") -> QuerySet:
         """A set of the questions that documents say they answer."""
-        return self.keep(actor, import_querysets.from_frontmatter(self.documents.all(), name))
+        listed = import_querysets.from_frontmatter(self.documents.all(), name)
+        if not listed.questions:
+            raise BadInput("No document lists a question under `answers:`, so there is nothing to ask.")
+        return self.keep(actor, listed)
 
 
 def _taken(texts: Mapping[str, str], questions: Iterable[Question]) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def draw(item: UploadItem, n: int, document: Document | None) -> None:
     with left:
         _original(item, n, part)
     with right:
-        st.markdown("**What becomes of it**")
+        st.markdown("**Converted text**")
         with st.container(border=True, height=HEIGHT, key="preview"):
             if document is None:
                 st.warning("There is no preview until the errors are fixed.", icon=":material/edit_note:")
