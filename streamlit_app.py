@@ -19,6 +19,7 @@ else:  # the server
     from pages.ui.security import Guard
     from pages.ui.sign_in.gate import SignInGate
 
+    errors.keep_log_short()
     app = st.App(  # Streamlit looks for this call, in this file, to know that there is a server of our own
         __file__,
         routes=[*routes.ROUTES, *routes.MOUNTS],

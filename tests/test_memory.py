@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import logging
 import zipfile
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,10 +21,12 @@ import pytest
 import uvicorn
 from starlette.requests import Request
 from starlette.responses import Response
+from streamlit import error_util
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+from streamlit.web.server.starlette import starlette_websocket
 
 from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
 from core.bootstrap import App
@@ -38,7 +41,7 @@ from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
 from core.types import Filters
-from pages.ui import batches, frame, intake, keys, listening, pictures, uploaded
+from pages.ui import batches, errors, frame, intake, keys, listening, pictures, uploaded
 from pages.ui.batches import Batches, Held
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
@@ -588,3 +591,40 @@ def test_comparisons_of_one_account_wait_for_each_other_and_take_no_quick_thread
     asyncio.run(search.where(call, Filters(), "leave", "HR-1"))
     assert lanes == ["slow", "slow"]
     assert calls.LANES["slow"] // 2 == 1, "one of an account"
+
+
+# ---------------------------------------------------------------- the log
+
+
+def test_the_same_fault_again_is_one_line_in_the_log(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(errors, "_LOGGED", {})
+    monkeypatch.setattr(errors.st, "error", lambda words: None)
+    for key in "abcab":
+        try:
+            {}[key]
+        except KeyError as error:
+            assert errors.show(error)
+    assert errors.show(ValueError("another"))
+    assert [bool(record.exc_info) for record in caplog.records] == [True, False, False, False, False, True]
+    first = caplog.records[0].getMessage()
+    assert caplog.records[4].getMessage().endswith(f": KeyError, as in {first}")
+
+
+def test_streamlit_repeats_no_fault_and_a_tab_that_left_is_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    streamlit = [logging.getLogger(f"streamlit.{name}") for name in ("error_util", errors.WEBSOCKET)]
+    before = [[*logger.filters] for logger in streamlit]
+    errors.keep_log_short()
+    try:
+        for logger, words in zip(streamlit, (errors.UNCAUGHT, "Error sending websocket payload"), strict=True):
+            logger.addHandler(caplog.handler)
+            logger.error(words, exc_info=RuntimeError("closed"))
+            logger.removeHandler(caplog.handler)
+    finally:
+        for logger, filters in zip(streamlit, before, strict=True):
+            logger.filters = filters
+    said = {(record.getMessage(), bool(record.exc_info)) for record in caplog.records}
+    assert said == {("Error sending websocket payload: RuntimeError: closed", False)}
+    assert error_util._LOGGER.name == "streamlit.error_util"
+    assert starlette_websocket._LOGGER.name == f"streamlit.{errors.WEBSOCKET}"
