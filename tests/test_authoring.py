@@ -12,7 +12,16 @@ from core.curation.document.frontmatter import read_document, split
 from core.curation.document.writing import with_body, with_fields
 from core.errors import BadInput, ConcordError, Conflict
 from core.services.knowledge.blame import approval, blame
-from core.services.reviews.authoring import Target, check_new_path, moved, restored, save, touching, with_status
+from core.services.reviews.authoring import (
+    Target,
+    check_new_path,
+    deleted,
+    moved,
+    restored,
+    save,
+    touching,
+    with_status,
+)
 from core.types import Chunk
 from tests.conftest import demo, put
 
@@ -84,6 +93,7 @@ def test_an_author_moves_retires_and_restores(app: App) -> None:
     assert moved(documents, "a.md", "x/a.md") == {"a.md": None, "x/a.md": b"# A\n\ntwo\n"}
     assert with_status(documents, "a.md", "retired") == {"a.md": b"---\nstatus: retired\n---\n# A\n\ntwo\n"}
     assert restored(documents, "a.md", first, "a.md") == {"a.md": b"# A\n\none\n"}
+    assert deleted(documents, "a.md") == {"a.md": None}
     for path, sentence in (
         ("B.md", "already is a document at b.md"),
         ("../b.md", "not a plain file"),

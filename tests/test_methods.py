@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -289,3 +290,13 @@ def test_a_parameter_out_of_range_is_named() -> None:
         beyond = knob.high + (1 if knob.whole else 0.5)
         with pytest.raises(BadInput, match=f"configuration.{name}"):
             configs.check(replace(SearchConfig(), **{name: beyond}))
+
+
+@pytest.mark.parametrize("change", [{}, {"alpha": 0.37}, {"collapse": False}, {"rerank": "conditional", "tau": 0.5}])
+def test_no_configuration_is_called_by_a_hash_and_depth_makes_no_other_name(change: dict[str, Any]) -> None:
+    for config in presets().values():
+        moved = replace(config, **change)
+        said = {configs.name(replace(moved, depth=depth, k=k)) for depth, k in ((30, 10), (50, 5))}
+        assert len(said) == 1
+        assert not re.search(r"\b[0-9a-f]{8}\b", said.pop())
+        assert configs.parse(spell(moved)) == moved

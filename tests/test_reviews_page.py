@@ -860,6 +860,10 @@ def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> Non
     app = visit("documents", "author", doc="FIN-1")
     app.button(key="status").click().run()
     assert "status: retired" in kb.knowledge.repository.read(kb.reviews.changes.all()[0].head, PATH).decode()
+    app = visit("documents", "author", doc="FIN-1")
+    app.radio(key="fate").set_value("Delete").run()
+    app.button(key="delete").click().run()
+    assert [(one.kind, one.path) for one in kb.reviews.changes.all()[0].documents] == [("deleted", PATH)]
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "six")
     app = visit("documents", "author", doc="FIN-1", tab="History")
     app.button(key="restore").click().run()

@@ -271,6 +271,11 @@ def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_wi
     assert "thin" in made.trained.warning
     assert not made.wins
     assert f"Use the fixed alpha {made.best_fixed:g}, chosen on" in made.advice
+    assert judged_app.evaluation.jobs.last(ADMIN, "learn", "small") is None
+    judged_app.evaluation.jobs.keep_result(ADMIN, "learn", trained_alpha_json(made), queryset="small")
+    kept = judged_app.evaluation.jobs.last(ADMIN, "learn", "small")
+    assert kept is not None
+    assert kept.result["model"] == made.config.alpha_model, "a page shows what the terminal trained"
     result = judged_app.search.searcher.search("key3first", config=made.config)
     assert result.hits
     assert result.warnings == ()

@@ -128,6 +128,13 @@ def with_status(documents: Documents, path: str, status: str) -> Files:
     return {path: with_fields(text, {"status": status}).encode()}
 
 
+def deleted(documents: Documents, path: str) -> Files:
+    """A document gone, with its own pictures that no other one shows; its history stays."""
+    own = picture_files.moves(path, path, (e.path for e in documents.repository.pictures(documents.repository.head())))
+    shown = {other for document in documents.all() if document.path != path for other in picture_paths(document)}
+    return {path: None, **{picture: None for picture in own if picture not in shown}}
+
+
 def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:
     """A document as an old version had it, at its current path, with the pictures that it showed and that are gone."""
     old, now = documents.repository.read(commit, old_path), documents.repository.read(documents.repository.head(), path)

@@ -1,4 +1,4 @@
-"""What people can do with a document: take it along; for authors edit, move, retire, restore, each as a change."""
+"""What people can do with a document: take it along; for authors edit, move, retire, delete, restore, each as a change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
-from core.services.reviews.authoring import Files, moved, restored, touching, with_status
+from core.services.reviews.authoring import Files, deleted, moved, restored, touching, with_status
 from core.types import Document
 from pages.ui import address, flash, keys, style
 from pages.ui.documents import save_target, share
@@ -31,10 +31,14 @@ def _author_tools(document: Document, me: Actor) -> None:
     with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
         _move(document, me)
     retired = document.meta.status in ("retired", "superseded")
-    word, status = ("Restore", "approved") if retired else ("Retire", "retired")
     icon = ":material/unarchive:" if retired else ":material/archive:"
-    with st.popover(word, icon=icon, key="status_box"):
-        _status(document, me, word, status)
+    with st.popover("Restore or delete" if retired else "Retire or delete", icon=icon, key="status_box"):
+        word, status = ("Restore", "approved") if retired else ("Retire", "retired")
+        chosen = st.radio("What should become of it", [word, "Delete"], key="fate", label_visibility="collapsed")
+        if chosen == "Delete":
+            _delete(document, me)
+        else:
+            _status(document, me, word, status)
 
 
 def _open_changes(document: Document, me: Actor) -> None:
@@ -75,6 +79,18 @@ def _status(document: Document, me: Actor, word: str, status: str) -> None:
     )
     if st.button(save_target.label(chosen), type="primary", key="status"):
         save_target.finish(chosen, lambda: with_status(app().knowledge.documents, document.path, status))
+
+
+def _delete(document: Document, me: Actor) -> None:
+    linking = len(links_to(document.path))
+    links = f" {style.count(linking, 'document')} {'links' if linking == 1 else 'link'} to it." if linking else ""
+    st.markdown(
+        f"It is gone from the knowledge base, with its pictures; its history stays.{links} First the change is reviewed."
+    )
+    title = f"Delete {document.title}"[:200]
+    chosen = save_target.choose(f"delete_{document.id}", title, app().knowledge.repository.head(), me)
+    if st.button(save_target.label(chosen), type="primary", key="delete"):
+        save_target.finish(chosen, lambda: deleted(app().knowledge.documents, document.path))
 
 
 def restore_version(document: Document, version: Version, me: Actor) -> None:
