@@ -25,7 +25,7 @@ class Converters:
     """A few converters. Files travel through pipes, so that no kill leaves a temporary file."""
 
     def __init__(self, limits: Limits = LIMITS, size: int = SIZE, ocr: Ocr | None = None) -> None:
-        self.pool, self.ocr = WorkerPool("core.adapters.conversion.worker", size, limits), ocr
+        self.pool, self.ocr = WorkerPool("core.adapters.conversion.programs.worker", size, limits), ocr
 
     def convert(self, suffix: str, raw: bytes) -> Conversion:
         """The Markdown of a file, its pictures, and what to compare with the original."""
@@ -53,7 +53,7 @@ class Originals:
     """Pages of PDF files as pictures, other files as their own paragraphs and tables, slide by slide or sheet by sheet."""
 
     def __init__(self, limits: Limits = DRAWING, size: int = DRAWN_AT_ONCE) -> None:
-        self.pool = WorkerPool("core.adapters.conversion.original_worker", size, limits)
+        self.pool = WorkerPool("core.adapters.conversion.programs.original_worker", size, limits)
 
     def draw(self, suffix: str, raw: bytes, page: int = 1) -> Original:
         """One page, or the whole text; nothing for formats that cannot be drawn."""

@@ -73,7 +73,7 @@ def installed() -> Ocr:
     """The reader of scanned pages, if its package is there."""
     if importlib.util.find_spec("rapidocr") is None:
         raise Unavailable(f"CONCORD_OCR is on, and no OCR is installed. Install it with: pip install {PACKAGE}")
-    return Ocr(WorkerPool("core.adapters.conversion.ocr_worker", 1, LIMITS))
+    return Ocr(WorkerPool("core.adapters.conversion.programs.ocr_worker", 1, LIMITS))
 
 
 def page_text(found: Sequence[ReadLine]) -> tuple[str, list[str]]:

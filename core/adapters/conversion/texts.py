@@ -31,7 +31,7 @@ class TextReader:
     """Readings and previews of documents; a text that would take too long is refused with a sentence."""
 
     def __init__(self, limits: Limits = LIMITS, size: int = SIZE) -> None:
-        self.pool = WorkerPool("core.adapters.conversion.text_worker", size, limits)
+        self.pool = WorkerPool("core.adapters.conversion.programs.text_worker", size, limits)
         self._readings, self._drawn = _Latest(READINGS), _Latest(DRAWN)
 
     def read(self, document: Document, weight: int = 0) -> Reading:

@@ -22,7 +22,7 @@ class WordWriter:
     """One file at a time; a document that would take too long is refused with a sentence."""
 
     def __init__(self, limits: Limits = LIMITS) -> None:
-        self.pool = WorkerPool("core.adapters.conversion.word_worker", 1, limits)
+        self.pool = WorkerPool("core.adapters.conversion.programs.word_worker", 1, limits)
 
     def write(
         self, document: Document, facts: Sequence[str], changed: datetime, picture: Callable[[str], bytes | None]
