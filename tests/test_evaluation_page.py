@@ -232,7 +232,7 @@ def test_a_run_is_started_shown_in_progress_and_can_be_cancelled(visit: Open, kb
 
 def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: App) -> None:
     measured(
-        kb, "", "bm25", "dense", '{"base": "convex-0.5", "rerank": "conditional", "tau": 0.95, "rerank_blend": 0.5}'
+        kb, "", "bm25", "dense", '{"base": "documents-0.9", "rerank": "conditional", "tau": 0.99, "rerank_blend": 0.5}'
     )
     app = visit("evaluation", kb, evaluation_tab="Runs", framed=True)
     said = words(app)
@@ -478,12 +478,12 @@ def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visi
     ran(app.button(key="promote").click())
     assert "questions that nothing is chosen on" in words(app)
     assert f"Run {run} on small, " in words(app)
-    assert production.promote(demo("admin"), run, "") == "bm25 is in production now."
+    assert production.promote(demo("admin"), run, "") == "BM25 is in production now."
     assert kb.platform.settings.production().config.legs == ("bm25",)
     app = visit("tuning", kb, tuning_tab="Production")
-    assert "Everybody searches with **bm25** on local" in words(app)
+    assert "Everybody searches with **BM25** on local" in words(app)
     ran(app.button(key="unpromote").click())
-    assert "bm25 goes out of production." in words(app)
+    assert "BM25 goes out of production." in words(app)
     production.roll_back(demo("admin"))
     assert kb.platform.settings.production().config.legs == ("dense",)
     entries = kb.people.audit.entries(Actor("ann", "Ann", "ann@example.org", "admin"), limit=20)
