@@ -276,7 +276,7 @@ def test_a_finding_stands_at_its_line_and_a_click_leads_there(chromium: Any) -> 
     with editor(chromium, text, checks=found, above=11) as page:
         page.locator(".cm-lint-marker-error").first.wait_for()
         page.keyboard.press("Control+Home")
-        assert page.locator(".cm-activeLineGutter").last.inner_text() == "12", (
+        assert page.locator(".cm-lineNumbers .cm-activeLineGutter").inner_text() == "12", (
             "lines count as in the file and its review"
         )
         page.get_by_role("button", name="Line 61").click()
