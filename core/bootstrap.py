@@ -75,6 +75,9 @@ from core.services.index.entities import EntityExtractor
 from core.services.index.following import IndexSync
 from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
+from core.services.jobs.crew import Crew
+from core.services.jobs.jobs import Jobs, Work
+from core.services.jobs.workers import Workers
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.drafts import Drafts
 from core.services.knowledge.exports import Exports
@@ -100,14 +103,11 @@ from core.services.people.tokens import Tokens
 from core.services.people.tries import Tries
 from core.services.platform import doctor
 from core.services.platform.backups import Backups
-from core.services.platform.crew import Crew
 from core.services.platform.daily import Daily
 from core.services.platform.doctor import Doctor
 from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
-from core.services.platform.jobs import Jobs, Work
 from core.services.platform.settings import TeamSettings
-from core.services.platform.workers import Workers
 from core.services.platform.workspace import Workspace
 from core.services.playground.compare import Comparer
 from core.services.playground.examples import Examples

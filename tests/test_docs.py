@@ -158,9 +158,9 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
     from core.curation.upload import archives, uploads
     from core.services.graph import view
     from core.services.inbox import messages, watches
+    from core.services.jobs import jobs
     from core.services.knowledge import gaps
     from core.services.people import tokens
-    from core.services.platform import jobs
     from core.services.playground import compare
     from core.services.search import as_of, queries
     from core.settings import Settings

@@ -20,10 +20,10 @@ from core.access import Actor
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
+from core.services.jobs import crew
+from core.services.jobs.jobs import MAX_ATTEMPTS, Job, next_in_line
+from core.services.jobs.workers import Worker
 from core.services.people.accounts import local_admin
-from core.services.platform import crew
-from core.services.platform.jobs import MAX_ATTEMPTS, Job, next_in_line
-from core.services.platform.workers import Worker
 from core.settings import load
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.evaluated import evaluated

@@ -36,7 +36,7 @@ from core.entrypoints.limits import Turns
 from core.errors import BadInput, Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
 from core.services.evaluation import querysets
-from core.services.platform import jobs
+from core.services.jobs import jobs
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings

@@ -179,7 +179,7 @@ def test_a_few_texts_and_tables_of_lance_get_their_vectors_at_once(tmp_path: Pat
 def test_progress_is_that_of_the_job_that_embeds() -> None:
     class Queue:
         def __init__(self, **row: Any) -> None:
-            from core.services.platform.jobs import Job
+            from core.services.jobs.jobs import Job
 
             usual = {"id": 1, "kind": "reindex", "arguments": {"profile": "local"}, "state": "running", "done": 100}
             usual |= {"total": 400, "message": "Embedding", "error": "", "result": None, "attempts": 1, "created": ""}

@@ -17,10 +17,10 @@ import pytest
 
 from core.bootstrap import App, build
 from core.ports import Progress
-from core.services.platform import crew, workers
+from core.services.jobs import crew, workers
+from core.services.jobs.jobs import MAX_ATTEMPTS
+from core.services.jobs.workers import Waiting, Worker
 from core.services.platform.daily import Daily
-from core.services.platform.jobs import MAX_ATTEMPTS
-from core.services.platform.workers import Waiting, Worker
 from core.settings import load
 from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, put, small_app, until
 from tests.postgres import Server

@@ -15,7 +15,7 @@ from core import strict
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import ConcordError
-from core.services.platform.workers import IDLE, Waiting, Worker
+from core.services.jobs.workers import IDLE, Waiting, Worker
 from core.settings import node_name
 
 if TYPE_CHECKING:

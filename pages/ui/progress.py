@@ -9,7 +9,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.services.platform.jobs import Job, seconds_left
+from core.services.jobs.jobs import Job, seconds_left
 from pages.ui import actions, dialogs, flash, identity
 from pages.ui.workspace import app
 

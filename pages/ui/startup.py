@@ -12,7 +12,7 @@ import anyio
 import streamlit as st
 
 from core.errors import ConcordError
-from core.services.platform.crew import PAUSE
+from core.services.jobs.crew import PAUSE
 from core.settings import load
 from pages.ui import listening
 

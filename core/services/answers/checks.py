@@ -16,8 +16,8 @@ from core.ports import Progress, no_progress
 from core.services.answers.asking import AnswerSearch, Listed, Place
 from core.services.inbox.messages import Messages, Subject
 from core.services.inbox.owners import Owners
+from core.services.jobs.jobs import Job, Jobs
 from core.services.people.audit import Audit
-from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
 from core.types import DocumentFacts, Frozen

@@ -19,8 +19,8 @@ from core.evaluation.tuning import calibration
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
+from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.models.estimates import CallEstimate
-from core.services.platform.jobs import Job, Jobs, Work
 from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
 from core.services.tuning.embedders import EmbedderTuning, tuned_embedder_json
 from core.services.tuning.prompts import ROUNDS, SAMPLES, PromptTuning

@@ -23,10 +23,10 @@ from core.retrieval import config as configs
 from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, ReadOnce, search_key
 from core.services.evaluation.estimates import judge_calls, run_calls
 from core.services.evaluation.querysets import QuerySets
+from core.services.jobs.jobs import Job, Jobs
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.models.ledger import stopping
 from core.services.people.audit import Audit
-from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
 from core.types import NOTHING, Profile, SearchConfig

@@ -26,8 +26,8 @@ from core.services.answers.asking import free_of_charge
 from core.services.disagreements.finder import Disagreement
 from core.services.impact.questions import MOST_ASKED, Popular, questions
 from core.services.impact.states import ChangeStates
+from core.services.jobs.jobs import Job, Jobs
 from core.services.people.accounts import COMMAND_LINE
-from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.reviews.changes import Change, Changes
 from core.services.search.searcher import Searcher

@@ -16,13 +16,13 @@ from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Embedder, Models, Texts
 from core.services.index.embedding import unknown_texts
 from core.services.index.model_calls import build_calls, summary_calls
+from core.services.jobs.jobs import Job, Jobs
 from core.services.knowledge.documents import Documents
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.models.fitness import Fitness
 from core.services.models.offered import OfferedModels
 from core.services.models.prices import FREE, Prices
 from core.services.people.audit import Audit
-from core.services.platform.jobs import Job, Jobs
 from core.services.platform.settings import Production, TeamSettings
 from core.types import Generation, Profile
 

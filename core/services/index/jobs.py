@@ -13,7 +13,7 @@ from core.errors import Conflict, StorageFailed
 from core.ports import Bulk, Progress, no_progress
 from core.services.index.builder import Built, IndexBuilder, as_json
 from core.services.index.verify import Verification, Verifier
-from core.services.platform.jobs import Job, Jobs, Work
+from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.platform.settings import TeamSettings
 from core.types import Profile
 

@@ -10,9 +10,9 @@ from core import strict
 from core.access import Actor, use_case
 from core.errors import BadInput, Unusable
 from core.ports import Llm, Progress, no_progress
+from core.services.jobs.jobs import Job, Jobs
 from core.services.models.fitness import FEATURES, Fitness, ModelCheck
 from core.services.models.probes import PROBES, Probe
-from core.services.platform.jobs import Job, Jobs
 
 
 class ModelChecker:

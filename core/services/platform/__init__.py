@@ -1,1 +1,1 @@
-"""What the other rooms build on: the workspace, long jobs, and team settings in git. The door is `workspace.Workspace`."""
+"""What the other rooms build on: the workspace, its backups, and team settings in git. The door is `workspace.Workspace`."""

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from core.access import READS, Actor, use_case
 from core.errors import ConcordError
 from core.ports import Clock, Models
+from core.services.jobs.workers import Workers
 from core.services.platform.settings import TeamSettings
-from core.services.platform.workers import Workers
 from core.types import Damage
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from core.access import UPKEEP, use_case
 from core.errors import StorageFailed, Unavailable
+from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.platform.guard import WorkspaceGuard
-from core.services.platform.jobs import Job, Jobs, Work
 
 
 @dataclass(frozen=True, slots=True)

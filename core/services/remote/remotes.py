@@ -19,7 +19,7 @@ from core.curation.document.names import safe_folder
 from core.curation.review.remotes import safe_address, safe_branch
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
 from core.ports import Progress
-from core.services.platform.jobs import Job, Jobs
+from core.services.jobs.jobs import Job, Jobs
 from core.services.remote.incoming import IncomingCommits
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from core.access import EVERYBODY, IMPORT, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import Refused, StorageFailed, Unavailable
 from core.ports import Progress, no_progress
-from core.services.platform.jobs import Job, Jobs
+from core.services.jobs.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.sample.erasing import Eraser
 from core.services.sample.past import SamplePast

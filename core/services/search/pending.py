@@ -8,7 +8,7 @@ from datetime import datetime
 
 from core.access import EVERYBODY, use_case
 from core.bulk import WORKS
-from core.services.platform.jobs import Jobs, seconds_left
+from core.services.jobs.jobs import Jobs, seconds_left
 from core.types import Generation, Pending
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.services.platform.jobs import Job
+from core.services.jobs.jobs import Job
 from core.services.reviews.changes import Change
 from pages.ui import dialogs, flash, identity, style
 from pages.ui.workspace import app

@@ -24,7 +24,7 @@ from core.entrypoints.api.problems import documented
 from core.entrypoints.contracts import evaluation as shown
 from core.evaluation.runs import comparisons
 from core.services.evaluation.querysets import QuerySetSummary
-from core.services.platform.jobs import Job
+from core.services.jobs.jobs import Job
 
 if TYPE_CHECKING:
     from core.bootstrap import App

@@ -25,8 +25,8 @@ from core.services.evaluation.experiments.context import (
     leaderboard_parts,
 )
 from core.services.evaluation.experiments.material import prepared
+from core.services.jobs.jobs import Job, Jobs
 from core.services.models.estimates import CallEstimate
-from core.services.platform.jobs import Job, Jobs
 from core.types import Profile, SearchConfig
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from core.access import READS, SYSTEM, UPKEEP, Actor, require, use_case
 from core.errors import Busy, Cancelled, ConcordError, NotFound, storage_failure
 from core.ports import Clock, Progress
+from core.services.jobs.crew import Crew
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
-from core.services.platform.crew import Crew
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.access import JOB, READS, Actor, use_case
 from core.errors import ConcordError
-from core.services.platform.jobs import Job, Jobs, Work
+from core.services.jobs.jobs import Job, Jobs, Work
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
