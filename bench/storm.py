@@ -29,6 +29,7 @@ from core.settings import load
 
 PAGES, JOBS = 20, 50
 BETWEEN = 2.0  # seconds from a kill to the next
+KILLS_OF_ONE = 2  # at most: a job that cost five workers their lives is given up
 TOO_MANY, TOO_LARGE = 120, 12_000  # processes, megabytes: a storm that goes on like this ends the machine
 AUTHOR, REVIEWER, ADMIN = (
     next(actor for actor in DEMO if actor.role == role) for role in ("author", "reviewer", "admin")
@@ -143,7 +144,8 @@ class Killer:
         with suppress(sqlite3.Error), closing(sqlite3.connect(self.home / "app.db", timeout=5)) as rows:
             running = rows.execute("SELECT id, worker FROM jobs WHERE state = 'running'").fetchall()
             found = [(job, processes[name]) for job, name in running if processes.get(name, 0) not in {0, *self._dead}]
-            return sorted(found, key=lambda each: (self.killed.count(each[0]), each[0]))
+            spared = [each for each in found if self.killed.count(each[0]) < KILLS_OF_ONE]
+            return sorted(spared, key=lambda each: (self.killed.count(each[0]), each[0]))
         return []
 
 
