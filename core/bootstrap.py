@@ -545,15 +545,15 @@ def build(
     def built() -> None:
         watches.evaluate()
         gaps.served()
-        sample.start()
-        impacts.start()
+        if sample.start() is None:  # which moves what is in production, and starts them when it ends
+            impacts.start()
 
     cluster = lambda address: RayCluster(address, settings, InlineBulk(models))
     seed: list[Callable[[], object]] = [accounts.seed] if settings.sign_in == "demo" else []
     elsewhere = bool(settings.database or settings.repository or settings.store)
     anew: list[Callable[[], object]] = [*seed, partial(team_settings.start, SYSTEM.person)]
     eraser = Eraser(settings.home, repository, database, generations, team_settings, anew, elsewhere)
-    sample = Sample(team_settings, jobs, partial(_past, settings, models, clock), eraser)
+    sample = Sample(team_settings, jobs, partial(_past, settings, models, clock), eraser, lambda: impacts.start())
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, watched, answers, built, cluster)
 
     def moved(cause: Actor) -> None:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.access import allowed
 from core.services.knowledge.home import IndexState, Overview, Step
-from pages.ui import empty, gaps, identity, inbox, keys, loop, style, vectors
+from pages.ui import empty, gaps, identity, inbox, keys, loop, style, tour, vectors
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
 
@@ -117,6 +117,7 @@ def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, o
     }
 
 
+tour.offer()
 st.title("What the team knows")
 search_box()
 vectors.draw()

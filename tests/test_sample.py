@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.access import SYSTEM
+from core.access import SYSTEM, allowed
 from core.bootstrap import App
 from core.errors import Corrupt, Refused
 from core.services.sample.past import VERBS
@@ -17,6 +17,7 @@ from core.services.sample.script import PastClock, edited, first_texts, read
 from pages.ui.empty import PROMISES
 from pages.ui.menu import PAGES
 from pages.ui.sample import LINE
+from pages.ui.tour import BREAKS, CONFLICT, READY, TALK, TOURS
 from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
 
 KB = ROOT / "kb"
@@ -178,6 +179,21 @@ def test_a_removal_that_was_killed_is_ended_at_the_next_start(sample_app: App, t
     assert not again.knowledge.repository.head()
     assert not (home / "emptying").exists()
     assert len(again.people.accounts.all()) == 6
+
+
+def test_every_step_of_a_tour_leads_to_something_that_its_person_may_see(sample_app: App) -> None:
+    pages = {name: action for section in PAGES.values() for name, _, _, action in section}
+    titles = {change.id: change.title for change in sample_app.reviews.changes.all(state="open")}
+    named = {TALK: "Pay more for internet at home", BREAKS: "Shorten the service desk FAQ"}
+    named |= {CONFLICT: "Pay 70 cents a mile", READY: "Patch known exploits on the inside sooner, too"}
+    assert {number: titles[number] for number in named} == named
+    for tour in TOURS.values():
+        assert len(tour.steps) == 5
+        for step in tour.steps:
+            assert allowed(demo(tour.persona), pages[step.page])
+            if document := step.at.get("doc"):
+                assert sample_app.knowledge.documents.show(document)
+            assert int(step.at.get("change", TALK)) in titles
 
 
 @pytest.mark.slow

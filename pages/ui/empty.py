@@ -81,11 +81,13 @@ PROMISES = {
 }
 
 
-def promise(page: str) -> bool:
+def promise(page: str, title: str = "") -> bool:
     """On an empty base: say what a page will show, and what to do first; whether that stands in place of the page."""
     said = PROMISES.get(page)
     if said is None or app().knowledge.documents.all():
         return False
+    if said.instead:
+        st.title(title, anchor=False)
     with state(said.icon, said.title, said.sentence, "promised"):
         if allowed(identity.me(), "propose a change"):
             st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.errors import Refused
-from pages.ui import batches, dialogs, empty, flash, foot, identity, keys, sample, style, uploaded
+from pages.ui import batches, dialogs, empty, flash, foot, identity, keys, sample, style, tour, uploaded
 from pages.ui.components import shortcuts
 from pages.ui.menu import PAGES
 from pages.ui.workspace import app
@@ -23,8 +23,9 @@ def draw() -> None:
     foot.draw()
     shortcuts.mount()
     sample.line()
+    tour.strip()
     try:
-        if not empty.promise(page.url_path):
+        if not empty.promise(page.url_path, page.title):
             page.run()
     except Refused as refusal:  # a role that was taken away while the page was being drawn
         st.info(flash.plain(str(refusal)), icon=":material/lock:")

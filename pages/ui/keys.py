@@ -87,6 +87,9 @@ IMPORTED = "imported"  # goes up with every import of a query set, to close its 
 EDITED = "edited_question"  # the question of a query set that is open for editing
 TEMPLATE = "template"  # what a new document starts from, in the URL
 
+TOUR = "tour"  # which tour somebody is on, and its step
+TOUR_GO = "tour_go"  # that the page of the step is to be opened
+
 WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),

@@ -23,8 +23,16 @@ PATIENCE = 20.0  # seconds that a job has to stop
 class Sample:
     """Fills an empty workspace with the sample; `past` opens it with a clock that can be set back."""
 
-    def __init__(self, team_settings: TeamSettings, jobs: Jobs, past: Callable[[], SamplePast], eraser: Eraser) -> None:
-        self.team_settings, self.jobs, self._past, self._eraser = team_settings, jobs, past, eraser
+    def __init__(
+        self,
+        team_settings: TeamSettings,
+        jobs: Jobs,
+        past: Callable[[], SamplePast],
+        eraser: Eraser,
+        ended: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`ended` is called when everything was played."""
+        self.team_settings, self.jobs, self._past, self._eraser, self._ended = team_settings, jobs, past, eraser, ended
 
     @use_case("import documents", IMPORT)
     def begin(self, actor: Actor, progress: Progress = no_progress) -> None:
@@ -54,6 +62,7 @@ class Sample:
             past = self._past()
             past.play(past.script.later, progress)
             past.production.team_settings.set_sample(WHOLE, SYSTEM.person)
+            self._ended()
         return {"state": self.team_settings.sample()}
 
     @use_case("restore the workspace")
