@@ -170,11 +170,13 @@ def acronyms(sentence: str) -> Iterator[tuple[str, str]]:
 
     >>> list(acronyms("A currency transaction report (CTR), not a SAR (suspicious activity report)."))
     [('CTR', 'currency transaction report'), ('SAR', 'suspicious activity report')]
+    >>> list(acronyms("See [pull-requests](PR)."))
+    [('PR', 'pull-requests')]
     """
     for match in _BRACKETS.finditer(sentence):
         before = list(_WORDS.finditer(sentence, 0, match.start()))
         for count in range(2, min(len(before), len(match[1]) + 3) + 1):
-            long = sentence[before[-count].start() : match.start()].strip(" *_`")
+            long = sentence[before[-count].start() : match.start()].strip(" *_`()[],;:")
             if _spells(match[1], long):
                 yield match[1], long
                 break
