@@ -15,7 +15,7 @@ from typing import Any
 from core.errors import Unavailable
 from core.settings import PROJECT
 
-START = 60.0  # seconds until a new worker has loaded its libraries
+START = 120.0  # seconds until a new worker has loaded its libraries, on a busy machine
 IDLE = 120.0  # seconds after which unused workers end
 PATIENCE = 120.0  # seconds that a question waits for a free worker
 MAX_ANSWER = 64 * 1024 * 1024  # bytes
