@@ -454,7 +454,7 @@ def test_a_decision_from_the_command_line_names_the_conflicts_that_were_seen(run
     number = str(app.reviews.changes.propose(demo("author"), "T", {"a.md": b"# A\n\nmine\n"}).id)
     put(app, {"a.md": "# A\n\ntheirs\n"})
     seen = run("change", "conflicts", number, home=home)[1][0]
-    assert {"path", "parts", "gone", "head", "main", "pictures"} == set(seen)
+    assert {"path", "parts", "gone", "head", "main", "others", "pictures"} == set(seen)
     _, text, _ = run("change", "conflicts", number, home=home, as_json=False)
     words = text.split("Decide with: python -m core ")[1].split()[:-1]
     put(app, {"a.md": "# A\n\ntheirs again\n"})

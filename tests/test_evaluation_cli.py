@@ -149,7 +149,7 @@ def test_drift_runs_production_again_where_it_was_measured(run: Run, runs: dict[
         (("eval", "generate", "--kind", "qa"), "language model"),
         (("eval", "import", "/does/not/exist.csv"), "There is no file"),
         (("tune", "alpha", "none"), "There is no query set"),
-        (("tune", "promote"), "Name a run"),
+        (("tune", "promote"), "Name the run"),
     ],
 )
 def test_refusals_are_sentences(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
