@@ -15,7 +15,7 @@ TALK, BREAKS, CONFLICT, READY = 12, 11, 9, 13  # changes of the sample, by numbe
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TourStep:
     """Where to be, and what to look at there."""
 
     page: str
@@ -33,7 +33,7 @@ class Tour:
 
     title: str
     persona: str
-    steps: tuple[Step, ...]
+    steps: tuple[TourStep, ...]
 
 
 TOURS = {
@@ -41,44 +41,44 @@ TOURS = {
         "Own a document",
         "author",
         (
-            Step("home", "What waits for you stands here: documents due for a review, and questions that nobody could answer."),
-            Step("documents", "*History* shows every version, *Edit* proposes a better one, and *Questions it answers* are tried in the search as you type.", {keys.DOC: "HR-POL-002"}),
-            Step("reviews", "Your change, in review: Petra asks a question and suggests other words. Open *Discussion* and apply the suggestion.", {keys.CHANGE: str(TALK)}),
-            Step("upload", "Drop a Word or PDF file. Each finding leads to its line, and duplicates stand beside what is there already."),
-            Step("freshness", "*Answers* lists the questions that documents promise to answer and where the search finds them. Those not found are yours to fix."),
+            TourStep("home", "What waits for you stands here: documents due for a review, and questions that nobody could answer."),
+            TourStep("documents", "*History* shows every version, *Edit* proposes a better one, and *Questions it answers* are tried in the search as you type.", {keys.DOC: "HR-POL-002"}),
+            TourStep("reviews", "Your change, in review: Petra asks a question and suggests other words. Open *Discussion* and apply the suggestion.", {keys.CHANGE: str(TALK)}),
+            TourStep("upload", "Drop a Word or PDF file. Each finding leads to its line, and duplicates stand beside what is there already."),
+            TourStep("freshness", "*Answers* lists the questions that documents promise to answer and where the search finds them. Those not found are yours to fix."),
         ),
     ),
     "reviewer": Tour(
         "Review a change",
         "reviewer",
         (
-            Step("inbox", "Who asked you for a review, and what was said since. A click leads to the line."),
-            Step("reviews", "What waits for you. The badge says what a change does to the search before you open it."),
-            Step("reviews", "Read what it breaks: questions that the document promises to answer lose their place. *Request changes* tells the author.", {keys.CHANGE: str(BREAKS)}, (keys.SIDE, "Search")),
-            Step("reviews", "Two people edited one line. Choose a side, both, or write it anew; nothing is merged by accident.", {keys.CHANGE: str(CONFLICT)}, (keys.SIDE, "Conflicts")),
-            Step("reviews", "Approved and ready. *Merge*, and seconds later the new text is found.", {keys.CHANGE: str(READY)}),
+            TourStep("inbox", "Who asked you for a review, and what was said since. A click leads to the line."),
+            TourStep("reviews", "What waits for you. The badge says what a change does to the search before you open it."),
+            TourStep("reviews", "Read what it breaks: questions that the document promises to answer lose their place. *Request changes* tells the author.", {keys.CHANGE: str(BREAKS)}, (keys.SIDE, "Search")),
+            TourStep("reviews", "Two people edited one line. Choose a side, both, or write it anew; nothing is merged by accident.", {keys.CHANGE: str(CONFLICT)}, (keys.SIDE, "Conflicts")),
+            TourStep("reviews", "Approved and ready. *Merge*, and seconds later the new text is found.", {keys.CHANGE: str(READY)}),
         ),
     ),
     "analyst": Tour(
         "Understand a search",
         "author2",
         (
-            Step("search", "Somebody types *vpn wont conect*. Open *Why this rank*: what words gave, what meaning gave, and how they were added up.", {keys.QUERY: "vpn wont conect"}),
-            Step("playground", "One question, three ways to search it, and the difference in words. Move *alpha* and watch hits change places."),
-            Step("graph", "What a document names, and what else names it. Click a node; double-click looks around it."),
-            Step("evaluation", "Five configurations on 291 questions. The interval says how sure a difference is.",),
-            Step("tuning", "The same questions under your sliders: where on the curve do you stand, and which kinds of documents gain?"),
+            TourStep("search", "Somebody types *vpn wont conect*. Open *Why this rank*: what words gave, what meaning gave, and how they were added up.", {keys.QUERY: "vpn wont conect"}),
+            TourStep("playground", "One question, three ways to search it, and the difference in words. Move *alpha* and watch hits change places."),
+            TourStep("graph", "What a document names, and what else names it. Click a node; double-click looks around it."),
+            TourStep("evaluation", "Five configurations on 291 questions. The interval says how sure a difference is.",),
+            TourStep("tuning", "The same questions under your sliders: where on the curve do you stand, and which kinds of documents gain?"),
         ),
     ),
     "admin": Tour(
         "Run it for a team",
         "admin",
         (
-            Step("tuning", "Move *alpha*: every question is ranked again at once. *Measure this* turns a position into a run."),
-            Step("tuning", "What serves everybody, since when, on what evidence, and the way back.", tab=(tuning.TAB, "Production")),
-            Step("index", "What the search reads: its profile, its generations, and a rollback."),
-            Step("audit", "Who did what, when, and through which door."),
-            Step("accounts", "People, roles, services and agents. When you have seen enough: *Start with your own documents*, above."),
+            TourStep("tuning", "Move *alpha*: every question is ranked again at once. *Measure this* turns a position into a run."),
+            TourStep("tuning", "What serves everybody, since when, on what evidence, and the way back.", tab=(tuning.TAB, "Production")),
+            TourStep("index", "What the search reads: its profile, its generations, and a rollback."),
+            TourStep("audit", "Who did what, when, and through which door."),
+            TourStep("accounts", "People, roles, services and agents. When you have seen enough: *Start with your own documents*, above."),
         ),
     ),
 }  # fmt: skip
