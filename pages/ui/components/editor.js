@@ -319,7 +319,11 @@ function findingRow(state, line, severity, message) {
   const row = checkRow({ line, severity, message });
   row.children[1].replaceWith(
     line > 0
-      ? el("button", { type: "button", class: "goto", onclick: () => state.surface.goTo(line) }, `Line ${line + (state.data.above || 0)}`)
+      ? el(
+          "button",
+          { type: "button", class: "goto", onclick: () => state.surface.goTo(line) },
+          `Line ${line + (state.data.above || 0)}`,
+        )
       : el("span", { class: "muted" }, "Fields"),
   );
   return row;
