@@ -52,7 +52,7 @@ FAULTS = (
     Fault(R, "core/retrieval/copies.py", "if self.telling != other.telling:", "if False:", "copies"),
     Fault(R, "core/retrieval/copies.py", "len(other.shingles) - shared)", "len(other.shingles))", "copies"),
     Fault(R, "core/retrieval/listing.py", "if other.doc != hit.doc:", "if True:", "copies"),
-    Fault(R, "core/retrieval/confidence.py", "index(chunk) + 1) if chunk", "index(chunk) + 2) if chunk", "confidence"),
+    Fault(R, "core/retrieval/confidence.py", "index(chunk) + 1) if chunk", "index(chunk) + 2) if chunk", "best_score"),
     Fault(V, "core/curation/review/moves.py", "verdict.head == facts.head and not own_work", "not own_work", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if who == facts.author:", "if False:", "review_rules reviews"),
     Fault(V, "core/curation/review/moves.py", 'wrote some of its words." if who in facts.writers', 'wrote some of its words." if False', "review_rules"),

@@ -80,11 +80,11 @@ REASONS = {
     FOR_EYES: (
         "people.audit.of_change knowledge.home knowledge.documents.inventory knowledge.documents.touched knowledge.documents.unreadable knowledge.pictures"
         " knowledge.exports knowledge.feedback knowledge.gaps.counts knowledge.gaps.look platform.sample answers graph search.page"
-        " search.queries.listed search.queries.totals inbox.owners playground.notebook reviews.looks.mark reviews.looks.viewed"
+        " search.queries.listed search.queries.totals inbox.owners playground.examples playground.notebook reviews.looks.mark reviews.looks.viewed"
         " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered reviews.changes.counts"
     ),
     INSIDE: (
-        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.invitable reviews.changes.reviewers playground.comparer.cached_searches"
+        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.beside reviews.changes.invitable reviews.changes.reviewers playground.comparer.cached_searches"
         " platform.settings platform.workers search.progress index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
     ),
     AUTHORING: (

@@ -51,6 +51,7 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, 
         browser.screen(chromium, url) as screen,
     ):
         screen.open("/evaluation")
+        screen.page.get_by_role("tab", name="Query sets").click()
         expect(screen.page.get_by_text("Every judgment finds its place")).to_be_visible()
         shots(screen, "evaluation-sets", "light")
         screen.page.get_by_role("tab", name="Runs").click()

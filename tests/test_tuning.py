@@ -473,7 +473,7 @@ def test_without_evidence_a_promotion_needs_a_reason(judged_app: App) -> None:
         judged_app.tuning.production.promote(ADMIN, same)
     with pytest.raises(BadInput, match="needs a reason"):
         judged_app.tuning.production.promote(ADMIN, config="rrf-60")
-    with pytest.raises(BadInput, match="Name a run"):
+    with pytest.raises(BadInput, match="Name the run"):
         judged_app.tuning.production.promote(ADMIN, reason="just because")
     made = judged_app.tuning.production.promote(ADMIN, same, reason="agreed in the meeting")
     assert made.evidence["reason"] == "agreed in the meeting"

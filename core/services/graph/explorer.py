@@ -259,7 +259,9 @@ def _alike(painter: Painter, name: str) -> str:
     from rapidfuzz import process
 
     labels = [label for n, label in enumerate(painter.graph.labels) if painter.seen(n)]
-    near = [str(label) for label, _, _ in process.extract(name, labels, limit=3, score_cutoff=75)]
+    near = [
+        str(label) for label, _, _ in process.extract(name, labels, processor=str.casefold, limit=3, score_cutoff=75)
+    ]
     return f" Did you mean: {', '.join(near)}?" if near else ""
 
 
