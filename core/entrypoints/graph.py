@@ -22,27 +22,26 @@ ProfileInput = Annotated[str, Option(_PROFILE)]
 
 
 @form
-class DocumentOptions:
-    start: Annotated[str, Argument("ID_OR_PATH")]
+class Around:
     hops: HopsInput = 1
     limit: LimitInput = 100
     profile: ProfileInput = ""
 
 
 @form
-class QueryOptions:
+class DocumentOptions(Around):
+    start: Annotated[str, Argument("ID_OR_PATH")]
+
+
+@form
+class QueryOptions(Around):
     start: Annotated[str, Argument("QUERY")]
     hops: Annotated[int, Option("how far to go, 0 to 2 (default: 2)")] = 2
-    limit: LimitInput = 100
-    profile: ProfileInput = ""
 
 
 @form
-class EntityOptions:
+class EntityOptions(Around):
     start: Annotated[str, Argument("NAME")]
-    hops: HopsInput = 1
-    limit: LimitInput = 100
-    profile: ProfileInput = ""
 
 
 @form

@@ -27,17 +27,21 @@ FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
-TypeInput = Annotated[tuple[str, ...], Option("only this type; repeat for several")]
-TagInput = Annotated[tuple[str, ...], Option("only this tag; repeat for several")]
-OwnerInput = Annotated[tuple[str, ...], Option("only this owner; repeat for several")]
-FolderInput = Annotated[tuple[str, ...], Option("only this folder; repeat for several")]
-StatusInput = Annotated[tuple[str, ...], Option("only this status; repeat for several")]
-HistoryInput = Annotated[bool, Option("also retired, superseded and not yet effective documents")]
 ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
 
 
 @form
-class CompareOptions:
+class Among:
+    type: Annotated[tuple[str, ...], Option("only this type; repeat for several")] = ()
+    tag: Annotated[tuple[str, ...], Option("only this tag; repeat for several")] = ()
+    owner: Annotated[tuple[str, ...], Option("only this owner; repeat for several")] = ()
+    folder: Annotated[tuple[str, ...], Option("only this folder; repeat for several")] = ()
+    status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
+    history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
+
+
+@form
+class CompareOptions(Among):
     query: Annotated[str, Argument("QUERY")]
     config: Annotated[
         tuple[str, ...],
@@ -46,26 +50,14 @@ class CompareOptions:
     profile: Annotated[
         tuple[str, ...], Option("one for all columns, or one per column; local@7 is local with change 7")
     ] = ()
-    type: TypeInput = ()
-    tag: TagInput = ()
-    owner: OwnerInput = ()
-    folder: FolderInput = ()
-    status: StatusInput = ()
-    history: HistoryInput = False
 
 
 @form
-class WhereIsOptions:
+class WhereIsOptions(Among):
     query: Annotated[str, Argument("QUERY")]
     document: Annotated[str, Argument("DOC")]
     config: Annotated[str, Option("a name or JSON (default: the one in production)")] = ""
     profile: ProfileInput = ""
-    type: TypeInput = ()
-    tag: TagInput = ()
-    owner: OwnerInput = ()
-    folder: FolderInput = ()
-    status: StatusInput = ()
-    history: HistoryInput = False
 
 
 @form
@@ -97,7 +89,7 @@ class RateOptions:
     note: Annotated[str, Option("why")] = ""
 
 
-def _filters_of(form: CompareOptions | WhereIsOptions) -> Filters:
+def _filters_of(form: Among) -> Filters:
     return Filters(**{field: tuple(getattr(form, name)) for name, field in FILTERS}, history=form.history)
 
 

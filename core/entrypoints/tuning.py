@@ -31,32 +31,30 @@ CONVEX = "convex-0.5"
 
 
 ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
-ConfigInput = Annotated[str, Option("the configuration to start from")]
-MeasureInput = Annotated[
-    str, Option("for example nDCG@10, Recall@5, MRR@10; T1EM, T1C, T1O or SpanMRR where answers are quoted")
-]
 OutInput = Annotated[Path | None, Option("write an HTML report")]
 QuerysetsInput = Annotated[tuple[str, ...], Argument("QUERYSET", nargs=SOME)]
 ReasonInput = Annotated[str, Option("why, where the evidence is not enough")]
 
 
 @form
-class TuneAlphaOptions:
+class OnQuerySet:
     queryset: Annotated[str, Argument("QUERYSET")]
     profile: ProfileInput = ""
-    config: ConfigInput = ""
-    measure: MeasureInput = "nDCG@10"
+    config: Annotated[str, Option("the configuration to start from")] = ""
+    measure: Annotated[
+        str, Option("for example nDCG@10, Recall@5, MRR@10; T1EM, T1C, T1O or SpanMRR where answers are quoted")
+    ] = "nDCG@10"
+
+
+@form
+class TuneAlphaOptions(OnQuerySet):
     out: OutInput = None
     unit: Annotated[str, Option("what is ranked: document or passage")] = "document"
     whole: Annotated[bool, Option("all questions, not only the half that things are chosen on")] = False
 
 
 @form
-class TuneTauOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    profile: ProfileInput = ""
-    config: ConfigInput = ""
-    measure: MeasureInput = "nDCG@10"
+class TuneTauOptions(OnQuerySet):
     out: OutInput = None
     by: Annotated[str, Option("what tau keeps: gain (most of what reranking gains) or precision (beta)")] = (
         calibration.GAIN
@@ -67,11 +65,7 @@ class TuneTauOptions:
 
 
 @form
-class TuneTrainOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    profile: ProfileInput = ""
-    config: ConfigInput = ""
-    measure: MeasureInput = "nDCG@10"
+class TuneTrainOptions(OnQuerySet):
     kind: Annotated[str, Option("ridge, xgboost, mlp or distribution")] = "ridge"
     folds: Annotated[int, Option("of cross-validation, whose spread is shown; 0 leaves it out")] = 5
     target: Annotated[str, Option("what the best alpha of a question is best at: lss or ranking")] = "lss"

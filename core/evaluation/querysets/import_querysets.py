@@ -197,4 +197,4 @@ def from_frontmatter(documents: Iterable[Document], name: str = "frontmatter") -
         for text in (" ".join(answer.split()) for answer in document.meta.answers):
             questions.append(Question(f"{document.id}-{strict.digest(text, 8)}", text, document.meta.doc_type))
             judgments.append(Judgment(questions[-1].id, document.path, source="frontmatter", judge=document.meta.owner))
-    return QuerySet(name, tuple(questions), tuple(judgments), "`answers:` of every document, as its author wrote it")
+    return QuerySet(name, tuple(questions), tuple(judgments), "the answers of every document, as its author wrote them")
