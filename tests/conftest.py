@@ -28,10 +28,13 @@ for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "VECLIB"):
 
 import numpy as np
 import pytest
+import threadpoolctl
 from _pytest.doctest import DoctestModule
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
+
+threadpoolctl.threadpool_limits(1)  # what was here before this file: pytest-randomly imports numpy to seed it
 
 import argon2
 

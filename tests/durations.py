@@ -105,5 +105,10 @@ class Durations:
         booked = sum(row[0] for row in self.ledgers["files"].values())
         terminalreporter.line(
             f"{self.total():.0f} CPU seconds in {time.monotonic() - self.began:.0f} s;"
-            f" {self.total() - booked:.0f} of them outside of tests (imports, collecting)"
+            f" {self.total() - booked:.0f} of them outside of tests (imports, collecting){self.order()}"
         )
+
+    def order(self) -> str:
+        """How to have the same order again."""
+        seed = self.config.getoption("randomly_seed", None)
+        return f"; this order again: --randomly-seed={seed}" if isinstance(seed, int) else ""
