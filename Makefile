@@ -18,7 +18,7 @@ PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, 
 SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens reference lint format lock editor bench clean
+.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens vectors reference lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ $(PRETTIER): .ci/package-lock.json
 	@command -v npm >/dev/null || { echo "prettier checks the JavaScript and CSS, and npm is not installed."; exit 1; }
 	@npm ci --prefix .ci --silent
 	@touch $@
+
+vectors: setup $(VENV)/.tested ## write the vectors that come along with the starter knowledge base
+	@$(PY) -m tests.vectors
 
 reference: $(VENV)/.tested ## write the pages in docs/reference that are made from the code
 	@$(PY) -m tests.reference

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +149,7 @@ from core.services.words.house import HouseFiles
 from core.services.words.words import SynonymsAndPins
 from core.settings import PROJECT, ProviderSettings, Settings, node_name
 from core.storage.cache.memo import JsonCache
+from core.storage.cache.shipped import ShippedVectors
 from core.storage.cache.texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.remote import GitRemote
@@ -417,7 +418,10 @@ def build(
     reader = TextReader()
     team_settings = TeamSettings(repository)
     documents = Documents(repository, reader.admit, team_settings.statuses)
-    vectors, texts = EmbeddingCache(cache_folder / "embeddings.db"), TextCache(cache_folder / "texts.db")
+    vectors, texts = (
+        EmbeddingCache(cache_folder / "embeddings.db", shipped_vectors()),
+        TextCache(cache_folder / "texts.db"),
+    )
     outbox = Outbox(clock, bool(settings.smtp_url))
     messages = Messages(database, clock, outbox)
     accounts = Accounts(database, Argon2(), audit, clock, Tries(AccountKeys(database)), messages)
@@ -889,6 +893,14 @@ def _offered(settings: Settings, prices: Prices) -> OfferedModels:
     return offered(embedders, rerankers, prices, settings.llm, others)
 
 
+@cache
+def shipped_vectors() -> ShippedVectors:
+    """Vectors of the starter knowledge base, read once in a process."""
+    return ShippedVectors(
+        PROJECT / "kb" / "sample" / "vectors.bin", {one.name: one.files[0][1] for one in weights.BUNDLED}
+    )
+
+
 def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     """A workspace of its own for a collection, under the cache; models and vectors are shared."""
     require(actor, "run an evaluation")
@@ -913,6 +925,7 @@ def _past(settings: Settings, models: Models, clock: Clock) -> SamplePast:
         app.reviews.changes,
         app.reviews.discussion,
         app.reviews.merger,
+        app.reviews.impacts,
         app.words.house,
         app.inbox.watches,
         app.knowledge.gaps,

@@ -164,38 +164,58 @@ class Impacts:
                     return change
         return None
 
+    def measure_merged(self, merged: Sequence[Change]) -> Iterator[Impact]:
+        """What changes did to search that were merged unmeasured, the oldest first, for services; each on main as it was then."""
+        steps = [(self.repository.log(change.merged, limit=2)[1][0].id, change.merged) for change in merged]
+        states = self.states.replayed(self.team_settings.production().profile, steps)
+        for change, (main, _), (before, after) in zip(merged, steps, states, strict=True):
+            yield self._compare(change, main, before, after, (), time.perf_counter(), no_progress)
+
     def _measure(self, change: Change, progress: Progress) -> Impact:
-        started, production, main = time.perf_counter(), self.team_settings.production(), self.repository.head()
-        config, notes = _without_bills(production.config)
+        started, main = time.perf_counter(), self.repository.head()
         contradictions = tuple(
             _contradiction(found) for found in self.disagreeing(SYSTEM, change.id) if found.state == "open"
         )
         progress(0, 1, f"Change {change.id}: indexing")
-        with self.states.both(change.id, production.profile, main, change.head, progress) as (before, after):
-            houses = (self.searcher.house(before), self.searcher.house(after))
-            asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
-            search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions)
-            search.prepare([question.text for question in asked])
-            shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]
-            impact = Impact(
-                change.id,
-                change.head,
-                main,
-                production.profile.name,
-                label(config),
-                _counts(asked),
-                tuple(
-                    search.in_brief(each)
-                    for each in shifts
-                    if each.moved or each.disagreement or each.kind == impacts.OWN
-                ),
-                impacts.verdicts(shifts),
-                _chunks(before, after),
-                self.clock.stamp(),
-                round(time.perf_counter() - started, 3),
-                notes,
-                contradictions,
-            )
+        profile = self.team_settings.production().profile
+        with self.states.both(change.id, profile, main, change.head, progress) as (before, after):
+            return self._compare(change, main, before, after, contradictions, started, progress)
+
+    def _compare(
+        self,
+        change: Change,
+        main: str,
+        before: Index,
+        after: Index,
+        contradictions: tuple[Contradiction, ...],
+        started: float,
+        progress: Progress,
+    ) -> Impact:
+        """Ask both states, and keep what differs."""
+        production = self.team_settings.production()
+        config, notes = _without_bills(production.config)
+        houses = (self.searcher.house(before), self.searcher.house(after))
+        asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
+        search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions)
+        search.prepare([question.text for question in asked])
+        shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]
+        impact = Impact(
+            change.id,
+            change.head,
+            main,
+            production.profile.name,
+            label(config),
+            _counts(asked),
+            tuple(
+                search.in_brief(each) for each in shifts if each.moved or each.disagreement or each.kind == impacts.OWN
+            ),
+            impacts.verdicts(shifts),
+            _chunks(before, after),
+            self.clock.stamp(),
+            round(time.perf_counter() - started, 3),
+            notes,
+            contradictions,
+        )
         self.database.impacts.keep(
             change=change.id, head=change.head, main=main, created=impact.created, result=impacts.pack(impact)
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Collection, Iterator
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,19 @@ class ChangeStates:
             self.builder.build_offline(profile, commit, parent, place, progress)
             self._said(number).write_text(f"{head} {main}", encoding="utf-8")
             yield index, place.open(profile)
+
+    def replayed(self, profile: Profile, steps: Iterable[tuple[str, str]]) -> Iterator[tuple[Index, Index]]:
+        """Main before and after each of its steps, the oldest first: every state is built from the last one, aside."""
+        with tempfile.TemporaryDirectory(prefix="concord-") as folder:
+            place = self._place(Path(folder))
+            for before, after in steps:
+                yield self._state(place, profile, before), self._state(place, profile, after)
+
+    def _state(self, place: Generations, profile: Profile, commit: str) -> Index:
+        parent = next(iter(place.usable(profile)), None)
+        if parent is None or parent.manifest["commit"] != commit:
+            self.builder.build_offline(profile, commit, parent, place)
+        return place.open(profile)
 
     def open(self, number: int, profile: Profile) -> Index:
         """The state of an open change as it was last measured; built here if another machine measured it."""

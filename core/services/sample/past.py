@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from core.ports import Progress
 from core.retrieval.presets import presets, spell
 from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
+from core.services.impact.impacts import Impacts
 from core.services.inbox.watches import Watches
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.feedback import FeedbackBoard
@@ -43,6 +45,7 @@ class SamplePast:
     changes: Changes
     discussion: Discussion
     merger: Merger
+    impacts: Impacts
     words: SynonymsAndPins
     watches: Watches
     gaps: Gaps
@@ -120,6 +123,14 @@ class SamplePast:
         last = [comment for comment in self.discussion.comments(actor, number) if not comment.thread][-1]
         self.discussion.comment(actor, number, more["text"], thread=last.id)
 
+    def measure_merged(self, actor: Actor, state: str, more: Mapping[str, Any]) -> None:
+        """What changes that were merged did to search, as if each had been measured on its last day."""
+        merged = sorted(self.changes.all(state=state), key=lambda change: change.ended)
+        measured = self.impacts.measure_merged(merged)
+        for change in merged:
+            self.clock.set((self.clock.clock.today() - date.fromisoformat(change.ended[:10])).days)
+            next(measured)
+
     # ------------------------------------------------------------ readers
 
     def watch(self, actor: Actor, what: str, more: Mapping[str, Any]) -> None:
@@ -188,6 +199,7 @@ VERBS: Mapping[str, Callable[[SamplePast, Actor, Any, Mapping[str, Any]], object
     "close": SamplePast.close,
     "asked": SamplePast.asked,
     "queryset": SamplePast.queryset,
+    "impacts": SamplePast.measure_merged,
     "runs": SamplePast.measure,
     "promote": SamplePast.promote,
     "threshold": SamplePast.threshold,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.adapters.system.files import cache_file, damaged_cache
 from core.errors import StorageFailed, storing
+from core.storage.cache.shipped import KEY, ShippedVectors
 from core.types import Damage
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ _SCHEMA = "vectors (model TEXT, text BLOB, vector BLOB, sum BLOB, PRIMARY KEY (m
 
 
 class EmbeddingCache:
-    """Keeps vectors, and gives back the ones it knows."""
+    """Keeps vectors, and gives back the ones it knows, and those that came along with the starter knowledge base."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, shipped: ShippedVectors | None = None) -> None:
+        self.path, self.shipped = path, shipped
         self._current = False
 
     def _connect(self) -> sqlite3.Connection:
@@ -42,7 +43,7 @@ class EmbeddingCache:
         """The vectors that are known, by text."""
         import numpy as np
 
-        by_key = {_key(text): text for text in texts}
+        by_key = {text_key(text): text for text in texts}
         keys, found = list(by_key), {}
         with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
             for n in range(0, len(keys), _SLICE):
@@ -53,13 +54,20 @@ class EmbeddingCache:
                 ):
                     if kept == _sum(model, key, blob):
                         found[by_key[key]] = np.frombuffer(blob, dtype=np.float32)
-        return found
+        return found if len(found) == len(keys) or not self.shipped else found | self._shipped(model, by_key, found)
+
+    def _shipped(
+        self, model: str, by_key: Mapping[bytes, str], found: Mapping[str, np.ndarray]
+    ) -> dict[str, np.ndarray]:
+        missing = [key for key, text in by_key.items() if text not in found]
+        rows = self.shipped.get(model, missing) if self.shipped else {}
+        return {by_key[key]: row for key, row in rows.items()}
 
     def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
         """Keep vectors."""
         import numpy as np
 
-        blobs = [(_key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
+        blobs = [(text_key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]
         rows = [(model, key, blob, _sum(model, key, blob)) for key, blob in blobs]
         with storing(self.path), closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -89,5 +97,6 @@ def _sum(model: str, key: bytes, blob: bytes) -> bytes:
     return hashlib.blake2b(b"%s\0%s%s" % (model.encode(), key, blob), digest_size=8).digest()
 
 
-def _key(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:20]
+def text_key(text: str) -> bytes:
+    """What names a text: the same for the same content."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY]
