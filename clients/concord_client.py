@@ -43,44 +43,67 @@ class Client:
         self.base, self.token = url.rstrip("/") + "/api/v1", token
         self.timeout, self.retries = timeout, retries
 
-    # ------------------------------------------------------------ search
+    def health(self) -> Json:
+        """Whether the app serves, and with a token what."""
+        return self._object("GET", "/health")
+
+    # ---- made from the code by: make reference
 
     def search(
         self,
         q: str,
         *,
-        k: int = 0,
         profile: str = "",
         config: str = "",
+        k: int = 0,
         as_of: str = "",
         asked: bool = False,
         type: Sequence[str] = (),
-        status: Sequence[str] = (),
         tag: Sequence[str] = (),
         owner: Sequence[str] = (),
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
+        status: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
-        """Passages of the approved documents that answer a question; `as_of` a day or a commit."""
-        where = {"type": type, "status": status, "tag": tag, "owner": owner, "folder": folder, "doc": doc}
-        how = {"k": k, "profile": profile, "config": config, "as_of": as_of, "asked": asked, "history": history}
-        return self._object("GET", "/search", {"q": q, **how, **where})
+        """Passages of the approved documents that answer a question."""
+        return self._object(
+            "GET",
+            "/search",
+            {
+                "q": q,
+                "profile": profile,
+                "config": config,
+                "k": k,
+                "as_of": as_of,
+                "asked": asked,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "history": history,
+            },
+        )
 
     def answer(
         self,
         q: str,
         *,
+        as_of: str = "",
         type: Sequence[str] = (),
         tag: Sequence[str] = (),
         owner: Sequence[str] = (),
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
-        as_of: str = "",
     ) -> Json:
-        """An answer with citations, written by the configured language model; this may cost money."""
-        where = {"type": type, "tag": tag, "owner": owner, "folder": folder, "doc": doc}
-        return self._object("GET", "/answer", {"q": q, "as_of": as_of, **where})
+        """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+        return self._object(
+            "GET",
+            "/answer",
+            {"q": q, "as_of": as_of, "type": type, "tag": tag, "owner": owner, "folder": folder, "doc": doc},
+        )
 
     def compare(
         self,
@@ -89,17 +112,29 @@ class Client:
         config: Sequence[str] = (),
         profile: Sequence[str] = (),
         type: Sequence[str] = (),
-        status: Sequence[str] = (),
         tag: Sequence[str] = (),
         owner: Sequence[str] = (),
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
+        status: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
-        """Configurations side by side."""
-        where = {"type": type, "status": status, "tag": tag, "owner": owner, "folder": folder, "doc": doc}
+        """Several configurations side by side; without any, both legs alone and what is in production."""
         return self._object(
-            "GET", "/compare", {"q": q, "config": config, "profile": profile, "history": history, **where}
+            "GET",
+            "/compare",
+            {
+                "q": q,
+                "config": config,
+                "profile": profile,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "history": history,
+            },
         )
 
     def where(
@@ -107,29 +142,41 @@ class Client:
         q: str,
         document: str,
         *,
-        profile: str = "",
         config: str = "",
+        profile: str = "",
         type: Sequence[str] = (),
-        status: Sequence[str] = (),
         tag: Sequence[str] = (),
         owner: Sequence[str] = (),
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
+        status: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
-        """Where a document ranks for a question, and what would bring it in."""
-        where = {"type": type, "status": status, "tag": tag, "owner": owner, "folder": folder, "doc": doc}
-        how = {"document": document, "profile": profile, "config": config, "history": history}
-        return self._object("GET", "/where", {"q": q, **how, **where})
-
-    # ------------------------------------------------------------ documents
+        """Where a document ranks for a question and why, and what would bring it into the list."""
+        return self._object(
+            "GET",
+            "/where",
+            {
+                "q": q,
+                "document": document,
+                "config": config,
+                "profile": profile,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "history": history,
+            },
+        )
 
     def list_documents(self, *, folder: str = "") -> Iterator[Json]:
-        """Every document without its text, by path."""
+        """Every document, by path."""
         return self._list("/documents", {"folder": folder})
 
     def read_document(self, document: str, *, as_of: str = "") -> Json:
-        """One document with its text, by id or path; `as_of` a day or a commit."""
+        """One document with its text, as it is now or as it was."""
         return self._object("GET", f"/documents/{quote(document)}", {"as_of": as_of})
 
     def document_history(self, document: str) -> Iterator[Json]:
@@ -137,7 +184,7 @@ class Client:
         return self._list(f"/history/{quote(document)}")
 
     def document_diff(self, document: str, *, old: int = 0, new: int = 0) -> Json:
-        """What changed between two versions; the newest two if not given."""
+        """What changed between two versions of a document."""
         return self._object("GET", f"/diff/{quote(document)}", {"old": old, "new": new})
 
     def document_links(self, document: str) -> Json:
@@ -152,65 +199,67 @@ class Client:
         """Say that a document is still right."""
         return self._object("POST", "/confirmations", body={"document": document, "until": until})
 
-    # ------------------------------------------------------------ changes
-
-    def list_changes(
-        self, *, state: str = "", mine: bool = False, waiting: bool = False, asked: bool = False, text: str = ""
-    ) -> Iterator[Json]:
-        """Changes, the one last touched first."""
-        wanted = {"state": state, "mine": mine, "waiting": waiting, "asked": asked, "text": text}
-        return self._list("/changes", wanted)
-
     def propose_change(
-        self, title: str, files: Mapping[str, str | None], *, message: str = "", read: Mapping[str, str] | None = None
+        self, title: str, files: Mapping[str, str | None], *, message: str = "", read: Mapping[str, str] = {}
     ) -> Json:
-        """Propose documents by path with their whole text; None deletes one.
-
-        With `read`, the `blob` of each text that was edited by its path, it is refused with 412 if one was edited since.
-        """
-        body = {"title": title, "files": _files(files), "message": message, "read": dict(read or {})}
-        return self._object("POST", "/changes", body=body)
-
-    def show_change(self, change: int) -> Json:
-        """One change with its discussion. Its `head` is what the methods below take as `head`."""
-        return self._object("GET", f"/changes/{change}")
-
-    def change_diff(self, change: int, *, since_look: bool = False) -> Json:
-        """What a change does, line by line."""
-        return self._object("GET", f"/changes/{change}/diff", {"since_look": since_look})
-
-    def change_conflicts(self, change: int) -> list[Json]:
-        """What must be decided before it can be merged."""
-        conflicts: list[Json] = self._ask("GET", f"/changes/{change}/conflicts")[0]
-        return conflicts
-
-    def change_impact(self, change: int) -> Json:
-        """What a change does to search, as it was measured last."""
-        return self._object("GET", f"/changes/{change}/impact")
-
-    def measure_impact(self, change: int) -> Json:
-        """Measure what a change does to search."""
-        return self._object("POST", f"/changes/{change}/impact")
+        """Propose a change of one or more documents. It is a draft until it is submitted for review."""
+        return self._object(
+            "POST", "/changes", body={"title": title, "files": _files(files), "message": message, "read": dict(read)}
+        )
 
     def edit_change(
         self, change: int, files: Mapping[str, str | None], *, title: str = "", message: str = "", head: str = ""
     ) -> Json:
-        """Add an edit. With `head`, refused with 412 if the change was edited since."""
-        body = {"files": _files(files), "title": title, "message": message}
-        return self._object("POST", f"/changes/{change}/edits", body=body, head=head)
+        """Add an edit, or give another title. Earlier approvals are void."""
+        return self._object(
+            "POST",
+            f"/changes/{change}/edits",
+            body={"title": title, "files": _files(files), "message": message},
+            head=head,
+        )
 
     def submit_change(self, change: int, *, reviewers: Sequence[str] = ()) -> Json:
         """Ask for review."""
         return self._object("POST", f"/changes/{change}/submit", body={"reviewers": list(reviewers)})
 
     def invite_co_authors(self, change: int, accounts: Sequence[str], *, remove: bool = False) -> Json:
-        """Invite others to work on a change as its author does, or remove them."""
-        body = {"accounts": list(accounts), "remove": remove}
-        return self._object("POST", f"/changes/{change}/co-authors", body=body)
+        """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
+        return self._object(
+            "POST", f"/changes/{change}/co-authors", body={"accounts": list(accounts), "remove": remove}
+        )
 
     def withdraw_change(self, change: int) -> Json:
         """Take it back to draft."""
         return self._object("POST", f"/changes/{change}/withdraw")
+
+    def comment_on_change(
+        self, change: int, message: str, *, path: str = "", line: int = 0, last: int = 0, reply: int = 0, head: str = ""
+    ) -> Json:
+        """Say something about a change, about lines of it, or in answer to a comment."""
+        return self._object(
+            "POST",
+            f"/changes/{change}/comments",
+            body={"message": message, "path": path, "line": line, "last": last, "reply": reply},
+            head=head,
+        )
+
+    def judge_change(self, change: int, verdict: str, *, message: str = "", head: str = "") -> Json:
+        """Approve a change, request changes, or take one's verdict back."""
+        return self._object(
+            "POST", f"/changes/{change}/verdicts", body={"verdict": verdict, "message": message}, head=head
+        )
+
+    def merge_change(self, change: int, *, head: str = "") -> Json:
+        """Make it part of the knowledge base. It can be found once the index has it, which a job sees to."""
+        return self._object("POST", f"/changes/{change}/merge", head=head)
+
+    def measure_impact(self, change: int) -> Json:
+        """Measure what a change does to search, unless that is known; this can take a while."""
+        return self._object("POST", f"/changes/{change}/impact")
+
+    def change_impact(self, change: int) -> Json:
+        """What a change does to search, as it was measured last; `head` and `main` say on which texts."""
+        return self._object("GET", f"/changes/{change}/impact")
 
     def close_change(self, change: int, *, message: str = "") -> Json:
         """Give it up."""
@@ -224,64 +273,65 @@ class Client:
         """Propose to undo a merged change."""
         return self._object("POST", f"/changes/{change}/revert")
 
-    def comment_on_change(
-        self, change: int, message: str, *, path: str = "", line: int = 0, last: int = 0, reply: int = 0, head: str = ""
-    ) -> Json:
-        """Say something about a change, about lines of it, or in answer to a comment."""
-        body = {"message": message, "path": path, "line": line, "last": last, "reply": reply}
-        return self._object("POST", f"/changes/{change}/comments", body=body, head=head)
+    def show_change(self, change: int) -> Json:
+        """One change with its discussion. Its ETag goes into If-Match."""
+        return self._object("GET", f"/changes/{change}")
 
-    def judge_change(self, change: int, verdict: str, *, message: str = "", head: str = "") -> Json:
-        """ "approve", "request changes" or "take back"."""
-        body = {"verdict": verdict, "message": message}
-        return self._object("POST", f"/changes/{change}/verdicts", body=body, head=head)
+    def list_changes(
+        self, *, state: str = "", mine: bool = False, waiting: bool = False, asked: bool = False, text: str = ""
+    ) -> Iterator[Json]:
+        """Changes, the one last touched first."""
+        return self._list("/changes", {"state": state, "mine": mine, "waiting": waiting, "asked": asked, "text": text})
 
-    def merge_change(self, change: int, *, head: str = "") -> Json:
-        """Make it part of the knowledge base."""
-        return self._object("POST", f"/changes/{change}/merge", head=head)
+    def change_diff(self, change: int, *, since_look: bool = False) -> Json:
+        """What a change does, line by line; remembers that the account looked."""
+        return self._object("GET", f"/changes/{change}/diff", {"since_look": since_look})
 
-    # ------------------------------------------------------------ gaps
+    def change_conflicts(self, change: int) -> list[Json]:
+        """What must be decided before it can be merged."""
+        return self._objects("GET", f"/changes/{change}/conflicts")
 
     def list_gaps(self) -> Iterator[Json]:
         """Questions without an answer."""
         return self._list("/gaps")
 
-    def report_gap(self, query: str, *, note: str = "") -> Json:
-        """Keep a question for the owners."""
-        return self._object("POST", "/gaps", body={"query": query, "note": note})
-
     def assign_gap(self, gap: int, account: str) -> Json:
         """Let somebody look after a question."""
         return self._object("POST", f"/gaps/{gap}/assign", body={"account": account})
 
+    def report_gap(self, query: str, *, note: str = "") -> Json:
+        """Keep a question for the owners."""
+        return self._object("POST", "/gaps", body={"query": query, "note": note})
+
     def close_gap(self, gap: int) -> Json:
         """Mark a question as answered."""
         return self._object("POST", f"/gaps/{gap}/close")
-
-    # ------------------------------------------------------------ evaluation and jobs
 
     def list_querysets(self) -> Iterator[Json]:
         """Every query set, newest first."""
         return self._list("/querysets")
 
     def show_queryset(self, queryset: str, *, questions: bool = False) -> Json:
-        """A query set, and with `questions` each of them with its judgments."""
+        """A query set, how far its judges agree, and which judgments find no place."""
         return self._object("GET", f"/querysets/{quote(queryset, safe='')}", {"questions": questions})
-
-    def list_runs(self, *, queryset: str = "") -> Iterator[Json]:
-        """Runs that were kept, newest first."""
-        return self._list("/runs", {"queryset": queryset})
 
     def start_run(
         self, queryset: str, *, configs: Sequence[str] = (), profiles: Sequence[str] = (), unit: str = "document"
     ) -> Json:
         """Run configurations over a query set, as a job."""
-        body = {"queryset": queryset, "configs": list(configs), "profiles": list(profiles), "unit": unit}
-        return self._object("POST", "/runs", body=body)
+        return self._object(
+            "POST",
+            "/runs",
+            body={"queryset": queryset, "configs": list(configs), "profiles": list(profiles), "unit": unit},
+        )
 
     def show_run(self, run: str) -> Json:
         """One run with its measures."""
         return self._object("GET", f"/runs/{quote(run, safe='')}")
+
+    def list_runs(self, *, queryset: str = "") -> Iterator[Json]:
+        """Runs that were kept, newest first."""
+        return self._list("/runs", {"queryset": queryset})
 
     def compare_runs(self, before: str, after: str, *, measure: str = "nDCG@10") -> Json:
         """Two runs: difference, interval, wins, ties, losses."""
@@ -295,16 +345,16 @@ class Client:
         """One job and how far it is."""
         return self._object("GET", f"/jobs/{job}")
 
-    def health(self) -> Json:
-        """Whether the app serves, and with a token what."""
-        return self._object("GET", "/health")
-
-    # ------------------------------------------------------------ how it asks
+    # ---- how it asks
 
     def _object(
         self, method: str, path: str, query: Mapping[str, Any] | None = None, body: Any = None, head: str = ""
     ) -> Json:
         answer: Json = self._ask(method, path, query, body, head)[0]
+        return answer
+
+    def _objects(self, method: str, path: str) -> list[Json]:
+        answer: list[Json] = self._ask(method, path)[0]
         return answer
 
     def _list(self, path: str, query: Mapping[str, Any] | None = None) -> Iterator[Json]:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import io
+import subprocess
+import sys
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -14,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from core import catalogue, settings
-from core.access import NEEDS, NO_TOKEN, REACH
+from core.access import EVERYBODY, NEEDS, NO_TOKEN, REACH
 from core.entrypoints.cli import parser
 from core.entrypoints.commands import COMMANDS, GROUPS
 
@@ -142,33 +144,47 @@ def _comments() -> dict[str, str]:
 def rights() -> str:
     from pages.ui.menu import PAGES
 
-    used, free = _by_action()
     lines = [
         "# Rights",
         MADE,
         "Who may do what. Each role may do what the roles before it may: reader, author, reviewer, admin. Services ask before they do",
-        "anything, so a page, a command and an API call refuse the same people. *Token* is the scope that an access token needs.",
+        "anything, so a page, a command, an API call and a tool of assistants refuse the same people. *Token* is the scope that an",
+        "access token needs.",
         "",
-        "| Action | Role | Token | Pages | Commands |",
-        "|---|---|---|---|---|",
+        "| Action | Role | Token | Pages | Commands | API | Tools |",
+        "|---|---|---|---|---|---|---|",
     ]
+    doors = _by_action()
     for action, role in NEEDS.items():
         shown = ", ".join(title for section in PAGES.values() for _, title, _, needed in section if needed == action)
         scope = "no token" if REACH[action] == NO_TOKEN else f"`{REACH[action]}`"
-        lines.append(f"| {action} | {role} | {scope} | {shown} | {used.get(action, '')} |")
-    lines += ["", f"Commands that every account may use: {free}."]
+        commands, operations, tools = (door.get(action, []) for door in doors)
+        cells = (action, role, scope, shown, _named(commands), _code(operations), _code(tools))
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", f"Commands that every account may use: {_named(doors[0][EVERYBODY])}."]
     return "\n".join(lines) + "\n"
 
 
-def _by_action() -> tuple[dict[str, str], str]:
-    """The commands of each action, and those that need none."""
+def _by_action() -> tuple[dict[str, list[str]], ...]:
+    """The commands, operations and tools of each action."""
+    from core.entrypoints.api.operations import operations
+    from core.entrypoints.mcp.tools import TOOLS
     from tests import test_doors as doors
 
-    found: dict[str, list[str]] = {}
-    for name in doors.commands():
-        found.setdefault(doors.needs(name), []).append(name)
-    used = {action: _named(names) for action, names in found.items()}
-    return used, used.pop(doors.EVERYBODY)
+    every = (
+        [(doors.needs(name), name) for name in doors.commands()],
+        [(doors.needed(each), each.name) for _, each in operations()],
+        [(tool.needs, tool.name) for tool in TOOLS],
+    )
+    found: tuple[dict[str, list[str]], ...] = ({}, {}, {})
+    for door, rows in zip(found, every, strict=True):
+        for action, name in rows:
+            door.setdefault(action, []).append(name)
+    return found
+
+
+def _code(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _named(commands: list[str]) -> str:
@@ -236,7 +252,84 @@ def sentence(about: str) -> str:
     return about[:1].upper() + about[1:].rstrip(".") + "."
 
 
+# ---------------------------------------------------------------- the client
+
+CLIENT = ROOT / "clients" / "concord_client.py"
+OPENS, ENDS = "    # ---- made from the code by: make reference\n", "    # ---- how it asks\n"
+
+
+def client() -> str:
+    """The client with a method for each operation."""
+    from core.entrypoints.api.operations import operations as every
+
+    before, _, rest = CLIENT.read_text(encoding="utf-8").partition(OPENS)
+    after = rest.partition(ENDS)[2]
+    methods = [line for _, operation in every() for line in (*_method(operation), "")]
+    text = "\n".join([before + OPENS, *methods, ENDS + after])
+    ruff = [sys.executable, "-m", "ruff", "format", "--quiet", "--stdin-filename", str(CLIENT), "-"]
+    return subprocess.run(ruff, input=text, capture_output=True, text=True, check=True).stdout
+
+
+def _method(operation: Any) -> Iterator[str]:
+    from core.entrypoints.api.operations import header_of, key_of, kinds, needed
+
+    in_path, in_query, in_headers, in_body = kinds(operation)
+    given = [*in_path, *in_query, *in_body]
+    always = [each for each in given if each in in_path or needed(each) or "None" in _type(each)]
+    first = [f"{key_of(each)}: {_type(each)}" for each in always]
+    rest = [f"{key_of(each)}: {_type(each)} = {_start(each)}" for each in given if each not in always]
+    rest += [f'{each.name}: str = ""' for each in in_headers]
+    taken = ", ".join(["self", *first, *(["*", *rest] if rest else [])])
+    listed = operation.paged
+    returned = "Iterator[Json]" if listed else "list[Json]" if operation.reply.startswith("[") else "Json"
+    yield f"    def {operation.name}({taken}) -> {returned}:"
+    yield f'        """{operation.about}"""'
+    path = operation.path.replace(":path", "")
+    for each in in_path:
+        safe = "" if "{" + each.name + ":path}" in operation.path else ", safe=''"
+        spelled = each.name if each.kind is int else f"quote({each.name}{safe})"
+        path = path.replace("{" + each.name + "}", "{" + spelled + "}")
+    address = f'f"{path}"' if in_path else f'"{path}"'
+    query = "{" + ", ".join(f'"{key_of(each)}": {key_of(each)}' for each in in_query) + "}"
+    body = "{" + ", ".join(f'"{key_of(each)}": {_sent(each)}' for each in in_body) + "}"
+    if listed:
+        yield f"        return self._list({address}{f', {query}' if in_query else ''})"
+        return
+    sent = [f'"{operation.verb}"', address, *([query] if in_query else [])]
+    sent += [f"body={body}"] if in_body else []
+    sent += [f"head={each.name}" for each in in_headers if header_of(each) == "If-Match"]
+    yield f"        return self._{'objects' if returned.startswith('list') else 'object'}({', '.join(sent)})"
+
+
+def _type(each: Any) -> str:
+    from dataclasses import is_dataclass
+    from typing import get_args, get_origin
+
+    if get_origin(each.kind) is tuple:
+        return "Mapping[str, str | None]" if is_dataclass(get_args(each.kind)[0]) else "Sequence[str]"
+    if isinstance(get_origin(each.kind), type) and issubclass(get_origin(each.kind), Mapping):
+        return "Mapping[str, str]"
+    return next((one.__name__ for one in get_args(each.kind) if one is not type(None)), "") or each.kind.__name__
+
+
+def _start(each: Any) -> str:
+    """The default of a parameter: what counts as not given."""
+    kind = _type(each)
+    empty = {"str": '""', "int": "0", "bool": "False"}.get(kind, "()" if kind.startswith("Sequence") else "{}")
+    return repr(each.default).replace("'", '"') if each.default and isinstance(each.default, str) else empty
+
+
+def _sent(each: Any) -> str:
+    from core.entrypoints.api.operations import key_of
+
+    kind, name = _type(each), key_of(each)
+    if "None" in kind:
+        return f"_files({name})"
+    return f"list({name})" if kind.startswith("Sequence") else f"dict({name})" if kind.startswith("Mapping") else name
+
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")
+    CLIENT.write_text(client(), encoding="utf-8")

@@ -1,5 +1,4 @@
-"""One question, every door: the command line, the HTTP API and the assistants' tools answer field by field alike, and
-every use case has an operation of the API, or a reason why it has none."""
+"""One question, every door: the command line, the HTTP API and the assistants' tools answer field by field alike."""
 
 from __future__ import annotations
 
@@ -10,117 +9,36 @@ from urllib.parse import urlencode
 
 import pytest
 
-from core.access import EVERYBODY, FREE, NEEDS, NO_TOKEN, REACH, ROLES, SCOPES
+from core.access import FREE, NEEDS, REACH, ROLES, SCOPES
 from core.entrypoints import session
 from core.entrypoints.api import reference
+from core.entrypoints.api.operations import operations
 from core.entrypoints.cli import main
+from core.entrypoints.mcp.tools import TOOLS
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Frozen
 from tests.api_server import ApiServer, served
 from tests.conftest import demo, put
-from tests.test_doors import INNER, rows
+from tests.test_doors import needed, records
 
 TIMES = {"ms", "seconds"}  # what no two calls share
 
-# An operation of the API to the use cases behind it.
-OPERATIONS = {
-    "search": "search.searcher.search search.searcher.opened search.searcher.index search.queries.keep search.as_of.open search.as_of.moment platform.settings.profile platform.settings.production",
-    "answer": "search.answerer.answer",
-    "compare": "playground.comparer.run playground.grades.scores",
-    "where": "playground.locator.where",
-    "list_documents": "knowledge.documents.all",
-    "read_document": "knowledge.documents.show knowledge.documents.show_at",
-    "document_history": "knowledge.documents.history",
-    "document_diff": "knowledge.documents.at",
-    "document_links": "",
-    "freshness": "knowledge.freshness.attention",
-    "confirm_document": "knowledge.freshness.confirm knowledge.freshness.next_review",
-    "list_changes": "reviews.changes.listed reviews.changes.waiting_for reviews.changes.asked_of reviews.looks.news",
-    "propose_change": "reviews.changes.propose",
-    "show_change": "reviews.changes.show reviews.discussion.comments",
-    "change_diff": "reviews.looks.look",
-    "change_conflicts": "reviews.merger.collisions",
-    "change_impact": "reviews.impacts.show",
-    "measure_impact": "reviews.impacts.measure",
-    "edit_change": "reviews.changes.edit reviews.changes.describe",
-    "submit_change": "reviews.changes.submit",
-    "invite_co_authors": "reviews.changes.invite reviews.changes.uninvite",
-    "withdraw_change": "reviews.changes.withdraw",
-    "close_change": "reviews.changes.close",
-    "reopen_change": "reviews.changes.reopen",
-    "revert_change": "reviews.merger.revert",
-    "comment_on_change": "reviews.discussion.comment",
-    "judge_change": "reviews.discussion.approve reviews.discussion.request_changes reviews.discussion.take_back",
-    "merge_change": "reviews.merger.merge",
-    "list_gaps": "knowledge.gaps.open",
-    "report_gap": "knowledge.gaps.report",
-    "assign_gap": "knowledge.gaps.assign",
-    "close_gap": "knowledge.gaps.close",
-    "list_querysets": "evaluation.querysets.listed",
-    "show_queryset": "evaluation.querysets.show evaluation.querysets.agreement evaluation.querysets.pool_summary evaluation.querysets.problems evaluation.querysets.unmapped",
-    "list_runs": "evaluation.runs.listed",
-    "start_run": "evaluation.runs.start evaluation.runs.plan",
-    "show_run": "evaluation.runs.show",
-    "compare_runs": "",
-    "list_jobs": "platform.jobs.listed",
-    "show_job": "platform.jobs.show",
-    "health": "",
-    "metrics": "knowledge.home.index_state",
-}  # fmt: skip
 
-# Why a use case has no operation. What no access token may do (REACH) needs no line here.
-FOR_EYES = "is read on a page, by a person"
-INSIDE = "belongs to an operation that is there: it gives the caller what this would"
-AUTHORING = "is done where the text is written: in the editor, with what was typed"
-FILES = "brings files in, which people look through before they are proposed"
-JUDGING = "asks for the judgment of people who see passages blind"
-TUNING = "is long work on configurations, which ends in a decision of an admin"
-PERSONAL = "is about one's own account"
-REASONS = {
-    FOR_EYES: (
-        "people.audit.of_change knowledge.home knowledge.documents.inventory knowledge.documents.touched knowledge.documents.unreadable knowledge.pictures"
-        " knowledge.exports knowledge.feedback knowledge.gaps.counts knowledge.gaps.look platform.sample answers graph search.page"
-        " search.queries.listed search.queries.totals inbox.owners playground.examples playground.notebook reviews.looks.mark reviews.looks.viewed"
-        " knowledge.disagreements models.fitness index.admin.profiles index.admin.models_offered reviews.changes.counts"
-    ),
-    INSIDE: (
-        "knowledge.documents.passage search.answerer reviews.impacts.open reviews.changes.own_work reviews.changes.beside reviews.changes.invitable reviews.changes.reviewers playground.comparer.cached_searches"
-        " platform.settings platform.workers search.progress index.builder evaluation.runs.measure evaluation.querysets.export evaluation.querysets.write evaluation.querysets.guidelines"
-    ),
-    AUTHORING: (
-        "knowledge.drafts words reviews.merger.solve reviews.discussion.apply reviews.discussion.resolve reviews.discussion.edit_comment"
-        " reviews.discussion.delete_comment reviews.changes.ask reviews.changes.unask"
-    ),
-    FILES: "upload",
-    JUDGING: "playground.grades playground.pools evaluation.querysets evaluation.editor",
-    TUNING: "evaluation.runs.estimate evaluation.runs.estimate_judging evaluation.experiments evaluation.jobs tuning",
-    PERSONAL: "search.queries.consents inbox.messages inbox.watches",
-}  # fmt: skip
+def actions() -> dict[str, str]:
+    """Every operation with the action that it needs."""
+    return {each.name: needed(each) for _, each in operations()}
 
 
-def needing() -> set[str]:
-    """Use cases that somebody with an access token may do."""
-    return {
-        name
-        for name, action in rows()
-        if action == EVERYBODY or (action not in (*FREE, INNER) and REACH.get(action, NO_TOKEN) != NO_TOKEN)
-    }
-
-
-def test_every_use_case_has_an_operation_or_a_reason() -> None:
-    there = {name for names in OPERATIONS.values() for name in names.split()}
-    reasons = [prefix for prefixes in REASONS.values() for prefix in prefixes.split()]
-    excused = {name for name in needing() if any(f"{name}.".startswith(f"{prefix}.") for prefix in reasons)}
-    missing = sorted(needing() - there - excused)
-    assert not missing, f"give them an operation of the API, or a reason in REASONS: {missing}"
-    assert there <= {name for name, _ in rows()}
-    unused = [prefix for prefix in reasons if not any(f"{name}.".startswith(f"{prefix}.") for name in needing())]
-    assert not unused, f"nothing is left that needs these reasons: {unused}"
-
-
-def test_every_operation_has_a_row(doors: ApiServer) -> None:
+def test_every_operation_is_a_record_that_names_its_use_case(doors: ApiServer) -> None:
     described = reference.document(doors.api)["paths"].values()
-    assert {operation["operationId"] for methods in described for operation in methods.values()} == set(OPERATIONS)
+    named = {operation["operationId"] for methods in described for operation in methods.values()}
+    assert named == {*actions(), "health", "metrics"}
+    assert {each.calls for _, each in operations()} <= set(records())
+
+
+def test_every_tool_names_its_use_case_and_the_action_that_it_needs() -> None:
+    for tool in TOOLS:
+        assert records()[tool.calls].needs in (tool.needs, *FREE), tool.name
 
 
 # ---------------------------------------------------------------- who may
@@ -158,10 +76,9 @@ def requests(described: dict[str, Any], there: Mapping[str, str] = Frozen()) -> 
 
 def test_every_operation_asks_for_role_and_scope(doors: ApiServer) -> None:
     """The role below is refused, and so is an admin whose token has the scope below."""
-    actions, asked = dict(rows()), requests(reference.document(doors.api))
-    for name, cases in OPERATIONS.items():
-        action = next((actions[case] for case in cases.split() if actions[case] not in FREE), "")
-        if not action or name == "search":  # search keeps a question only where somebody says so
+    asked = requests(reference.document(doors.api))
+    for name, action in actions().items():
+        if action in FREE:
             continue
         below = ROLES.index(NEEDS[action]) - 1
         if below >= 0:

@@ -85,6 +85,10 @@ def test_a_reference_page_is_what_the_code_says(name: str) -> None:
     assert made()[name] == (reference.FOLDER / name).read_text(encoding="utf-8"), "run: make reference"
 
 
+def test_the_client_has_a_method_for_every_operation() -> None:
+    assert reference.client() == reference.CLIENT.read_text(encoding="utf-8"), "run: make reference"
+
+
 @cache
 def made() -> dict[str, str]:
     return reference.pages()

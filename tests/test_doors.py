@@ -349,7 +349,11 @@ def commands() -> Iterator[str]:
 
 def needs(name: str) -> str:
     """The action that a command needs."""
-    found = record.COMMANDS[name]
+    return needed(record.COMMANDS[name])
+
+
+def needed(found: record.UseCaseRecord) -> str:
+    """The action that a record needs, whichever its door."""
     return found.needs or (records()[found.calls].needs if found.calls else EVERYBODY)
 
 

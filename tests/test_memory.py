@@ -40,7 +40,6 @@ from core.services.jobs import jobs
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
-from core.types import Filters
 from pages.ui import batches, errors, frame, intake, keys, listening, pictures, uploaded
 from pages.ui.batches import Batches, Held
 from pages.ui.intake import Bodies, Intake
@@ -571,25 +570,14 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
 # ---------------------------------------------------------------- what authors compare
 
 
-def test_comparisons_of_one_account_wait_for_each_other_and_take_no_quick_thread(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_comparisons_of_one_account_wait_for_each_other_and_take_no_quick_thread() -> None:
     from core.entrypoints.api import calls
-    from core.entrypoints.api.routes import search
+    from core.entrypoints.api.operations import operations
     from pages.ui import routes
 
     assert (routes._COMPARERS.at_once, routes._COMPARED.total_tokens) == (1, 2)
-    lanes: list[str] = []
-
-    class Call:
-        async def answer(self, work: Any, lane: str = "quick", **_: Any) -> Response:
-            lanes.append(lane)
-            return Response()
-
-    call: Any = Call()
-    asyncio.run(search.compare(call, Filters(), "leave"))
-    asyncio.run(search.where(call, Filters(), "leave", "HR-1"))
-    assert lanes == ["slow", "slow"]
+    lanes = {each.name: each.lane for _, each in operations()}
+    assert (lanes["compare"], lanes["where"]) == ("slow", "slow")
     assert calls.LANES["slow"] // 2 == 1, "one of an account"
 
 

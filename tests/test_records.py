@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -12,9 +14,16 @@ import pytest
 from core.access import Actor, use_case, use_case_of
 from core.bootstrap import App
 from core.entrypoints import commands, record, session
+from core.entrypoints.api import operations, schemas
+from core.entrypoints.api import reference as api_reference
 from core.entrypoints.cli import main
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.mcp import tools
+from core.entrypoints.mcp.replies import ToolReply
+from core.entrypoints.mcp.server import build_server
+from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.record import Argument, Call, Option, Shown, command, form, operation
 from tests import reference
+from tests.api_server import ApiServer
 from tests.conftest import demo
 
 
@@ -27,7 +36,7 @@ class Bells:
 
 
 @pytest.fixture
-def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
+def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """The module of the toy: a form, and a record whose function calls the service."""
     module = ModuleType("core.entrypoints.bells")
 
@@ -36,7 +45,8 @@ def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
         times: Annotated[int, Argument("N", "how often")]
         loud: Annotated[bool, Option("so that everybody hears it")] = False
 
-    def ring(call: CommandCall, form: Any) -> Shown:
+    def ring(call: Call, form: Any) -> Shown:
+        """Ring the bell."""
         rung = Bells().ring(call.actor, form.times)
         return Shown({**rung, "loud": form.loud}, ["Ding!"] * form.times)
 
@@ -44,10 +54,31 @@ def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> App:
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(commands.COMMANDS, "bells", {"bell": "the bell of the house"})  # type: ignore[attr-defined]
     monkeypatch.setitem(commands.GROUPS, "Bells", "bell")  # type: ignore[attr-defined]
-    monkeypatch.setattr(record, "COMMANDS", dict(record.COMMANDS))
+    monkeypatch.setitem(operations.PARTS, "bells", ("bells",))  # type: ignore[arg-type]
     monkeypatch.setattr(session, "open_app", lambda settings: app)
     command("bell ring", "ring the bell", needs="confirm a document")(ring)
-    return app
+    operation("ring_bell", "POST /bells/{times}", "RungBell")(ring)
+    monkeypatch.setattr(
+        schemas, "RungBell", schemas.record("RungBell", "A rung bell.", who=str, rung=int, loud=bool), raising=False
+    )
+    tools.TOOLS.append(tools.Tool(ring_bell, "", "confirm a document"))
+    yield app
+    tools.TOOLS.pop()
+    del record.COMMANDS["bell ring"], record.OPERATIONS["ring_bell"]
+
+
+class RungReply(ToolReply):
+    """What the tool of the toy returns."""
+
+    rung: int
+
+    def words(self) -> str:
+        return "Ding!" * self.rung
+
+
+def ring_bell(visit: Any, times: int) -> RungReply:
+    """Ring the bell."""
+    return RungReply(rung=Bells().ring(visit.actor, times)["rung"])
 
 
 def run(app: App, *words: str, role: str = "reviewer") -> int:
@@ -66,6 +97,33 @@ def test_a_record_is_a_command_with_help_and_json(bells: App, capsys: pytest.Cap
     assert "so that everybody hears it" in said
 
 
+def test_it_is_an_operation_with_its_entry_in_the_document(bells: App) -> None:
+    server = ApiServer(bells)
+    entry = api_reference.document(server.api)["paths"]["/bells/{times}"]["post"]
+    assert (entry["operationId"], entry["description"], entry["tags"]) == ("ring_bell", "Ring the bell.", ["bells"])
+    assert entry["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/RungBell")
+    rung = server.post("/bells/2", {"loud": True}, role="reviewer")
+    assert rung.json() == {"who": "reviewer", "rung": 2, "loud": True}
+    assert server.post("/bells/2", {"loudly": True}, role="reviewer").status_code == 422
+    refused = server.post("/bells/2", {}, role="author")
+    assert (refused.status_code, refused.json()["detail"][:45]) == (
+        403,
+        "Only reviewers and admins may confirm a docum",
+    )
+
+
+def test_it_is_a_tool_for_those_who_may_use_it(bells: App) -> None:
+    assert [tool.name for tool in tools.offered(demo("reviewer"))][-1] == "ring_bell"
+    assert "ring_bell" not in [tool.name for tool in tools.offered(demo("author"))]
+    built = build_server(lambda ctx: ToolSession(bells, demo("reviewer"), ""))
+    called = asyncio.run(built.call_tool("ring_bell", {"times": 2}))
+    assert called.structured_content == {"rung": 2}
+
+
+def test_it_is_a_method_of_the_client(bells: App) -> None:
+    assert "def ring_bell(self, times: int, *, loud: bool = False) -> Json:" in reference.client()
+
+
 def test_the_role_below_is_refused_by_the_mark(bells: App, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(bells, "bell", "ring", "2", role="author") == 1
     assert capsys.readouterr().err.startswith("Only reviewers and admins may confirm a document")
@@ -74,7 +132,7 @@ def test_the_role_below_is_refused_by_the_mark(bells: App, capsys: pytest.Captur
 def test_the_reference_pages_list_it(bells: App) -> None:
     assert "**`bell ring N`**: ring the bell." in reference.commands()
     row = next(line for line in reference.rights().splitlines() if line.startswith("| confirm a document |"))
-    assert "`bell` ring" in row
+    assert "`bell` ring | `confirm_document`, `ring_bell` | `ring_bell` |" in row
 
 
 def test_the_mark_asks_before_the_body_whichever_way_the_actor_comes() -> None:

@@ -6,19 +6,22 @@ import textwrap
 from collections.abc import Iterator
 from typing import Annotated
 
-from core.entrypoints.record import Argument, CommandCall, Shown, command, form
-from core.entrypoints.search import FilterOptions, filters
+from core.entrypoints.record import Argument, Call, Shown, command, form, operation
+from core.entrypoints.search import QUESTION, AsOfInput, FilterOptions
 from core.services.search.answers import Reply, as_json, in_words
 
 
 @form
 class AskOptions(FilterOptions):
-    query: Annotated[str, Argument("QUESTION")]
+    query: Annotated[str, Argument("QUESTION", key="q"), QUESTION]
+    as_of: AsOfInput = ""
 
 
+@operation("answer", "GET /answer", "CitedAnswer", lane="slow")
 @command("ask", calls="search.answerer.answer")
-def ask(call: CommandCall, form: AskOptions) -> Shown:
-    answer = call.app.search.answerer.answer(call.actor, form.query, filters(form), form.as_of)
+def ask(call: Call, form: AskOptions) -> Shown:
+    """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+    answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)
     return Shown(as_json(answer), list(_lines(answer.reply)))
 
 

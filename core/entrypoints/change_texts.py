@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from core.curation.review.conflicts import Hunk, combined
 from core.curation.review.diffs import Diff, Marks
 from core.entrypoints.contracts.changes import collision_json, compared
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
-
-if TYPE_CHECKING:
-    pass
+from core.entrypoints.record import Argument, Call, CommandCall, Option, Shown, command, form, operation
 
 
 @form
@@ -31,9 +28,10 @@ class ConflictsOptions:
     change: Annotated[int, Argument("ID")]
 
 
+@operation("change_diff", "GET /changes/{change}/diff", "ChangeDiff")
 @command("change diff", "what it changes, line by line; remembers that you looked", "reviews.looks.look")
-def diff(call: CommandCall, form: DiffOptions) -> Shown:
-    """The whole change, or what is new to the acting account."""
+def diff(call: Call, form: DiffOptions) -> Shown:
+    """What a change does, line by line; remembers that the account looked."""
     value, diffs = compared(call.app, call.actor, form.change, since_look=form.since_look)
     lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
     return Shown(value, lines or ["Nothing changed since your last look."])
@@ -61,8 +59,10 @@ def viewed(call: CommandCall, form: ViewedOptions) -> Shown:
     return Shown({path: path in marked for path in paths}, [f"{'x' if p in marked else ' '} {p}" for p in paths])
 
 
+@operation("change_conflicts", "GET /changes/{change}/conflicts", "[ConflictAnswer]")
 @command("change conflicts", "what must be decided before it can be merged", "reviews.merger.collisions")
-def conflicts(call: CommandCall, form: ConflictsOptions) -> Shown:
+def conflicts(call: Call, form: ConflictsOptions) -> Shown:
+    """What must be decided before it can be merged."""
     collisions = call.app.reviews.merger.collisions(call.actor, form.change)
     lines = []
     for collision in collisions:

@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load(home=options.home.resolve() if options.home else None)
         call = CommandCall(settings, options.user, terminal, home=bool(options.home))
         session.introduced(settings, options.user)
-        code: int = options.run.run(call, options)
+        code: int = options.run.use(call, options)
         return code
     except ConcordError as error:
         terminal.end_progress()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,12 +19,12 @@ from core.entrypoints.contracts.documents import (
     day_of,
     diff_json,
     difference,
-    history_json,
     links_json,
+    version_json,
     whole_json,
 )
 from core.entrypoints.index import params_of
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import Argument, Call, CommandCall, Option, Rows, Shown, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.services.knowledge.exports import MEDIA_TYPES
@@ -150,18 +151,23 @@ def _bulk_edit(form: DocumentsEditOptions) -> BulkEdit:
     return BulkEdit(form.set_owner, form.set_status, due, tuple(form.add_tag), tuple(form.remove_tag))
 
 
-@command("documents list", "every document", "knowledge.documents.all")
-def documents_list(call: CommandCall, form: DocumentsListOptions) -> Shown:
+@operation("list_documents", "GET /documents", "[DocumentLine]", paged=True)
+@command("documents list", "every document", "knowledge.documents.all", needs="read documents")
+def documents_list(call: Call, form: DocumentsListOptions) -> Shown:
+    """Every document, by path."""
     listed = below(call.app.knowledge.documents.all(), form.folder)
-    lines = table(
-        [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in listed],
-        ("id", "title", "type", "status", "version", "path"),
-    )
-    return Shown([as_json(d) for d in listed], lines)
+    return Shown(Rows(listed, as_json), lambda: _list_lines(listed))
 
 
-@command("documents show", "one document", "knowledge.documents.show_at")
-def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
+def _list_lines(listed: Sequence[Document]) -> list[str]:
+    rows = [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in listed]
+    return table(rows, ("id", "title", "type", "status", "version", "path"))
+
+
+@operation("read_document", "GET /documents/{document:path}", "WholeDocument", state="head")
+@command("documents show", "one document", "knowledge.documents.show_at", needs="read documents")
+def documents_show(call: Call, form: DocumentsShowOptions) -> Shown:
+    """One document with its text, as it is now or as it was."""
     document = (
         call.app.knowledge.documents.show_at(call.actor, form.document, form.as_of)
         if form.as_of
@@ -170,14 +176,16 @@ def documents_show(call: CommandCall, form: DocumentsShowOptions) -> Shown:
     return Shown(whole_json(document), [document.text])
 
 
-@command("documents history", "the versions of a document", "knowledge.documents.history")
-def documents_history(call: CommandCall, form: OneDocument) -> Shown:
-    value = history_json(call.app.knowledge.documents.history(form.document))
+@operation("document_history", "GET /history/{document:path}", "[DocumentVersion]", paged=True)
+@command("documents history", "the versions of a document", "knowledge.documents.history", needs="read documents")
+def documents_history(call: Call, form: OneDocument) -> Shown:
+    """The versions of a document, newest first."""
+    versions = call.app.knowledge.documents.history(form.document)
     rows = [
-        (f"v{row['version']}", row["commit"][:12], row["when"], row["author"], row["message"].partition("\n")[0])
-        for row in value
+        (f"v{v.number}", v.commit.id[:12], v.commit.when, v.commit.author.name, v.commit.message.partition("\n")[0])
+        for v in versions
     ]
-    return Shown(value, table(rows, ("version", "commit", "when", "author", "why")))
+    return Shown(Rows(versions, version_json), table(rows, ("version", "commit", "when", "author", "why")))
 
 
 @command("documents changed", "what was merged since a day", "knowledge.documents.touched")
@@ -191,8 +199,10 @@ def documents_changed(call: CommandCall, form: DocumentsChangedOptions) -> Shown
     return Shown(value, table(rows, ("when", "author", "", "document", "why")) if rows else ["Nothing was merged."])
 
 
-@command("documents diff", "what changed between two versions", "knowledge.documents.history")
-def documents_diff(call: CommandCall, form: DocumentsDiffOptions) -> Shown:
+@operation("document_diff", "GET /diff/{document:path}", "DiffAnswer", state="head")
+@command("documents diff", "what changed between two versions", "knowledge.documents.history", needs="read documents")
+def documents_diff(call: Call, form: DocumentsDiffOptions) -> Shown:
+    """What changed between two versions of a document."""
     documents = call.app.knowledge.documents
     old, new, fields, body = difference(documents, form.document, form.old, form.new)
     lines = [f"{field.name}: {field.before or '-'} -> {field.after or '-'}" for field in fields]
@@ -204,8 +214,15 @@ def documents_diff(call: CommandCall, form: DocumentsDiffOptions) -> Shown:
     return Shown(diff_json(old, new, fields, body), lines or ["The two versions are the same."])
 
 
-@command("documents links", "where a document leads, and what links to it", "knowledge.documents.show")
-def documents_links(call: CommandCall, form: OneDocument) -> Shown:
+@operation("document_links", "GET /links/{document:path}", "LinksAnswer", state="head")
+@command(
+    "documents links",
+    "where a document leads, and what links to it",
+    "knowledge.documents.show",
+    needs="read documents",
+)
+def documents_links(call: Call, form: OneDocument) -> Shown:
+    """Where a document leads, and what links to it."""
     value = links_json(call.app.knowledge.documents, form.document)
     rows = [("->", link["path"] or link["target"], link["text"]) for link in value["links"]]
     rows += [("<-", link["path"], link["text"]) for link in value["linked_from"]]

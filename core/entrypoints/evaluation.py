@@ -9,7 +9,19 @@ from typing import Annotated, Any
 from core import strict
 from core.entrypoints.contracts.evaluation import comparison_json, run_json
 from core.entrypoints.querysets import ESTIMATE, show_estimate
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import (
+    Argument,
+    Bounds,
+    Call,
+    CommandCall,
+    Key,
+    Option,
+    Rows,
+    Shown,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.session import introduced
 from core.entrypoints.terminal import table
 from core.errors import BadInput, Unavailable
@@ -27,6 +39,7 @@ from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
 from core.services.tuning.production import drifted
 
+RECENT, MOST = 500, 1000  # runs that somebody at a terminal sees, and that programs page through
 SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
 
@@ -63,6 +76,23 @@ class EvalRunOptions:
 
 
 @form
+class RunForm:
+    """Configurations over a query set; what is in production if none is named."""
+
+    queryset: Annotated[str, Key("its name")]
+    configs: Annotated[
+        tuple[str, ...], Key("names or JSON; what is in production if none"), Bounds(longest=8_000, many=20)
+    ] = ()
+    profiles: Annotated[tuple[str, ...], Key("in which indexes; the one in production if none"), Bounds(many=20)] = ()
+    unit: Annotated[str, Key("what is ranked"), Bounds(choices=("document", "passage"))] = "document"
+
+
+@form
+class OneRun:
+    run: Annotated[str, Argument()]
+
+
+@form
 class EvalRunsOptions:
     queryset: Annotated[str, Option("only of this query set")] = ""
 
@@ -72,7 +102,7 @@ class EvalCompareOptions:
     before: Annotated[str, Argument("RUN")]
     after: Annotated[str, Argument("RUN")]
     measure: Annotated[str, Option("any measure that both runs have")] = comparisons.MEASURE
-    worst: Annotated[int, Option("how many questions to list from either end")] = 10
+    worst: Annotated[int, Option("how many questions to list from either end", local=True)] = 10
 
 
 @form
@@ -158,8 +188,9 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
     if form.estimate:
         return show_estimate(app.evaluation.runs.estimate(call.actor, form.queryset, pairs))
     if form.background:
-        job = app.evaluation.runs.start(call.actor, form.queryset, pairs, form.unit)
-        return Shown({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
+        return start_run(
+            call, RunForm(queryset=form.queryset, configs=form.config, profiles=form.profile, unit=form.unit)
+        )
     runs = app.evaluation.runs.measure(call.actor, form.queryset, pairs, form.unit, call.progress)
     order = comparisons.leaderboard(runs, form.measure)
     if not order:
@@ -192,6 +223,20 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
     return Shown(value, lines)
 
 
+@operation("start_run", "POST /runs", "StartedJob", calls="evaluation.runs.start", status=202)
+def start_run(call: Call, form: RunForm) -> Shown:
+    """Run configurations over a query set, as a job."""
+    pairs = [(profile, config) for profile in form.profiles or [""] for config in form.configs or [""]]
+    job = call.app.evaluation.runs.start(call.actor, form.queryset, pairs, form.unit)
+    return Shown({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
+
+
+@operation("show_run", "GET /runs/{run}", "RunAnswer", calls="evaluation.runs.show")
+def show_run(call: Call, form: OneRun) -> Shown:
+    """One run with its measures."""
+    return Shown(run_json(call.app.evaluation.runs.show(call.actor, form.run)))
+
+
 def _depths(runs: Sequence[Run], served: int) -> list[str]:
     """How deep runs looked where that is not as deep as production looks: promoted, they are served as they were measured."""
     others = {run.name: run.config.depth for run in runs if run.config.depth != served}
@@ -220,19 +265,23 @@ def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[st
     }
 
 
+@operation("list_runs", "GET /runs", "[RunAnswer]", paged=True)
 @command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
-def eval_runs(call: CommandCall, form: EvalRunsOptions) -> Shown:
-    runs = call.app.evaluation.runs.listed(call.actor, form.queryset)
+def eval_runs(call: Call, form: EvalRunsOptions) -> Shown:
+    """Runs that were kept, newest first."""
+    runs = call.app.evaluation.runs.listed(call.actor, form.queryset, RECENT if call.typed else MOST)
     rows = [
         (run.id, run.queryset, run.name, f"{run.figures.get('nDCG@10', 0.0):.4f}", run.questions, run.commit[:12], run.created)
         for run in runs
     ]  # fmt: skip
     heads = ("run", "query set", "configuration", "nDCG@10", "questions", "commit", "created")
-    return Shown([run_json(run) for run in runs], table(rows, heads))
+    return Shown(Rows(runs, run_json), table(rows, heads))
 
 
+@operation("compare_runs", "GET /comparisons", "RunComparisonAnswer")
 @command("eval compare", "two runs: difference, interval, wins, ties, losses", "evaluation.runs.show")
-def eval_compare(call: CommandCall, form: EvalCompareOptions) -> Shown:
+def eval_compare(call: Call, form: EvalCompareOptions) -> Shown:
+    """Two runs: difference, interval, wins, ties, losses."""
     before, after = (call.app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))
     comparison = comparisons.compare(before, after, form.measure)
     some = [row for row in comparison.rows if row.difference < 0][: form.worst]

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from core.entrypoints.contracts.documents import confirmed
 from core.entrypoints.contracts.documents import freshness_json as as_json
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import Argument, Bounds, Call, Option, Shown, command, form, operation
 from core.services.knowledge.freshness import Attention
-
-if TYPE_CHECKING:
-    pass
 
 
 @form
-class ConfirmOptions:
+class ConfirmationForm:
+    """A document whose words are still right; the next review is in a year if not given."""
+
     document: Annotated[str, Argument("ID_OR_PATH")]
-    until: Annotated[str, Option("the next review (default: in a year)", metavar="DATE")] = ""
+    until: Annotated[
+        str,
+        Option("the next review (default: in a year)", metavar="DATE"),
+        Bounds(longest=10, pattern=r"^(\d{4}-\d{2}-\d{2})?$"),
+    ] = ""
 
 
-@command("freshness", calls="knowledge.freshness.attention")
-def freshness(call: CommandCall) -> Shown:
+@operation("freshness", "GET /freshness", "FreshnessAnswer", state="day")
+@command("freshness", calls="knowledge.freshness.attention", needs="read documents")
+def freshness(call: Call) -> Shown:
+    """Documents that are due for review or have no owner."""
     attention = call.app.knowledge.freshness.attention()
     return Shown(as_json(attention), lines(attention) or ["Every document is fresh and has an owner."])
 
@@ -33,8 +38,10 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
     ]
 
 
+@operation("confirm_document", "POST /confirmations", "ConfirmationAnswer", status=201)
 @command("confirm", calls="knowledge.freshness.confirm")
-def confirm(call: CommandCall, form: ConfirmOptions) -> Shown:
+def confirm(call: Call, form: ConfirmationForm) -> Shown:
+    """Say that a document is still right."""
     value = confirmed(call.app, call.actor, form.document, form.until)
     title = call.app.knowledge.documents.show(form.document).title
     return Shown(value, [f"{title}: next review {value['review_due']}."])

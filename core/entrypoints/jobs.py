@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from core import strict
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import Argument, Call, CommandCall, Option, Rows, Shown, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import ConcordError
 from core.services.jobs.workers import IDLE, Waiting, Worker
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 LOG = logging.getLogger(__name__)
+RECENT, MOST = 20, 1000  # jobs that somebody at a terminal sees, and that programs page through
 STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
@@ -37,17 +38,25 @@ class RunWorkerOptions:
     place: Annotated[int, Option(SUPPRESS)] = 0  # the lock that whoever started it hands over
 
 
+@operation("list_jobs", "GET /jobs", "[Job]", paged=True)
 @command("jobs list", "running and past jobs", "platform.jobs.listed")
-def jobs_list(call: CommandCall) -> Shown:
-    jobs = call.app.platform.jobs.listed(call.actor)
+def jobs_list(call: Call) -> Shown:
+    """Running and past jobs, newest first."""
+    jobs = call.app.platform.jobs.listed(call.actor, RECENT if call.typed else MOST)
     rows = [
         (job.id, job.kind, job.state, f"{job.done}/{job.total}", job.worker, job.message or job.error, job.created)
         for job in jobs
     ]
     lines = table(rows, ("n", "kind", "state", "progress", "worker", "message", "created"))
-    waiting = call.app.platform.workers.waiting(call.actor)
-    lines += [_stuck(waiting)] if waiting.stuck else []
-    return Shown([strict.plain(job) for job in jobs], lines)
+    if call.typed and (waiting := call.app.platform.workers.waiting(call.actor)).stuck:
+        lines.append(_stuck(waiting))
+    return Shown(Rows(jobs), lines)
+
+
+@operation("show_job", "GET /jobs/{job}", "Job", calls="platform.jobs.show")
+def show_job(call: Call, form: OneJob) -> Shown:
+    """One job and how far it is."""
+    return Shown(strict.plain(call.app.platform.jobs.show(call.actor, form.job)))
 
 
 @command("jobs waiting", "how many wait for a worker, and which workers are alive", "platform.workers.waiting")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.entrypoints.contracts.search import column_of, columns_of, compare_json, scores_of
-from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import MAYBE, Argument, Bounds, Call, CommandCall, Option, Shown, command, form, operation
+from core.entrypoints.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.evaluation.measures.rank_distance import Move
@@ -23,7 +24,6 @@ from core.types import Filters, Hit
 if TYPE_CHECKING:
     from core.bootstrap import App
 
-FILTERS = (("type", "types"), ("tag", "tags"), ("owner", "owners"), ("folder", "folders"), ("status", "statuses"))
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
 
@@ -31,21 +31,12 @@ ProfileInput = Annotated[str, Option("which index (default: the one in productio
 
 
 @form
-class Among:
-    type: Annotated[tuple[str, ...], Option("only this type; repeat for several")] = ()
-    tag: Annotated[tuple[str, ...], Option("only this tag; repeat for several")] = ()
-    owner: Annotated[tuple[str, ...], Option("only this owner; repeat for several")] = ()
-    folder: Annotated[tuple[str, ...], Option("only this folder; repeat for several")] = ()
-    status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
-    history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
-
-
-@form
 class CompareOptions(Among):
-    query: Annotated[str, Argument("QUERY")]
+    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
     config: Annotated[
         tuple[str, ...],
         Option(f"{configs.help_text()}; repeat for up to four columns"),
+        Bounds(longest=8_000, many=4),
     ] = ()
     profile: Annotated[
         tuple[str, ...], Option("one for all columns, or one per column; local@7 is local with change 7")
@@ -54,9 +45,9 @@ class CompareOptions(Among):
 
 @form
 class WhereIsOptions(Among):
-    query: Annotated[str, Argument("QUERY")]
+    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
     document: Annotated[str, Argument("DOC")]
-    config: Annotated[str, Option("a name or JSON (default: the one in production)")] = ""
+    config: Annotated[str, Option("a name or JSON (default: the one in production)"), CONFIGURATION] = ""
     profile: ProfileInput = ""
 
 
@@ -89,16 +80,13 @@ class RateOptions:
     note: Annotated[str, Option("why")] = ""
 
 
-def _filters_of(form: Among) -> Filters:
-    return Filters(**{field: tuple(getattr(form, name)) for name, field in FILTERS}, history=form.history)
-
-
+@operation("compare", "GET /compare", "CompareAnswer", lane="slow")
 @command("compare", calls="playground.comparer.run")
-def compare(call: CommandCall, form: CompareOptions) -> Shown:
-    """Columns side by side; the first is the baseline."""
+def compare(call: Call, form: CompareOptions) -> Shown:
+    """Several configurations side by side; without any, both legs alone and what is in production."""
     app = call.app
     columns = columns_of(app, form.config, form.profile)
-    comparison = app.playground.comparer.run(call.actor, form.query, columns, _filters_of(form))
+    comparison = app.playground.comparer.run(call.actor, form.query, columns, form.filters)
     scores = scores_of(app, call.actor, comparison)
     lines = [line for outcome in comparison.outcomes for line in _outcome_lines(outcome)]
     return Shown(
@@ -142,11 +130,13 @@ def _pair_lines(comparison: Comparison) -> list[str]:
     return table(rows, ("columns", "shared", "jaccard", "rbo", "inversions")) if rows else []
 
 
+@operation("where", "GET /where", "Diagnosis", lane="slow")
 @command("where", calls="playground.locator.where")
-def where_is(call: CommandCall, form: WhereIsOptions) -> Shown:
+def where_is(call: Call, form: WhereIsOptions) -> Shown:
+    """Where a document ranks for a question and why, and what would bring it into the list."""
     column = column_of(call.app, form.config, form.profile)
-    place = call.app.playground.locator.where(call.actor, form.query, form.document, column, _filters_of(form))
-    return Shown(place, _where_lines(place, column))
+    place = call.app.playground.locator.where(call.actor, form.query, form.document, column, form.filters)
+    return Shown(strict.plain(place), _where_lines(place, column))
 
 
 def _where_lines(place: Diagnosis, column: Column) -> list[str]:

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
 from core.entrypoints.contracts.evaluation import one_json
-from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import (
+    MAYBE,
+    SOME,
+    Argument,
+    Call,
+    CommandCall,
+    Option,
+    Rows,
+    Shown,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.export_querysets import WRITERS
@@ -33,6 +45,12 @@ ESTIMATE = "say what language models would be asked and what that costs, and sto
 class EvalQuerysetsOptions:
     name: Annotated[str, Argument("NAME", nargs=MAYBE)] = ""
     questions: Annotated[bool, Option("also every question with its id and its judgments")] = False
+
+
+@form
+class OneQuerySet:
+    queryset: Annotated[str, Argument()]
+    questions: Annotated[bool, Option("also every question with its judgments")] = False
 
 
 @form
@@ -155,31 +173,43 @@ def eval_judgment(call: CommandCall, form: EvalJudgmentOptions) -> Shown:
 )
 def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
     if form.name:
-        return _one_set(call.app, call.actor, form)
+        return show_queryset(call, OneQuerySet(queryset=form.name, questions=form.questions))
+    return list_querysets(call)
+
+
+@operation("list_querysets", "GET /querysets", "[QuerySetSummary]", calls="evaluation.querysets.listed", paged=True)
+def list_querysets(call: Call) -> Shown:
+    """Every query set, newest first."""
     querysets = call.app.evaluation.querysets.listed(call.actor)
     rows = [
         (queryset.name, queryset.questions, queryset.judgments, queryset.judges, queryset.created, queryset.about)
         for queryset in querysets
     ]
-    return Shown(strict.plain(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
+    return Shown(Rows(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
 
 
-def _one_set(app: App, actor: Actor, form: EvalQuerysetsOptions) -> Shown:
-    value = one_json(app, actor, form.name, questions=form.questions)
-    agreed = app.evaluation.querysets.agreement(actor, form.name)
+@operation("show_queryset", "GET /querysets/{queryset}", "QuerySetWhole", calls="evaluation.querysets.show")
+def show_queryset(call: Call, form: OneQuerySet) -> Shown:
+    """A query set, how far its judges agree, and which judgments find no place."""
+    value = one_json(call.app, call.actor, form.queryset, questions=form.questions)
+    return Shown(value, lambda: _one_set(call.app, call.actor, value))
+
+
+def _one_set(app: App, actor: Actor, value: Mapping[str, Any]) -> list[str]:
+    agreed = app.evaluation.querysets.agreement(actor, value["name"])
     lines = [f"{value['name']}: {value['questions']} questions, {value['judgments']} judgments. {value['about']}"]
     lines += [
         f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f} on {pair.places} places"
         for pair in agreed
         if pair.kappa is not None
     ]
-    lines += _pool_lines(app.evaluation.querysets.pool_summary(actor, form.name))
+    lines += _pool_lines(app.evaluation.querysets.pool_summary(actor, value["name"]))
     lines += [f"left out  {problem['file']}, line {problem['line']}: {problem['why']}" for problem in value["left_out"]]
     lines += [f"not mapped  {judgment['question']}: {judgment['why']}" for judgment in value["unmapped"]]
     for asked in value.get("listed", ()):
         lines.append(f"{asked['id']}  {asked['text']}")
         lines += [f"    {given['grade']:g}  {given['path']}  {given['note']}".rstrip() for given in asked["judgments"]]
-    return Shown(value, lines)
+    return lines
 
 
 def _pool_lines(summary: PoolSummary) -> list[str]:

@@ -1,7 +1,7 @@
-"""A command is a record: its words, what help says, the form it fills, the use case it calls, and the function that runs it.
+"""A use case at its doors is a record: the words of its command, its operation of the HTTP API, the form it fills, the use case
+of the services that it calls, and the function that runs it.
 
-The parser, docs/reference/commands.md and docs/reference/rights.md are made from the records; `run` is the only caller of their
-functions.
+The parser, /api/v1 with its OpenAPI document, clients/concord_client.py and the pages of docs/reference are made from the records.
 """
 
 from __future__ import annotations
@@ -11,26 +11,50 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
+from operator import attrgetter
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    dataclass_transform,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from core.access import Actor
+from core import strict
+from core.access import FREE, Actor, require, use_case_of
 from core.entrypoints import session
 from core.entrypoints.terminal import Terminal
 from core.settings import Settings
 
 if TYPE_CHECKING:
     from core.bootstrap import App
+    from core.ports import Progress
 
 Kind = TypeVar("Kind")
 Run = TypeVar("Run", bound=Callable[..., Any])
 SOME, ANY, MAYBE = "+", "*", "?"  # how many values an argument takes, where it is not one
 
 
+class Rows(NamedTuple):
+    """A list, and how each of its items is shown: programs ask for a part of it."""
+
+    items: Sequence[Any]
+    show: Callable[[Any], Any] = strict.plain
+
+    def part(self, start: int = 0, count: int | None = None) -> list[Any]:
+        """Some of the items as JSON; all of them if not said otherwise."""
+        return [self.show(item) for item in self.items[start : None if count is None else start + count]]
+
+
 class Shown(NamedTuple):
-    """What a command found: JSON for programs, lines for people, and the exit code."""
+    """What was found: JSON for programs, lines for people, and the exit code."""
 
     value: Any
-    lines: Sequence[str]
+    lines: Sequence[str] | Callable[[], Sequence[str]] = ()
     code: int = 0
 
 
@@ -43,6 +67,9 @@ class Option:
     metavar: str | None = None
     choices: tuple[str, ...] | None = None
     one_of: str = ""  # of options that name the same here only one may be given
+    key: str = ""  # what programs call it, if not as the field
+    header: str = ""  # the header in which programs send it
+    local: bool = False  # for the command line alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +80,56 @@ class Argument:
     help: str | None = None
     nargs: str | None = None
     choices: tuple[str, ...] | None = None
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An input that programs alone give."""
+
+    help: str
+    header: str = ""
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What programs may send for an input."""
+
+    longest: int = 400  # characters of a text
+    shortest: int = 0
+    least: int = 0  # of a number
+    most: int = 2_147_483_647
+    many: int = 50  # values of a list
+    few: int = 0
+    choices: tuple[str, ...] = ()
+    pattern: str = ""
+
+
+class Call(Protocol):
+    """One use of a use case."""
+
+    @property
+    def app(self) -> App:
+        """The workspace."""
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts."""
+
+    @property
+    def progress(self) -> Progress:
+        """Where progress goes."""
+
+    @property
+    def typed(self) -> bool:
+        """Whether somebody typed it, and waits at the terminal."""
 
 
 class CommandCall:
     """One use of a command: its workspace, who acts, and where progress goes."""
+
+    typed = True
 
     def __init__(self, settings: Settings, user: str, terminal: Terminal, *, home: bool = False) -> None:
         self.settings, self.user, self.terminal = settings, user, terminal
@@ -75,29 +148,63 @@ class CommandCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A command of the command line."""
+class UseCaseRecord:
+    """What a door needs to know to run it."""
 
-    name: str  # its words, such as "change approve"
-    about: str  # what help says; of a single word it stands in `commands.COMMANDS`
-    calls: str  # the use case behind it, such as "reviews.discussion.approve"
+    name: str  # the words of the command, such as "change approve", or the name of the operation, such as list_gaps
+    about: str  # what help says; of a command of one word it stands in `commands.COMMANDS`
+    calls: str  # the use case of the services, such as "reviews.discussion.approve"
     needs: str  # the action it needs, where that is not the one of the use case
-    form: type | None  # a frozen dataclass, each field with an Option or an Argument
+    form: type | None  # a frozen dataclass, each field with an Option, an Argument or a Key
     function: Callable[..., Shown | None]
 
-    def run(self, call: CommandCall, options: Namespace) -> int:
+    def run(self, call: Call, form: Any) -> Shown | None:
+        """Run it. The right that only this record names is asked here; every other one by the use case that it calls."""
+        if self.needs and self.calls:
+            require(call.actor, self.needs)
+        return self.function(call, form) if self.form else self.function(call)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(UseCaseRecord):
+    """An operation of the HTTP API."""
+
+    address: str  # verb and path: "GET /changes/{change}"
+    reply: str  # the name of a model in `api.forms`; "[...]" around it for a list
+    status: int
+    lane: str  # the threads that work on it
+    state: str  # what its answer depends on: served, head, day; the answer itself if not said
+    paged: bool  # whether a part of the list can be asked for
+    head: bool  # whether its ETag starts with the head of the change it gives
+
+    @property
+    def verb(self) -> str:
+        return self.address.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        return self.address.partition(" ")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Command(UseCaseRecord):
+    """A command of the command line."""
+
+    def use(self, call: CommandCall, options: Namespace) -> int:
         """Run it and show what it found; returns the exit code."""
-        filled = [self.form(**_filled(self.form, options))] if self.form else []
-        shown = self.function(call, *filled)
+        shown = self.run(call, self.form(**_filled(self.form, options)) if self.form else None)
         if shown is None:
             return 0
-        call.terminal.show(shown.value, shown.lines)
+        value = shown.value.part() if isinstance(shown.value, Rows) else shown.value
+        call.terminal.show(value, shown.lines() if callable(shown.lines) else shown.lines)
         return shown.code
 
     def add_to(self, parser: ArgumentParser) -> None:
         """Give the parser the inputs of the form."""
         exclusive: dict[str, Any] = {"": parser}
-        for name, kind, source, default in inputs(self.form) if self.form else ():
+        for name, kind, source, default, _ in inputs(self.form) if self.form else ():
+            if isinstance(source, Key):
+                continue
             if isinstance(source, Argument):
                 _add_argument(parser, name, kind, source, default)
                 continue
@@ -114,34 +221,85 @@ def form(kind: type[Kind]) -> type[Kind]:
 
 
 COMMANDS: dict[str, Command] = {}  # those of the modules that were imported, by their words
+OPERATIONS: dict[str, Operation] = {}  # likewise, by their names
 
 
 def command(name: str, about: str = "", calls: str = "", *, needs: str = "") -> Callable[[Run], Run]:
     """Make a function the command of this name. The type of its second parameter, if it has one, is its form."""
 
     def made(function: Run) -> Run:
-        given = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-        COMMANDS[name] = Command(name, about, calls, needs, given[0].annotation if given else None, function)
+        COMMANDS[name] = Command(name, about, calls, needs, _form_of(function), function)
         return function
 
     return made
 
 
-def inputs(form: type) -> list[tuple[str, type, Option | Argument, Any]]:
-    """The fields of a form: name, type, where it comes from, and its default. Arguments first, then its own options, then shared ones."""
+def operation(
+    name: str,
+    address: str,
+    reply: str,
+    *,
+    calls: str = "",
+    status: int = 200,
+    lane: str = "quick",
+    state: str = "",
+    paged: bool = False,
+    head: bool = False,
+) -> Callable[[Run], Run]:
+    """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the same."""
+
+    def made(function: Run) -> Run:
+        typed = next((found for found in COMMANDS.values() if found.function is function), None)
+        about = inspect.getdoc(function) or (typed.about if typed else "")
+        calling, needs = (typed.calls, typed.needs) if typed else (calls, "")
+        form = _form_of(function)
+        OPERATIONS[name] = Operation(
+            name, about, calling, needs, form, function, address, reply, status, lane, state, paged, head
+        )
+        return function
+
+    return made
+
+
+def action_of(record: UseCaseRecord, app: object) -> str:
+    """The action that somebody must be allowed to use it; "" where every account may."""
+    mark = use_case_of(attrgetter(record.calls)(app)) if record.calls else None
+    return record.needs or ("" if mark is None or mark.needs in FREE else mark.needs)
+
+
+def _form_of(function: Callable[..., Any]) -> type | None:
+    given = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    return given[0].annotation if given else None
+
+
+class Input(NamedTuple):
+    """A field of a form."""
+
+    name: str
+    kind: Any
+    source: Option | Argument | Key
+    default: Any
+    bounds: Bounds
+
+
+def inputs(form: type) -> list[Input]:
+    """The fields of a form. Arguments first, then its own options, then shared ones."""
     hints = get_type_hints(form, include_extras=True)
     own, found = form.__annotations__, []
     for field in fields(form):
-        hint, source = get_args(hints[field.name])
-        found.append((field.name, hint, source, field.default))
+        hint, source, *bounds = get_args(hints[field.name])
+        found.append(Input(field.name, hint, source, field.default, bounds[0] if bounds else Bounds()))
     return sorted(
-        found, key=lambda one: isinstance(one[2], Option) + (isinstance(one[2], Option) and one[0] not in own)
+        found,
+        key=lambda one: 0 if isinstance(one.source, Argument) else 1 + (one.name not in own),
     )
 
 
 def _filled(form: type, options: Namespace) -> dict[str, Any]:
     values = {}
-    for name, kind, _, _ in inputs(form):
+    for name, kind, source, _, _ in inputs(form):
+        if isinstance(source, Key):
+            continue
         given = getattr(options, name)
         values[name] = tuple(given or ()) if get_origin(kind) is tuple else given
     return values

@@ -4,38 +4,90 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from core.entrypoints.contracts.changes import as_json, chosen, comment_json, list_json
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.curation.document.frontmatter import MAX_BYTES
+from core.curation.review.proposals import MAX_TEXT, MAX_TITLE, checked_files, named_twice
+from core.entrypoints.contracts.changes import as_json, chosen, comment_json, line_json
+from core.entrypoints.record import (
+    Argument,
+    Bounds,
+    Call,
+    CommandCall,
+    Key,
+    Option,
+    Rows,
+    Shown,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
-
-if TYPE_CHECKING:
-    pass
+from core.services.reviews.facts import as_seen
+from core.types import Frozen
 
 _PAUSE = 0.1  # seconds between two looks at a job
 
 
-FileInput = Annotated[tuple[str, ...], Option("a Markdown file (- for standard input)")]
-PathInput = Annotated[tuple[str, ...], Option("where it belongs; one per --file")]
-DeleteInput = Annotated[tuple[str, ...], Option("a document to delete", metavar="PATH")]
-ReviewerInput = Annotated[tuple[str, ...], Option("whom to ask, by id, address or name", metavar="WHO")]
+FileInput = Annotated[tuple[str, ...], Option("a Markdown file (- for standard input)", local=True)]
+PathInput = Annotated[tuple[str, ...], Option("where it belongs; one per --file", local=True)]
+DeleteInput = Annotated[tuple[str, ...], Option("a document to delete", metavar="PATH", local=True)]
+ReviewerInput = Annotated[
+    tuple[str, ...], Option("whom to ask, by id, address or name", metavar="WHO", key="reviewers")
+]
 CoAuthorInput = Annotated[tuple[str, ...], Option("whom, by id, address or name", metavar="WHO")]
-MessageInput = Annotated[str, Option("what to say", flags=("--message", "--body"))]
+MessageInput = Annotated[str, Option("what to say", flags=("--message", "--body")), Bounds(longest=MAX_TEXT)]
+WhyInput = Annotated[str, Option("why"), Bounds(longest=MAX_TEXT)]
+IF_MATCH = "If-Match"
+SEEN = 'the ETag of the change, or its head in quotes: refused with 412 if it was edited since; any state if not given or "*"'
+SeenInput = Annotated[str, Key(SEEN, header=IF_MATCH)]
+STATES = ("", "open", "draft", "in review", "changes requested", "approved", "merged", "closed")
+MOST_FILES = 200
+
+
+@dataclass(frozen=True)
+class FileForm:
+    """A document of a change: its whole text, or null to delete it."""
+
+    path: str
+    text: str | None
+
+
+FilesInput = Annotated[
+    tuple[FileForm, ...],
+    Key("documents by path with their whole text, null to delete one", key="files"),
+    Bounds(longest=MAX_BYTES, many=MOST_FILES),
+]
 
 
 @form
-class NewOptions:
-    title: Annotated[str, Option("what it does")]
+class ProposalForm:
+    """A new change."""
+
+    title: Annotated[str, Option("what it does"), Bounds(longest=MAX_TITLE, shortest=1)]
     file: FileInput = ()
     path: PathInput = ()
     delete: DeleteInput = ()
-    message: Annotated[str, Option("why")] = ""
+    documents: Annotated[
+        tuple[FileForm, ...],
+        Key("documents by path with their whole text, null to delete one", key="files"),
+        Bounds(longest=MAX_BYTES, many=MOST_FILES, few=1),
+    ] = ()
+    message: WhyInput = ""
+    read: Annotated[
+        Mapping[str, str],
+        Key(
+            'path to the `blob` of the text that was edited, "" if there was none: refused with 412 if it is another by now'
+        ),
+        Bounds(many=MOST_FILES),
+    ] = Frozen()
 
 
 @form
@@ -44,16 +96,22 @@ class OneChange:
 
 
 @form
-class EditOptions(OneChange):
-    title: Annotated[str, Option("another title")] = ""
+class EditForm(OneChange):
+    """Another edit of a change; with a title also another title, and the message is its description then."""
+
+    title: Annotated[str, Option("another title"), Bounds(longest=MAX_TITLE)] = ""
     file: FileInput = ()
     path: PathInput = ()
     delete: DeleteInput = ()
-    message: Annotated[str, Option("why")] = ""
+    documents: FilesInput = ()
+    message: WhyInput = ""
+    head: SeenInput = ""
 
 
 @form
-class ChangeReviewers(OneChange):
+class ReviewersForm(OneChange):
+    """Whom to ask, by id, address or name."""
+
     reviewer: ReviewerInput = ()
 
 
@@ -63,17 +121,40 @@ class ChangeCoAuthors(OneChange):
 
 
 @form
-class ChangeMessage(OneChange):
+class CoAuthorsForm(OneChange):
+    """Whom to invite or to remove, by id, address or name."""
+
+    accounts: Annotated[tuple[str, ...], Key("whom, by id, address or name"), Bounds(few=1)]
+    remove: Annotated[bool, Key("remove them instead")] = False
+
+
+@form
+class MessageForm(OneChange):
+    """What to say."""
+
     message: MessageInput = ""
 
 
 @form
-class CommentOptions(OneChange):
+class VerdictForm(OneChange):
+    """A verdict on the text of a change."""
+
+    verdict: Annotated[str, Key("what is said of it"), Bounds(choices=("approve", "request changes", "take back"))]
     message: MessageInput = ""
-    path: Annotated[tuple[str, ...], Option("the document that the comment is about")] = ()
+    head: SeenInput = ""
+
+
+@form
+class CommentForm(OneChange):
+    """A comment on the change, on lines of one of its documents, or in answer to another comment."""
+
+    message: Annotated[
+        str, Option("what to say", flags=("--message", "--body")), Bounds(longest=MAX_TEXT, shortest=1)
+    ] = ""
+    path: Annotated[str, Option("the document that the comment is about")] = ""
     line: Annotated[int, Option("the line of it")] = 0
     last: Annotated[int, Option("the last line, for several")] = 0
-    head: Annotated[str, Option("the head that was read; refused if the change was edited since")] = ""
+    head: Annotated[str, Option("the head that was read; refused if the change was edited since", header=IF_MATCH)] = ""
     reply: Annotated[int, Option("answer this comment", metavar="N")] = 0
 
 
@@ -93,7 +174,7 @@ class EditCommentOptions(OneComment):
 
 
 @form
-class LiftOptions(ChangeMessage):
+class LiftOptions(MessageForm):
     reviewer: Annotated[str, Option("only the request of this account", metavar="ACCOUNT")] = ""
 
 
@@ -108,15 +189,20 @@ class SolveOptions(OneChange):
 
 @form
 class MergeOptions(OneChange):
-    bypass: Annotated[str, Option("without the approvals it lacks (admins)", metavar="REASON")] = ""
-    no_wait: Annotated[bool, Option("do not wait until it can be found")] = False
+    bypass: Annotated[str, Option("without the approvals it lacks (admins)", metavar="REASON", local=True)] = ""
+    no_wait: Annotated[bool, Option("do not wait until it can be found", local=True)] = False
+    head: SeenInput = ""
 
 
-def _files(form: NewOptions | EditOptions) -> dict[str, bytes | None]:
-    """Documents named by --file and --path, in pairs, and those to delete."""
+def _files(form: ProposalForm | EditForm) -> dict[str, bytes | None]:
+    """Documents with their text; or those named by --file and --path, in pairs, and those to delete."""
+    files: dict[str, bytes | None] = {}
+    for each in form.documents:
+        if each.path in files:
+            raise BadInput(named_twice(each.path))
+        files[each.path] = None if each.text is None else each.text.encode()
     if len(form.file) != len(form.path):
         raise BadInput("Give one --path for each --file: where the document belongs in the knowledge base.")
-    files: dict[str, bytes | None] = {}
     for file, path in zip(form.file, form.path, strict=True):
         try:
             files[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
@@ -125,7 +211,11 @@ def _files(form: NewOptions | EditOptions) -> dict[str, bytes | None]:
     return files | dict.fromkeys(form.delete, None)
 
 
-def _show(call: CommandCall, change: Change) -> Shown:
+def _show(call: Call, change: Change) -> Shown:
+    return Shown(as_json(call.app, call.actor, change), lambda: _lines(change))
+
+
+def _lines(change: Change) -> list[str]:
     lines = [f"Change {change.id}: {change.title}", f"{change.state}, by {change.author_name}, {change.updated}"]
     lines += [f"  co-author {co_author.name}, invited by {co_author.inviter}" for co_author in change.co_authors]
     lines += [f"  {edit.kind:8} {edit.path}" for edit in change.documents]
@@ -137,50 +227,59 @@ def _show(call: CommandCall, change: Change) -> Shown:
     lines += [f"  warning: {sentence}" for sentence in change.warnings]
     fix = [finding for finding in change.findings if finding.severity == "warning"] if change.open else []
     lines += [f"  fix {finding.path}, line {finding.line}: {finding.message}" for finding in fix]
-    lines += [f"  merged as {change.merged[:12]}"] if change.merged else []
-    return Shown(as_json(call.app, call.actor, change), lines)
+    return lines + ([f"  merged as {change.merged[:12]}"] if change.merged else [])
 
 
 @form
 class ChangesListOptions:
-    state: Annotated[str, Option("open, draft, in review, changes requested, approved, merged, closed")] = ""
+    state: Annotated[
+        str, Option("open, draft, in review, changes requested, approved, merged, closed"), Bounds(choices=STATES)
+    ] = ""
     mine: Annotated[bool, Option("only those of which the acting account is an author or co-author")] = False
     waiting: Annotated[bool, Option("only those that wait for the acting account")] = False
     asked: Annotated[bool, Option("only those that the acting account was asked to review")] = False
     text: Annotated[str, Option("only those with these words")] = ""
 
 
+@operation("propose_change", "POST /changes", "ChangeAnswer", status=201, head=True)
 @command("change new", "start a change", "reviews.changes.propose")
-def new(call: CommandCall, form: NewOptions) -> Shown:
-    change = call.app.reviews.changes.propose(call.actor, form.title, _files(form), form.message)
+def new(call: Call, form: ProposalForm) -> Shown:
+    """Propose a change of one or more documents. It is a draft until it is submitted for review."""
+    files = _files(form)
+    change = call.app.reviews.changes.propose(call.actor, form.title, files, form.message, read=form.read)
     return _show(call, change)
 
 
+@operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True)
 @command("change edit", "add an edit; earlier approvals are void", "reviews.changes.show")
-def edit(call: CommandCall, form: EditOptions) -> Shown:
-    app = call.app
-    actor, files = call.actor, _files(form)
-    change = app.reviews.changes.show(actor, form.change)
+def edit(call: Call, form: EditForm) -> Shown:
+    """Add an edit, or give another title. Earlier approvals are void."""
+    changes, actor, files = call.app.reviews.changes, call.actor, _files(form)
+    change = changes.show(actor, form.change)
+    files = checked_files(files) if files else {}  # before the title: what is refused changes nothing
+    as_seen(change.head, form.head)
     if form.title:
-        change = app.reviews.changes.describe(actor, change.id, form.title, form.message or change.description)
+        change = changes.describe(actor, change.id, form.title, form.message or change.description)
     if files or not form.title:
-        change = app.reviews.changes.edit(actor, change.id, files, form.message)
+        change = changes.edit(actor, change.id, files, form.message, expected=change.head)
     return _show(call, change)
 
 
+@operation("submit_change", "POST /changes/{change}/submit", "ChangeAnswer", head=True)
 @command("change submit", "ask for review", "reviews.changes.submit")
-def submit(call: CommandCall, form: ChangeReviewers) -> Shown:
+def submit(call: Call, form: ReviewersForm) -> Shown:
+    """Ask for review."""
     change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
 
 @command("change ask", "ask more people to review it, or the same ones again", "reviews.changes.ask")
-def ask(call: CommandCall, form: ChangeReviewers) -> Shown:
+def ask(call: CommandCall, form: ReviewersForm) -> Shown:
     return _show(call, call.app.reviews.changes.ask(call.actor, form.change, form.reviewer))
 
 
 @command("change unask", "take back a request that nobody has answered", "reviews.changes.unask")
-def unask(call: CommandCall, form: ChangeReviewers) -> Shown:
+def unask(call: CommandCall, form: ReviewersForm) -> Shown:
     change = call.app.reviews.changes.unask(call.actor, form.change, form.reviewer)
     return _show(call, change)
 
@@ -199,19 +298,31 @@ def uninvite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
     return _show(call, change)
 
 
+@operation(
+    "invite_co_authors", "POST /changes/{change}/co-authors", "ChangeAnswer", calls="reviews.changes.invite", head=True
+)
+def invite_or_remove(call: Call, form: CoAuthorsForm) -> Shown:
+    """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
+    changes = call.app.reviews.changes
+    return _show(call, (changes.uninvite if form.remove else changes.invite)(call.actor, form.change, form.accounts))
+
+
+@operation("withdraw_change", "POST /changes/{change}/withdraw", "ChangeAnswer", head=True)
 @command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
-def withdraw(call: CommandCall, form: OneChange) -> Shown:
+def withdraw(call: Call, form: OneChange) -> Shown:
+    """Take it back to draft."""
     return _show(call, call.app.reviews.changes.withdraw(call.actor, form.change))
 
 
+@operation("comment_on_change", "POST /changes/{change}/comments", "PlacedComment", status=201)
 @command("change comment", "say something about it", "reviews.discussion.comment")
-def comment(call: CommandCall, form: CommentOptions) -> Shown:
-    path = form.path[0] if form.path else ""
+def comment(call: Call, form: CommentForm) -> Shown:
+    """Say something about a change, about lines of it, or in answer to a comment."""
     remark = call.app.reviews.discussion.comment(
         call.actor,
         form.change,
         form.message,
-        path=path,
+        path=form.path,
         line=form.line,
         last=form.last,
         thread=form.reply,
@@ -231,13 +342,25 @@ def apply(call: CommandCall, form: OneComment) -> Shown:
     return _show(call, call.app.reviews.discussion.apply(call.actor, form.change, form.comment))
 
 
+@operation(
+    "judge_change", "POST /changes/{change}/verdicts", "ChangeAnswer", calls="reviews.discussion.approve", head=True
+)
+def verdict(call: Call, form: VerdictForm) -> Shown:
+    """Approve a change, request changes, or take one's verdict back."""
+    talk = call.app.reviews.discussion
+    if form.verdict == "take back":
+        return _show(call, talk.take_back(call.actor, form.change))
+    judge = talk.approve if form.verdict == "approve" else talk.request_changes
+    return _show(call, judge(call.actor, form.change, form.message, head=form.head))
+
+
 @command("change approve", "say that its text may become part of the knowledge base", "reviews.discussion.approve")
-def approve(call: CommandCall, form: ChangeMessage) -> Shown:
+def approve(call: CommandCall, form: MessageForm) -> Shown:
     return _show(call, call.app.reviews.discussion.approve(call.actor, form.change, form.message))
 
 
 @command("change request-changes", "say what must be better first", "reviews.discussion.request_changes")
-def request_changes(call: CommandCall, form: ChangeMessage) -> Shown:
+def request_changes(call: CommandCall, form: MessageForm) -> Shown:
     return _show(call, call.app.reviews.discussion.request_changes(call.actor, form.change, form.message))
 
 
@@ -264,18 +387,20 @@ def delete_comment(call: CommandCall, form: OneComment) -> Shown:
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
+@operation("merge_change", "POST /changes/{change}/merge", "ChangeAnswer", lane="slow", head=True)
 @command("change merge", "make it part of the knowledge base", "reviews.merger.merge")
-def merge(call: CommandCall, form: MergeOptions) -> Shown:
-    """Merge, and wait until the change can be found."""
-    change = call.app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass)
-    if not form.no_wait:
+def merge(call: Call, form: MergeOptions) -> Shown:
+    """Make it part of the knowledge base. It can be found once the index has it, which a job sees to."""
+    change = call.app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass, head=form.head)
+    if call.typed and not form.no_wait:
         _wait(call)
     return _show(call, change)
 
 
+@operation("measure_impact", "POST /changes/{change}/impact", "ImpactAnswer", lane="slow")
 @command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
-def impact(call: CommandCall, form: OneChange) -> Shown:
-    """Show the impact of a change; measure it first if that was not done on this text."""
+def impact(call: Call, form: OneChange) -> Shown:
+    """Measure what a change does to search, unless that is known; this can take a while."""
     measured = call.app.reviews.impacts.measure(call.actor, form.change, call.progress)
     lines = [measured.sentence, *measured.notes]
     lines += [f"{name}: {verdict.sentence}" for name, verdict in measured.verdicts.items()]
@@ -284,7 +409,16 @@ def impact(call: CommandCall, form: OneChange) -> Shown:
     return Shown(impact_json(measured), lines)
 
 
-def _wait(call: CommandCall) -> None:
+@operation("change_impact", "GET /changes/{change}/impact", "ImpactAnswer", calls="reviews.impacts.show")
+def impact_so_far(call: Call, form: OneChange) -> Shown:
+    """What a change does to search, as it was measured last; `head` and `main` say on which texts."""
+    measured = call.app.reviews.impacts.show(call.actor, form.change)
+    if measured is None:
+        raise NotFound(f"The impact of change {form.change} was not measured yet. POST here measures it.")
+    return Shown(impact_json(measured))
+
+
+def _wait(call: Call) -> None:
     """Wait until no index build is left to do."""
     app = call.app
     job = app.platform.workspace.catch_up()
@@ -294,35 +428,49 @@ def _wait(call: CommandCall) -> None:
         app.platform.jobs.tend()
 
 
+@operation("close_change", "POST /changes/{change}/close", "ChangeAnswer", head=True)
 @command("change close", "give it up", "reviews.changes.close")
-def close(call: CommandCall, form: ChangeMessage) -> Shown:
+def close(call: Call, form: MessageForm) -> Shown:
+    """Give it up."""
     return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
+@operation("reopen_change", "POST /changes/{change}/reopen", "ChangeAnswer", head=True)
 @command("change reopen", "take a closed change up again", "reviews.changes.reopen")
-def reopen(call: CommandCall, form: OneChange) -> Shown:
+def reopen(call: Call, form: OneChange) -> Shown:
+    """Take a closed change up again."""
     return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
 
 
+@operation("revert_change", "POST /changes/{change}/revert", "ChangeAnswer", status=201, head=True)
 @command("change revert", "propose to undo a merged change", "reviews.merger.revert")
-def revert(call: CommandCall, form: OneChange) -> Shown:
+def revert(call: Call, form: OneChange) -> Shown:
+    """Propose to undo a merged change."""
     return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
 
 
+@operation("show_change", "GET /changes/{change}", "ChangeAnswer", head=True)
 @command("change show", "one change with its discussion", "reviews.changes.show")
-def show(call: CommandCall, form: OneChange) -> Shown:
+def show(call: Call, form: OneChange) -> Shown:
+    """One change with its discussion. Its ETag goes into If-Match."""
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
+@operation("list_changes", "GET /changes", "[ChangeLine]", paged=True)
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
-def changes_list(call: CommandCall, form: ChangesListOptions) -> Shown:
+def changes_list(call: Call, form: ChangesListOptions) -> Shown:
+    """Changes, the one last touched first."""
     listed = chosen(call.app, call.actor, **vars(form))
     news = call.app.reviews.looks.news(call.actor, listed)
+    return Shown(Rows(listed, lambda change: line_json(change, news)), lambda: _list_lines(listed, news))
+
+
+def _list_lines(listed: Sequence[Change], news: Mapping[int, News]) -> list[str]:
     rows = [
         (change.id, change.state, change.author_name, len(change.documents), _news(news.get(change.id)), change.title)
         for change in listed
     ]
-    return Shown(list_json(listed, news), table(rows, ("id", "state", "author", "docs", "news", "title")))
+    return table(rows, ("id", "state", "author", "docs", "news", "title"))
 
 
 def _news(news: News | None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import Annotated
 
 from core.entrypoints.contracts.search import searched
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import Argument, Bounds, Call, Key, Option, Shown, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.retrieval import config as configs
@@ -15,50 +16,84 @@ from core.services.search import searcher
 from core.services.search.pending import sentence
 from core.types import Filters, Hit, Result
 
-if TYPE_CHECKING:
-    pass
+QUESTION = Bounds(longest=2_000, shortest=1)
+CONFIGURATION = Bounds(longest=8_000)
 
 
 @form
 class FilterOptions:
-    """Which documents, and of which day."""
+    """Which documents."""
 
     type: Annotated[tuple[str, ...], Option("only this document type; repeat for several")] = ()
     tag: Annotated[tuple[str, ...], Option("only this tag; repeat for several")] = ()
     owner: Annotated[tuple[str, ...], Option("only this owner; repeat for several")] = ()
     folder: Annotated[tuple[str, ...], Option("only this folder; repeat for several")] = ()
     doc: Annotated[tuple[str, ...], Option("only this document id; repeat for several")] = ()
-    as_of: Annotated[str, Option("as it was at the end of a day (2026-03-31), or at a commit", metavar="DAY")] = ""
+
+    @property
+    def filters(self) -> Filters:
+        """Which documents the form asks for."""
+        return Filters(self.type, (), self.tag, self.owner, self.folder, self.doc)
 
 
 @form
-class SearchOptions(FilterOptions):
-    query: Annotated[str, Argument("QUERY")]
+class Among(FilterOptions):
+    """Which documents, in whichever state."""
+
+    status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
+    history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
+
+    @property
+    def filters(self) -> Filters:
+        return Filters(self.type, self.status, self.tag, self.owner, self.folder, self.doc, history=self.history)
+
+
+AsOfInput = Annotated[str, Option("as it was at the end of a day (2026-03-31), or at a commit", metavar="DAY")]
+
+
+@form
+class SearchForm(Among):
+    """The parameters of a search."""
+
+    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
     profile: Annotated[str, Option("which index (default: the one in production)")] = ""
     config: Annotated[
         str,
         Option(f"{configs.help_text()} (default: the one in production)"),
+        CONFIGURATION,
     ] = ""
-    k: Annotated[int | None, Option("how many hits (default: as many as the configuration says)", flags=("-k",))] = None
-    explain: Annotated[bool, Option("show what each leg gave and how long each stage took")] = False
-    status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
-    history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
+    k: Annotated[
+        int | None,
+        Option("how many hits (default: as many as the configuration says)", flags=("-k",)),
+        Bounds(most=1000),
+    ] = None
+    as_of: AsOfInput = ""
+    asked: Annotated[bool, Key("a person asked this: keep it among the asked questions")] = False
+    explain: Annotated[bool, Option("show what each leg gave and how long each stage took", local=True)] = False
 
 
-@command("search", calls="search.searcher.search")
-def search(call: CommandCall, form: SearchOptions) -> Shown:
-    app = call.app
-    chosen = filters(form, form.status, history=form.history)
+@operation("search", "GET /search", "SearchAnswer", lane="search", state="served")
+@command("search", calls="search.searcher.search", needs="search")
+def search(call: Call, form: SearchForm) -> Shown:
+    """Passages of the approved documents that answer a question."""
+    app, chosen = call.app, form.filters
     if form.k is not None and not 1 <= form.k <= 1000:
         raise BadInput("-k must be between 1 and 1000.")
     result, suggestions = searched(app, form.query, form.profile, form.config, chosen, form.k or 0, form.as_of)
-    if not result.hits and not form.as_of and (wrong := unknown(chosen, app.knowledge.documents.all())):
+    if call.typed and not result.hits and not form.as_of and (wrong := unknown(chosen, app.knowledge.documents.all())):
         raise BadInput(wrong)
+    everyday = not (form.config or form.profile or form.as_of) and chosen == Filters(history=form.history)
+    if form.asked or (call.typed and everyday):  # others are experiments, or a second look
+        app.search.queries.keep(call.actor, form.query)
+    return Shown(searcher.as_json(result, suggestions), lambda: _lines(result, suggestions, explain=form.explain))
+
+
+def _lines(result: Result, suggestions: Sequence[str], *, explain: bool) -> list[str]:
     lines = [
         *_past(result),
         *([sentence(result.pending), ""] if result.pending else []),
         *_doubts(result),
-        *(line for hit in result.hits for line in _hit_lines(hit, form.explain)),
+        *(line for hit in result.hits for line in _hit_lines(hit, explain)),
     ]
     lines = lines or ["Nothing found. Try other words, or --history."]
     if suggestions:
@@ -66,15 +101,12 @@ def search(call: CommandCall, form: SearchOptions) -> Shown:
     if result.also:
         lines = [f"Also searched: {' | '.join(result.also)}", "", *lines]
     lines += [f"! {warning}" for warning in result.warnings]
-    if form.explain:
+    if explain:
         lines += table(
             [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
             ("stage", "ms", "hits", ""),
         )
-    everyday = not form.config and not form.profile and not form.as_of
-    if everyday and chosen == Filters(history=form.history):
-        app.search.queries.keep(call.actor, form.query)  # others are experiments, or a second look
-    return Shown(searcher.as_json(result, suggestions), lines)
+    return lines
 
 
 def _past(result: Result) -> list[str]:
@@ -123,8 +155,3 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
         *([f"    same text in {named}"] if named else []),
         "",
     ]
-
-
-def filters(form: FilterOptions, statuses: tuple[str, ...] = (), *, history: bool = False) -> Filters:
-    """Which documents a form asks for."""
-    return Filters(form.type, statuses, form.tag, form.owner, form.folder, form.doc, history=history)

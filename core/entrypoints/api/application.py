@@ -16,12 +16,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
 
 from core import __version__
-from core.entrypoints.api import problems, reference
+from core.entrypoints.api import operations, problems, reference, service
 from core.entrypoints.api.calls import FAULT, Service
 from core.entrypoints.api.gateway import Gateway
 from core.entrypoints.api.metrics import Meters
-from core.entrypoints.api.routes import changes, documents, evaluation, gaps, search, service
 from core.entrypoints.limits import TokenBuckets
+from core.entrypoints.record import OPERATIONS
 from core.errors import ConcordError
 from core.settings import Settings
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 READS = ("GET", "HEAD")
-PARTS = (search, documents, changes, gaps, evaluation, service)
 _NO_JSON = "The body is not marked as JSON. Send it with the header Content-Type: application/json."
 ABOUT = (
     "Search, read and change the knowledge base with an access token. Answers have the keys of the command line's "
@@ -51,8 +50,9 @@ def create(opened: Callable[[], App], settings: Settings) -> FastAPI:
     api.add_middleware(Gateway, service=api.state.service)
     for error, handler in ((RequestValidationError, _wrong), (HTTPException, _refused), (ConcordError, _unusable)):
         api.add_exception_handler(error, handler)
-    for part in PARTS:
-        api.include_router(part.router)
+    api.state.routers = (operations.router(), service.router)
+    for router in api.state.routers:
+        api.include_router(router)
     return api
 
 
@@ -74,7 +74,7 @@ class ApiDoor:
         self.app, self.api = app, api
         self.mounted = _compressed(mounted(api))
         self.search = _compressed(Gateway(self._search, api.state.service))
-        self.route = next(route for route in search.router.routes if getattr(route, "path", "") == "/search")
+        self.route = next(route for route in _routes(api) if route.path == "/search")
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path = scope["path"] if scope["type"] == "http" else ""
@@ -90,7 +90,7 @@ class ApiDoor:
     async def _search(self, scope: Any, receive: Any, send: Any) -> None:
         request = Request(scope, receive)
         try:
-            answer = await search.searched_for(request)
+            answer = await operations.direct(OPERATIONS["search"], request)
         except RequestValidationError as error:
             answer = await _wrong(request, error)
         except ConcordError as error:
@@ -131,10 +131,13 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> list[str]:
     """What an address takes: several operations may share it, and the framework asks the first alone."""
-    every = (route for part in PARTS for route in part.router.routes)
-    found = [route.methods for route in every if isinstance(route, Route | APIRoute) and _fits(route, request)]
+    found = [route.methods for route in _routes(request.app) if _fits(route, request)]
     methods = {method for each in found for method in each or ()}
     return sorted(methods | {"HEAD"} if "GET" in methods else methods)
+
+
+def _routes(api: FastAPI) -> list[Route | APIRoute]:
+    return [route for router in api.state.routers for route in router.routes if isinstance(route, Route | APIRoute)]
 
 
 def _fits(route: BaseRoute, request: Request) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,6 +24,7 @@ from core.entrypoints.api import problems
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.programs import refuse_unknown
+from core.entrypoints.record import Rows
 from core.errors import Busy, ConcordError, Unauthenticated, UnderWay, storage_failure
 from core.services.people.replies import KeptReply
 
@@ -116,13 +117,14 @@ class ApiCall:
         except Busy as error:
             return self._refused(error)
 
-    async def page(self, work: Work, window: Window, show: Callable[[Any], Any] = strict.plain) -> Response:
-        """A part of a list, with the whole count and links to the parts beside it. `show` makes JSON of that part."""
+    async def page(self, work: Callable[[App, Actor], Rows], window: Window) -> Response:
+        """A part of a list, with the whole count and links to the parts beside it."""
 
         def part(app: App, actor: Actor) -> Any:
-            every: Sequence[Any] = work(app, actor)
-            self.headers |= {"X-Total-Count": str(len(every)), **self._links(window, len(every))}
-            return show(every[window.offset : window.offset + window.limit])
+            every = work(app, actor)
+            total = len(every.items)
+            self.headers |= {"X-Total-Count": str(total), **self._links(window, total)}
+            return every.part(window.offset, window.limit)
 
         return await self.answer(part)
 

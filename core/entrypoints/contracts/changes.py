@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from core import strict
@@ -51,9 +51,9 @@ def chosen(
     return app.reviews.changes.listed(actor, state=state, author=actor.id if mine else "", text=text)
 
 
-def list_json(changes: Sequence[Change], news: Mapping[int, News]) -> list[dict[str, Any]]:
-    """The contract of `change list --json`."""
-    return [{**strict.plain(change), "news": strict.plain(news.get(change.id, News()))} for change in changes]
+def line_json(change: Change, news: Mapping[int, News]) -> dict[str, Any]:
+    """One line of `change list --json`."""
+    return {**strict.plain(change), "news": strict.plain(news.get(change.id, News()))}
 
 
 def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:

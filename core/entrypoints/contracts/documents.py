@@ -51,20 +51,18 @@ def as_json(document: Document) -> dict[str, Any]:
     }
 
 
-def history_json(versions: Sequence[Version]) -> list[dict[str, Any]]:
-    """The contract of `documents history --json`."""
-    return [
-        {
-            "version": v.number,
-            "commit": v.commit.id,
-            "when": v.commit.when,
-            "author": v.commit.author.name,
-            "message": v.commit.message,
-            "path": v.commit.path,
-            "blob": v.commit.blob,
-        }
-        for v in versions
-    ]
+def version_json(version: Version) -> dict[str, Any]:
+    """One line of `documents history --json`."""
+    commit = version.commit
+    return {
+        "version": version.number,
+        "commit": commit.id,
+        "when": commit.when,
+        "author": commit.author.name,
+        "message": commit.message,
+        "path": commit.path,
+        "blob": commit.blob,
+    }
 
 
 def day_of(text: str) -> date:

@@ -39,7 +39,7 @@ def serve(call: CommandCall, form: ServeOptions) -> Shown | None:
 def _check(actor: Actor) -> Shown:
     from core.entrypoints.mcp.tools import offered
 
-    tools = [tool.__name__ for tool in offered(actor)]
+    tools = [tool.name for tool in offered(actor)]
     value = {"account": actor.id, "role": actor.role, "scope": actor.scope, "token": actor.token, "tools": tools}
     rights = f"{actor.role}, with the scope {actor.scope} of {actor.token!r}" if actor.token else actor.role
     return Shown(value, [f"Assistants act as {actor.name} ({rights}).", f"Tools: {', '.join(tools)}."])

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from core import __version__
 from core.access import require
-from core.entrypoints.mcp.tools import NEEDS, TOOLS, Tool, offered, only_reads
+from core.entrypoints.mcp.tools import TOOLS, Tool, offered
 from core.entrypoints.programs import for_programs, refuse_unknown
 from core.errors import BadInput, ConcordError
 
@@ -60,7 +60,7 @@ class ConcordServer(MCPServer):
             visit = await anyio.to_thread.run_sync(work, limiter=self.limiter)
         except ConcordError as error:
             raise MCPError(INVALID_REQUEST, for_programs(str(error))) from None
-        names = {tool.__name__ for tool in offered(visit.actor)}
+        names = {tool.name for tool in offered(visit.actor)}
         return listed.model_copy(update={"tools": [tool for tool in listed.tools if tool.name in names]})
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
@@ -147,7 +147,7 @@ def _add_documents(server: MCPServer, visits: Visits, limiter: anyio.CapacityLim
 
 def _annotations(tool: Tool) -> ToolAnnotations:
     """What clients may do without asking their user."""
-    reads = only_reads(tool)
+    reads = tool.only_reads
     return ToolAnnotations(read_only_hint=reads, destructive_hint=False, idempotent_hint=reads, open_world_hint=False)
 
 
@@ -160,21 +160,21 @@ def _offered(tool: Tool, visits: Visits, limiter: anyio.CapacityLimiter) -> Call
             return await anyio.to_thread.run_sync(work, limiter=limiter, abandon_on_cancel=True)
         return _refused(TOO_SLOW.format(SECONDS))
 
-    own = inspect.signature(tool, eval_str=True)
+    own = inspect.signature(tool.function, eval_str=True)
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context)
     parameters = [context, *list(own.parameters.values())[1:]]
     returned = Annotated[CallToolResult, own.return_annotation]
     call.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": returned}
-    call.__name__, call.__doc__ = tool.__name__, inspect.getdoc(tool)
+    call.__name__, call.__doc__ = tool.name, inspect.getdoc(tool.function)
     return call
 
 
 def _answer(tool: Tool, visits: Visits, ctx: Context, arguments: dict[str, Any]) -> CallToolResult:
     try:
         visit = visits(ctx)
-        require(visit.actor, NEEDS[tool])
-        reply = tool(visit, **arguments)
+        require(visit.actor, tool.needs)
+        reply = tool.function(visit, **arguments)
     except ConcordError as error:
         return _refused(str(error))
     return CallToolResult(

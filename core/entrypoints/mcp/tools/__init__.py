@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import NamedTuple
 
 from core.access import REACH, SCOPES, Actor, allowed
 from core.entrypoints.mcp.replies import ToolReply
@@ -14,23 +15,34 @@ from core.entrypoints.mcp.tools.report_gap import report_gap
 from core.entrypoints.mcp.tools.search import search
 from core.entrypoints.mcp.tools.what_changed import what_changed
 
-Tool = Callable[..., ToolReply]
-NEEDS: Mapping[Tool, str] = {  # a tool to the action that it takes, in the order in which clients list them
-    search: "search",
-    read: "read documents",
-    outline: "read documents",
-    related: "read documents",
-    what_changed: "read documents",
-    report_gap: "report a gap",
-    propose_change: "propose a change",
-}
-TOOLS = tuple(NEEDS)
+
+class Tool(NamedTuple):
+    """A tool: few and written for models, each with the use case of the services that it calls and the action that needs."""
+
+    function: Callable[..., ToolReply]
+    calls: str
+    needs: str
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def only_reads(self) -> bool:
+        return REACH[self.needs] == SCOPES[0]
+
+
+TOOLS = [  # in the order in which clients list them
+    Tool(search, "search.searcher.search", "search"),
+    Tool(read, "knowledge.documents.show_at", "read documents"),
+    Tool(outline, "knowledge.documents.show", "read documents"),
+    Tool(related, "knowledge.documents.show", "read documents"),
+    Tool(what_changed, "knowledge.documents.touched", "read documents"),
+    Tool(report_gap, "knowledge.gaps.report", "report a gap"),
+    Tool(propose_change, "reviews.changes.propose", "propose a change"),
+]
 
 
 def offered(actor: Actor) -> tuple[Tool, ...]:
     """The tools that somebody may use."""
-    return tuple(tool for tool, action in NEEDS.items() if allowed(actor, action))
-
-
-def only_reads(tool: Tool) -> bool:
-    return REACH[NEEDS[tool]] == SCOPES[0]
+    return tuple(tool for tool in TOOLS if allowed(actor, tool.needs))

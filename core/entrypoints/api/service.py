@@ -13,8 +13,8 @@ from core.access import SYSTEM, Actor, require
 from core.entrypoints.api import metrics as meters
 from core.entrypoints.api import reference
 from core.entrypoints.api.calls import Calls
-from core.entrypoints.api.forms import HealthAnswer
 from core.entrypoints.api.problems import documented
+from core.entrypoints.api.schemas import HealthAnswer
 from core.errors import Unauthenticated
 
 if TYPE_CHECKING:

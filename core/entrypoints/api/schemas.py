@@ -1,22 +1,18 @@
-"""What goes in and out, for the OpenAPI document. Answers are made of the records that services give; these name their keys.
+"""What comes out, for the OpenAPI document. Answers are made of the records that services give; these name their keys.
 
-No answer is checked against them per request: tests do that.
+No answer is checked against them per request: tests do that. What goes in stands in the forms of the records.
 """
 
 from __future__ import annotations
 
 from types import GenericAlias
-from typing import Annotated, Any, Literal, get_type_hints
+from typing import Any, get_type_hints
 
-from fastapi import Header, Path, Query
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import BaseModel, ConfigDict, create_model
 
-from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.document.links import Link
-from core.curation.document.names import MAX_PATH_BYTES
 from core.curation.review.conflicts import Hunk
 from core.curation.review.diffs import Diff, DiffRow, FieldChange
-from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.evaluation.impact import Impact, Shift
 from core.evaluation.querysets.agreement import JudgeAgreement
 from core.evaluation.querysets.draft import Problem
@@ -24,182 +20,33 @@ from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.queryset import Question as JudgedQuestion
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import PairedComparison
-from core.services.knowledge.gaps import MAX_NOTE
+from core.services.evaluation.querysets import QuerySetSummary
+from core.services.jobs.jobs import Job
+from core.services.knowledge.gaps import Gap
+from core.services.playground.where import Diagnosis
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
 from core.services.reviews.merge import Collision
 from core.types import Hit, Pending, Stage
 
-PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
-LARGEST = 2_147_483_647  # of an id
-MOST_FILES = 200
-CONFIGURATION = "A name such as bm25 or convex-0.5, or JSON; what is in production if not given."
-
-Word = Annotated[str, StringConstraints(max_length=400, pattern=PRINTABLE)]
-Title = Annotated[str, StringConstraints(max_length=MAX_TITLE, pattern=PRINTABLE)]
-Text = Annotated[str, StringConstraints(max_length=MAX_TEXT, pattern=PRINTABLE)]
-Note = Annotated[str, StringConstraints(max_length=MAX_NOTE, pattern=PRINTABLE)]
-PathOf = Annotated[str, StringConstraints(min_length=1, max_length=MAX_PATH_BYTES, pattern=PRINTABLE)]
-WholeText = Annotated[str, StringConstraints(max_length=MAX_BYTES, pattern=PRINTABLE)]
-Configuration = Annotated[str, StringConstraints(max_length=8_000, pattern=PRINTABLE)]
-
-QuestionQuery = Annotated[str, Query(min_length=1, max_length=2_000, pattern=PRINTABLE, description="The question.")]
-ConfigQuery = Annotated[
-    str,
-    Query(
-        max_length=8_000,
-        pattern=PRINTABLE,
-        description=CONFIGURATION,
-    ),
-]
-WordQuery = Annotated[str, Query(max_length=400, pattern=PRINTABLE)]
-Some = Annotated[tuple[Word, ...], Field(max_length=50, description="Only these; one of them is enough.")]
-Several = Annotated[tuple[Word, ...], Query(max_length=50)]
-DocumentName = Annotated[str, Path(max_length=400, pattern=PRINTABLE, description="The id or the path of a document.")]
-Name = Annotated[str, Path(max_length=400, pattern=PRINTABLE)]
-Number = Annotated[int, Path(ge=1, le=LARGEST)]
-Seen = Annotated[
-    str | None,
-    Header(
-        alias="If-Match",
-        max_length=200,
-        description='The ETag of the change, or its head in quotes. Refused with 412 if it was edited since; any state if not given or "*".',
-    ),
-]
-
+__all__ = ["Diagnosis", "Gap", "Job", "QuerySetSummary", "model"]  # records of services that are answers as they are
 EXACT = ConfigDict(extra="forbid")
 
 
-# ---------------------------------------------------------------- what goes in
+def model(reply: str) -> Any:
+    """The model that a record names; "[...]" is a list.
+
+    >>> model("[ClosedGap]")
+    list[core.entrypoints.api.schemas.ClosedGap]
+    """
+    return many(model(reply[1:-1])) if reply.startswith("[") else globals()[reply]
 
 
 class Form(BaseModel):
-    """A body. Keys that it does not know are refused."""
+    """Keys that it does not know are refused."""
 
     model_config = EXACT
-
-
-class SearchForm(Form):
-    """The parameters of a search."""
-
-    q: Annotated[str, Field(min_length=1, max_length=2_000, pattern=PRINTABLE, description="The question.")]
-    k: Annotated[int, Field(ge=0, le=1000, description="How many hits; as many as in production if not given.")] = 0
-    profile: Annotated[Word, Field(description="Which index; the one in production if not given.")] = ""
-    config: Annotated[Configuration, Field(description=CONFIGURATION)] = ""
-    as_of: Annotated[Word, Field(description="As it was at the end of a day (2026-03-31), or at a commit.")] = ""
-    asked: Annotated[bool, Field(description="A person asked this: keep it among the asked questions.")] = False
-    type: Some = ()
-    status: Some = ()
-    tag: Some = ()
-    owner: Some = ()
-    folder: Some = ()
-    doc: Some = ()
-    history: Annotated[bool, Field(description="Also retired, superseded and not yet effective documents.")] = False
-
-
-class FileForm(Form):
-    """A document of a change: its whole text, or null to delete it."""
-
-    path: PathOf
-    text: WholeText | None
-
-
-Files = Annotated[list[FileForm], Field(max_length=MOST_FILES)]
-
-
-ReadBlobs = Annotated[
-    dict[Word, Word],
-    Field(
-        max_length=MOST_FILES,
-        description='Path to the `blob` of the text that was edited, "" if there was none: refused with 412 if it is another by now.',
-    ),
-]
-
-
-class ProposalForm(Form):
-    """A new change."""
-
-    title: Annotated[Title, Field(min_length=1)]
-    files: Annotated[Files, Field(min_length=1)]
-    message: Text = ""
-    read: ReadBlobs = {}
-
-
-class EditForm(Form):
-    """Another edit of a change; with a title also another title, and the message is its description then."""
-
-    files: Files = []
-    title: Title = ""
-    message: Text = ""
-
-
-class ReviewersForm(Form):
-    """Whom to ask, by id, address or name."""
-
-    reviewers: Annotated[list[Word], Field(max_length=50)] = []
-
-
-class CoAuthorsForm(Form):
-    """Whom to invite or to remove, by id, address or name."""
-
-    accounts: Annotated[list[Word], Field(min_length=1, max_length=50)]
-    remove: bool = False
-
-
-class MessageForm(Form):
-    """What to say."""
-
-    message: Text = ""
-
-
-class CommentForm(Form):
-    """A comment on the change, on lines of one of its documents, or in answer to another comment."""
-
-    message: Annotated[Text, Field(min_length=1)]
-    path: Word = ""
-    line: Annotated[int, Field(ge=0, le=LARGEST)] = 0
-    last: Annotated[int, Field(ge=0, le=LARGEST)] = 0
-    reply: Annotated[int, Field(ge=0, le=LARGEST)] = 0
-
-
-class VerdictForm(Form):
-    """A verdict on the text of a change."""
-
-    verdict: Literal["approve", "request changes", "take back"]
-    message: Text = ""
-
-
-class GapForm(Form):
-    """A question that found no answer."""
-
-    query: Annotated[Word, Field(min_length=1)]
-    note: Note = ""
-
-
-class AssignmentForm(Form):
-    """Who looks after it."""
-
-    account: Word
-
-
-class ConfirmationForm(Form):
-    """A document whose words are still right; the next review is in a year if not given."""
-
-    document: Word
-    until: Annotated[str, StringConstraints(pattern=r"^(\d{4}-\d{2}-\d{2})?$")] = ""
-
-
-class RunForm(Form):
-    """Configurations over a query set; what is in production if none is named."""
-
-    queryset: Word
-    configs: Annotated[list[Configuration], Field(max_length=20)] = []
-    profiles: Annotated[list[Word], Field(max_length=20)] = []
-    unit: Literal["document", "passage"] = "document"
-
-
-# ---------------------------------------------------------------- what comes out
 
 
 def record(title: str, about: str, base: Any = None, without: tuple[str, ...] = (), /, **more: Any) -> Any:

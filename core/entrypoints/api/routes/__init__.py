@@ -1,1 +1,0 @@
-"""The operations of the HTTP API, one file per part of it."""
