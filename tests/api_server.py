@@ -64,4 +64,4 @@ def listening(server: ApiServer) -> Iterator[str]:
         yield f"http://127.0.0.1:{real.servers[0].sockets[0].getsockname()[1]}"
     finally:
         real.should_exit = True
-        thread.join(10)
+        thread.join(300)

@@ -27,9 +27,7 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
     "--in-process-gpu", "--disable-threaded-animation", "--disable-smooth-scrolling",  # nobody watches: a third of the CPU seconds
 ]  # fmt: skip
-PATIENCE = (
-    120  # seconds until what must come counts as missing: a busy machine is slow, and nobody waits longer than needed
-)
+PATIENCE = 300  # seconds until what must come is missing: a busy machine is slow, and nobody waits longer than needed
 PICTURES = os.environ.get(
     "CONCORD_SCREENS", ""
 )  # where they go; without it none are taken, and nothing is done for them
@@ -104,6 +102,13 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
+def new_page(browser: Any) -> Any:
+    """In a context of its own; whatever it waits for, it waits for with patience."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE * 1000)
+    return context.new_page()
+
+
 IDLE: WeakKeyDictionary[Any, list[Any]] = WeakKeyDictionary()  # by browser: pages in contexts of their own
 
 
@@ -143,9 +148,9 @@ class Screen:
     def settle(self) -> Screen:
         """Wait until nothing runs."""
         ready = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-        self.page.wait_for_selector(ready, timeout=PATIENCE * 1000)
+        self.page.wait_for_selector(ready)
         self.page.wait_for_timeout(80)
-        self.page.wait_for_selector(ready, timeout=PATIENCE * 1000)
+        self.page.wait_for_selector(ready)
         return self
 
     def key(self, key: str) -> Any:
@@ -180,7 +185,7 @@ class Screen:
 
     def shot(self, name: str) -> None:
         """A screenshot in the folder that CONCORD_SCREENS names; without one, only wait until the page is complete."""
-        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached", timeout=PATIENCE * 1000)
+        self.page.wait_for_selector("[data-testid=stSkeleton]", state="detached")
         if PICTURES:
             small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}.png")
 
@@ -232,7 +237,7 @@ def screen(browser: Any, base: str, width: int = 1280, height: int = 900, scheme
     A new one costs three CPU seconds before its first page is there: what a test leaves in order serves the next one.
     """
     idle = IDLE.setdefault(browser, [])
-    page = idle.pop() if idle else browser.new_context().new_page()
+    page = idle.pop() if idle else new_page(browser)
     page.set_viewport_size({"width": width, "height": height})
     page.emulate_media(color_scheme=scheme)
     made = Screen(page, base)
@@ -253,8 +258,7 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     script = "".join(
         (folder / f"{part}.js").read_text() for part in ("dom", *shared, name) if (folder / f"{part}.js").exists()
     )
-    context = browser.new_context()
-    page = context.new_page()
+    page = new_page(browser)
     page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
     library = (folder / "vendor" / "codemirror.js").read_text()
     page.route("**/codemirror.js*", lambda route: route.fulfill(content_type="text/javascript", body=library))
@@ -273,4 +277,4 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     try:
         yield page
     finally:
-        context.close()
+        page.context.close()

@@ -261,7 +261,7 @@ class NoProcesses:
         return False
 
 
-def until(true: Callable[[], bool], seconds: float = 600.0) -> None:
+def until(true: Callable[[], object], seconds: float = 600.0) -> None:
     """Wait for something that must happen, on a busy machine too."""
     end = time.monotonic() + seconds
     while not true():

@@ -104,7 +104,7 @@ class Forks:
     def close(self) -> None:
         """End it; what it waited for counts as ours from now on."""
         self.line.close()
-        self.process.wait(20)
+        self.process.wait(300)
         Spent.seconds -= self.counted
         self.counted = 0.0
 

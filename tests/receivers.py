@@ -82,7 +82,7 @@ class MailServer:
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         reply = self.bounces.get(address, "250 OK")
         if reply == "hang":
-            await asyncio.sleep(3)
+            await asyncio.sleep(60)
         envelope.rcpt_tos += [address] if reply.startswith("2") else []
         return reply
 
@@ -95,7 +95,7 @@ class MailServer:
             self.readers.append(envelope.rcpt_tos)
             self.letters.append(email.message_from_bytes(envelope.content, policy=default))  # type: ignore[arg-type]
         if fault == "hang":
-            await asyncio.sleep(3)
+            await asyncio.sleep(60)
         while fault == "keep" and not self.go.is_set():
             await asyncio.sleep(0.02)
         if fault in ("drop", "lost"):
@@ -157,7 +157,7 @@ class Receiver:
     posts: list[Post] = field(default_factory=list)
     taken: list[Post] = field(default_factory=list)
     went: dict[str, int] = field(default_factory=dict)
-    seconds: float = 3.0  # that it hangs
+    seconds: float = 60.0  # that it hangs
     url: str = ""
 
 
@@ -258,11 +258,3 @@ def _gone(caller: socket.socket) -> bool:
     except BlockingIOError:
         caller.setblocking(True)
         return False
-
-
-def until(true: Callable[[], object], seconds: float = 20.0) -> bool:
-    """Whether something comes true in time."""
-    end = time.monotonic() + seconds
-    while not true() and time.monotonic() < end:
-        time.sleep(0.02)
-    return bool(true())

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
-from tests.apptest import Open, page_of, words
+from tests.apptest import PATIENCE, Open, page_of, words
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, small_app
 
 ADMIN, AUTHOR = demo("admin"), demo("author")
@@ -97,7 +97,7 @@ def test_an_admin_adds_a_service_without_an_address(visit: Open, people_app: App
 
 
 def test_nobody_becomes_a_service_or_an_agent_in_the_demo(people_app: App) -> None:
-    shown = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()
+    shown = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE).run()
     assert not [name for name in shown.selectbox(key="persona").options if "bot" in name]
 
 

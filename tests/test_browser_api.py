@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
+from tests import browser
 from tests.conftest import demo
 
 pytestmark = pytest.mark.browser
@@ -42,7 +43,7 @@ def test_the_app_lets_programs_through_by_token_alone(own_app: App, url: str) ->
 
 def test_the_page_about_the_api_sends_a_request(own_app: App, url: str, chromium: Any) -> None:
     secret, _ = own_app.people.tokens.make(demo("reader"), "page", "read")
-    page, heard = chromium.new_page(), []
+    page, heard = browser.new_page(chromium), []
     page.on("console", lambda message: heard.append(message.text))
     page.on("requestfailed", lambda request: heard.append(request.url))
     page.goto(f"{url}/api/v1/docs")
@@ -50,7 +51,7 @@ def test_the_page_about_the_api_sends_a_request(own_app: App, url: str, chromium
     page.click("#search > summary")
     page.fill("#search input[name='q']", "vpn")
     page.click("#search button")
-    page.wait_for_selector("#search output pre:has-text('\"hits\"')", timeout=15_000)
+    page.wait_for_selector("#search output pre:has-text('\"hits\"')")
     assert page.inner_text("#search output pre").startswith("200")
     assert heard == []
-    page.close()
+    page.context.close()

@@ -34,7 +34,7 @@ def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
 def show(screen: browser.Screen, address: str) -> None:
     """Open a view and wait until it is drawn."""
     screen.open(address)
-    screen.page.wait_for_function(READY, timeout=30_000)
+    screen.page.wait_for_function(READY)
     screen.page.wait_for_timeout(250)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import pytest
 from core.bootstrap import App, build
 from tests import browser
 from tests.browser import act_as
-from tests.conftest import demo, kb_settings, put
+from tests.conftest import demo, kb_settings, put, until
 from tests.test_browser_reviews import pressed
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -38,15 +36,6 @@ def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
 
 def menu(screen: browser.Screen, word: str) -> Any:
     return screen.page.get_by_test_id("stSidebarNav").get_by_role("link", name=re.compile(word))
-
-
-def until(done: Callable[[], bool], what: str) -> None:
-    """Wait for work that happens beside the page."""
-    for _ in range(240):
-        if done():
-            return
-        time.sleep(0.5)
-    raise AssertionError(what)
 
 
 def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, url: str, own_app: App) -> None:
@@ -106,19 +95,19 @@ def test_a_gap_is_closed_by_an_owner_and_the_reader_hears_of_it(chromium: Any, u
 
         act_as(screen, "Avery")
         pressed(screen, "merge")
-        expect(page.get_by_text("The new text can be found since")).to_be_visible(timeout=240_000)
+        expect(page.get_by_text("The new text can be found since")).to_be_visible()
         journey.click(menu(screen, "Search"))
         page.get_by_label("Search the knowledge base").fill(QUESTION)
         expect(page.locator("article").first).to_contain_text("Wifi for guests")
         journey.step("found")
-        until(lambda: not own_app.knowledge.gaps.open(demo("admin")), "the gap closes by itself")
-        until(lambda: own_app.answers.checks.last_asked() != "", "what documents answer is asked")
+        until(lambda: not own_app.knowledge.gaps.open(demo("admin")))  # it closes by itself
+        until(lambda: own_app.answers.checks.last_asked() != "")  # what documents answer
         journey.click(menu(screen, "Home"))
         screen.key("tiles_loop").scroll_into_view_if_needed()
         expect(screen.key("tiles_loop")).to_contain_text(re.compile(r"Gaps open\s*0\s*Gaps closed\s*1"))
         expect(page.get_by_text("Each point is a merge")).to_be_visible()
         point = page.locator(".scatterlayer .points path").last
-        point.scroll_into_view_if_needed(timeout=60_000)
+        point.scroll_into_view_if_needed()
         journey.step("loop")
         place = point.bounding_box()
         page.mouse.click(place["x"] + place["width"] / 2, place["y"] + place["height"] / 2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,11 @@ import pytest
 
 from tests import browser
 from tests.browser import act_as
-from tests.conftest import put
+from tests.conftest import put, until
 from tests.receivers import mail_server, receiver
 from tests.test_deliveries import AUTHOR, PETRA, mailing
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
-
-def until(arrived: Any) -> None:
-    for _ in range(300):
-        if arrived():
-            return
-        time.sleep(0.1)
 
 
 def test_a_reviewer_chooses_mail_gets_it_and_ends_it(chromium: Any, tmp_path: Path) -> None:

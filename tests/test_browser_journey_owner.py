@@ -63,7 +63,7 @@ def test_a_word_file_becomes_a_document_that_is_found(chromium: Any, url: str, o
             [{"name": "Dock doors (Rev C FINAL v2).docx", "mimeType": "application/octet-stream", "buffer": raw}]
         )
         line = page.locator("button.line")
-        expect(line).to_contain_text("Look at it", timeout=60_000)
+        expect(line).to_contain_text("Look at it")
         expect(line).to_contain_text("Dock doors")
         expect(page.get_by_text("1 table, 1 picture to check")).to_be_visible()
         expect(page.get_by_text("all doors are locked at night").first).to_be_visible()
@@ -100,7 +100,7 @@ def test_a_word_file_becomes_a_document_that_is_found(chromium: Any, url: str, o
         expect(page.get_by_text("Ready to merge")).to_be_visible()
         act_as(screen, "Avery")
         confirmed(journey, "merge")
-        expect(page.get_by_text("The new text can be found since")).to_be_visible(timeout=300_000)
+        expect(page.get_by_text("The new text can be found since")).to_be_visible()
         journey.step("merged")
         journey.click(page.get_by_role("link", name="Search"))
         page.get_by_label("Search the knowledge base").fill("who hears about a broken seal at the yard")

@@ -67,7 +67,7 @@ def run(screen: browser.Screen, query: str) -> float:
     screen.page.evaluate("window.__asked = performance.now()")
     screen.key("playground_q").locator("textarea").press("Control+Enter")
     drawn = "(query) => { const root = [...document.querySelectorAll('*')].map((node) => node.shadowRoot?.querySelector('.board')).find(Boolean); return root && root.getAttribute('data-query') === query && root.querySelector('article') && performance.now() - window.__asked; }"
-    took = screen.page.wait_for_function(drawn, arg=query, timeout=60_000, polling="raf").json_value()
+    took = screen.page.wait_for_function(drawn, arg=query, polling="raf").json_value()
     screen.settle()
     return float(took)
 

@@ -46,7 +46,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
             [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in files.items()]
         )
         lines = page.locator("button.line")
-        expect(lines.nth(0)).to_contain_text("review_due is 'soon'", timeout=60_000)
+        expect(lines.nth(0)).to_contain_text("review_due is 'soon'")
         expect(page.get_by_text("1 document ready · 1 refused")).to_be_visible()
         screen.settle().shot("journey-1-upload")
         page.get_by_role("button", name="Start the fields fresh").click()
@@ -88,7 +88,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
             page.get_by_text("Indexing", exact=False).or_(page.get_by_text("can be found since")).first
         ).to_be_visible()
         screen.shot("journey-6-indexing")
-        expect(page.get_by_text("The new text can be found since")).to_be_visible(timeout=120_000)
+        expect(page.get_by_text("The new text can be found since")).to_be_visible()
         screen.shot("journey-7-merged")
         page.get_by_role("link", name="Search").click()
         screen.settle()

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 
 from core.bootstrap import App, build
 from pages.ui.sign_in.cookies import SESSION
-from tests.browser import ROOT, Screen, screen, server
+from tests.browser import PATIENCE, ROOT, Screen, screen, server
 from tests.conftest import PASSWORD, demo, kb_settings
 
 pytestmark = pytest.mark.browser
@@ -146,7 +146,7 @@ def certified_provider(app: str, log: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
 from core.errors import BadInput, Unavailable
 from tests import uploads
+from tests.conftest import until
 from tests.hostile_files import packed_pdf
 
 MANY = 2 * 1024**3
@@ -102,7 +103,7 @@ def test_a_worker_reaches_no_network_by_python_by_native_code_or_from_an_older_t
 def test_one_that_is_killed_while_idle_is_replaced(pool: WorkerPool) -> None:
     before = pool.ask({"do": "answer"})["pid"]
     os.kill(before, signal.SIGKILL)
-    pool._idle[0].process.wait(5)
+    pool._idle[0].process.wait(60)
     assert pool.ask({"do": "answer"})["pid"] != before
 
 
@@ -113,7 +114,7 @@ def test_others_are_answered_while_one_spins_and_no_more_than_the_size_run(pool:
         waits = [threads.submit(pool.ask, {"do": "sleep"})]
         assert pool.ask({"do": "answer"})["pid"]
         waits.append(threads.submit(pool.ask, {"do": "sleep"}))
-        time.sleep(0.1)
+        until(lambda: not pool._idle)
         with pytest.raises(Unavailable, match="All 2 readers of files are busy with others"):
             pool.ask({"do": "answer"})
         asleep = children("odd_worker")

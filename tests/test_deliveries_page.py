@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import App
 from pages.ui import routes
 from pages.ui.sign_in.gate import OPEN
-from tests.apptest import Open, page_of, words
+from tests.apptest import PATIENCE, Open, page_of, words
 from tests.conftest import ROOT, forget_app
 from tests.receivers import MailServer, Receiver, mail_server, receiver
 from tests.test_deliveries import ADMIN, AUTHOR, PETRA, URL, mailing, tell
@@ -143,7 +143,7 @@ def test_the_inbox_leads_to_the_choice_of_mail(app: App, visit: Open) -> None:
     import streamlit as st
 
     app.inbox.messages.read(AUTHOR)
-    shown = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60)
+    shown = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE)
     shown.session_state["persona"] = "author"
     shown.run()
     shown.switch_page("pages/inbox.py").run()

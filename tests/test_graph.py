@@ -235,7 +235,7 @@ def test_entities_are_asked_for_as_many_at_once_as_an_endpoint_takes(tmp_path: P
     class Slow(ScriptedLlm):
         def complete(self, prompt: str, *, purpose: str, **options: object) -> Answer:
             if self.asked:  # the first alone shows that the model is of use
-                six.wait(20)  # breaks if fewer come
+                six.wait(300)  # breaks if fewer come
             return super().complete(prompt, purpose=purpose, **options)
 
     llm = Slow(json.dumps(rows), "nonsense", json.dumps(rows))

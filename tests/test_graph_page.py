@@ -21,6 +21,7 @@ from pages.ui.graph.layout import HIGH, WIDE, settle
 from pages.ui.graph.network import drawing
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
+from tests.apptest import PATIENCE
 from tests.conftest import ROOT, SmallModels, demo, forget_app, put, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
@@ -51,7 +52,7 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
             monkeypatch.setattr(
                 registry.ModelRegistry, name, lambda self, *a, of=models, name=name: getattr(of, name)(*a)
             )
-        app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=60)
+        app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=PATIENCE)
         app.session_state["persona"] = persona
         for name, value in query.items():
             app.query_params[name] = value

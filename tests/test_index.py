@@ -249,15 +249,15 @@ def test_only_the_last_generations_are_kept_but_never_one_that_is_read(tmp_path:
 
 def test_a_damaged_generation_is_passed_over_for_the_newest_whole_one(app: App) -> None:
     profile = app.platform.settings.profile()
-    for n in range(2):
+    for n in range(3):
         put(app, {"a.md": f"# A\n\nword{n}\n"})
         app.index.builder.build(profile)
     folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
     with open(folder / "served" / "vectors.npy", "ab") as file:
         file.write(b"x")
-    assert app.index.generations.current(profile).number == 1
+    assert app.index.generations.current(profile).number == 2
     app.index.builder.build(profile)
-    assert app.index.generations.current(profile).number == 3
+    assert app.index.generations.current(profile).number == 4
     assert app.index.verifier.problems() == ()
 
 

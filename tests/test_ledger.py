@@ -47,7 +47,7 @@ def workspace(server: ScriptedServer, home: Path, prices: dict[str, dict[str, fl
         prices=home / "prices.json",
         llm=MODEL,
         openai_url=f"{server.url}/v1",
-        **{"llm_timeout": 10.0, **more},
+        **{"llm_timeout": 60.0, **more},
     )
     return build(said, clock=FixedClock())
 
@@ -124,13 +124,14 @@ def test_no_budget_means_no_paid_call_but_free_ones_go_on(server: ScriptedServer
 
 
 def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, tmp_path: Path) -> None:
-    app = workspace(server, tmp_path, {MODEL: {"output": 1_000_000.0}}, llm_timeout=1.0)
+    prices = {MODEL: {"output": 1_000_000.0}}
+    app, hasty = (workspace(server, tmp_path, prices, llm_timeout=seconds) for seconds in (60.0, 1.0))
     server.faults = [BROKEN] * 5
     with pytest.raises(Unavailable):
         app.models.registry.llm().complete("one", purpose="test", max_tokens=2)
     server.faults = [slow(60)]
     with pytest.raises(TimedOut):
-        app.models.registry.llm().complete("two", purpose="test", max_tokens=2)
+        hasty.models.registry.llm().complete("two", purpose="test", max_tokens=2)
     late, broken = app.models.ledger.recent(ADMIN)
     assert (late.dollars, broken.dollars) == (2.0, 0.0)
     assert "gave no answer within 1 s" in late.failed
@@ -200,7 +201,8 @@ def test_a_run_says_what_a_question_costs_also_when_its_answers_were_known(
 def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
-    app = workspace(server, tmp_path, {VECTORS: {"input": 1000.0}}, llm_timeout=1.0)
+    prices = {VECTORS: {"input": 1000.0}}
+    app, hasty = (workspace(server, tmp_path, prices, llm_timeout=seconds) for seconds in (60.0, 1.0))
     app.platform.workspace.create()
     put(app, {"a.md": "# Wires\n\nTwo signatures are needed.\n", "b.md": "# Lunch\n\nSoup on Mondays.\n"})
     profile = profiles.from_mapping({"name": "paid", "embedder": VECTORS})
@@ -208,7 +210,8 @@ def test_an_index_behind_an_endpoint_is_built_searched_and_survives_its_silence(
     index = app.index.generations.open(profile)
     assert app.search.searcher.search_in(index, "two signatures", parse("dense")).hits[0].path == "a.md"
     server.faults = [slow(60)]
-    result = app.search.searcher.search_in(index, "soup", parse("convex-0.5"))
+    index = hasty.index.generations.open(profile)
+    result = hasty.search.searcher.search_in(index, "soup", parse("convex-0.5"))
     assert result.hits[0].path == "b.md"
     assert "The dense leg failed" in result.warnings[0]
     assert "gave no answer within 1 s" in result.warnings[0]

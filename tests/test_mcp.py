@@ -13,7 +13,6 @@ import threading
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -743,55 +742,61 @@ def test_a_document_at_a_commit_is_a_resource_and_a_draft_is_none(small: App) ->
 # ---------------------------------------------------------------- slow calls
 
 
-def late(held: threading.Event) -> None:
-    held.wait(20)
-    raise Unavailable("This comes late.")
+class Slow:
+    """A search that begins, and ends when a test lets it."""
+
+    def __init__(self) -> None:
+        self.begun, self.ends = 0, threading.Event()
+
+    def find(self, *_: object, **__: object) -> None:
+        self.begun += 1
+        self.ends.wait(300)
+        raise Unavailable("This comes late.")
+
+    async def begins(self, times: int) -> None:
+        while self.begun < times:
+            await anyio.sleep(0.01)
 
 
-def test_a_slow_call_is_given_up_and_holds_nobody_else(small: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    held = threading.Event()
-    monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 0.5)
-    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: late(held))
+@pytest.fixture
+def slow(small: App, monkeypatch: pytest.MonkeyPatch) -> Slow:
+    made = Slow()
+    monkeypatch.setattr(type(small.search.page), "find", made.find)
+    return made
 
+
+def test_a_slow_call_holds_nobody_else(small: App, slow: Slow) -> None:
     async def work(client: Client) -> Any:
-        answers: dict[str, Any] = {}
-
-        async def ask(tool: str, **arguments: Any) -> None:
-            answers[tool] = await client.call_tool(tool, arguments)
-
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(partial(ask, "search", question="slow"))
-            await anyio.sleep(0.1)
-            tasks.start_soon(partial(ask, "read", document="IT-1"))
-            await anyio.sleep(0.3)
-            assert list(answers) == ["read"]
-        return answers
+            tasks.start_soon(client.call_tool, "search", {"question": "slow"})
+            await slow.begins(1)
+            answer = await client.call_tool("read", {"document": "IT-1"})
+            slow.ends.set()
+        return answer
 
-    answers = talk(served(small), work)
-    held.set()
-    assert answers["search"].is_error
-    assert "took longer than" in answers["search"].content[0].text
+    assert not talk(served(small), work).is_error
 
 
-def test_as_many_slow_calls_as_there_may_be_leave_the_threads_of_the_pages_free(
-    small: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    held = threading.Event()
-    monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 2)
-    monkeypatch.setattr(type(small.search.page), "find", lambda *_, **__: late(held))
+def test_a_slow_call_is_given_up(small: App, slow: Slow, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.entrypoints.mcp.server.SECONDS", 0.1)
+    answer = talk(served(small), lambda client: client.call_tool("search", {"question": "slow"}))
+    slow.ends.set()
+    assert answer.is_error
+    assert "took longer than" in answer.content[0].text
 
-    async def work(client: Client) -> float:
+
+def test_as_many_slow_calls_as_there_may_be_leave_the_threads_of_the_pages_free(small: App, slow: Slow) -> None:
+    async def work(client: Client) -> int:
         async with anyio.create_task_group() as tasks:
             for _ in range(2 * AT_ONCE):
                 tasks.start_soon(client.call_tool, "search", {"question": "slow"})
-            await anyio.sleep(0.2)
-            started = anyio.current_time()
-            await anyio.to_thread.run_sync(lambda: None)  # as every route of the pages does
-            waited = anyio.current_time() - started
-            held.set()
-        return waited
+            await slow.begins(AT_ONCE)
+            taken = anyio.to_thread.current_default_thread_limiter().borrowed_tokens
+            slow.ends.set()
+        return taken
 
-    assert talk(served(small), work) < 0.5
+    assert talk(served(small), work) == 0, "every route of the pages asks for one of these"
+    assert slow.begun == 2 * AT_ONCE
 
 
 def test_without_a_tokenizer_tokens_are_estimated_high() -> None:

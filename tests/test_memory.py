@@ -526,7 +526,7 @@ def test_four_pages_of_an_account_are_drawn_at_a_time_and_nobody_elses_waits() -
             await asyncio.sleep(0)
             seen.append(fifth.done())
             await pages[1][1]({"bytes": drawn_by(ForwardMsg.FINISHED_SUCCESSFULLY)})
-            await asyncio.wait_for(fifth, 5)
+            await asyncio.wait_for(fifth, 300)
         return [*seen, len(tabs._open), len(tabs._places)]
 
     assert asyncio.run(everybody()) == [False, False, 0, 0]
@@ -536,7 +536,7 @@ def test_a_page_that_takes_long_gives_its_place_to_others() -> None:
     async def two() -> None:
         places = anyio.Semaphore(1)
         await PageDrawing(places, 0.01).begin()
-        await asyncio.wait_for(PageDrawing(places).begin(), 5)
+        await asyncio.wait_for(PageDrawing(places).begin(), 300)
 
     asyncio.run(two())
 
@@ -546,7 +546,7 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
 
     def check(request: Any, form: Any) -> Response:
         checked.append(1)
-        waiting.wait(10)
+        waiting.wait(300)
         return Response()
 
     async def everybody() -> int:
@@ -555,8 +555,9 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
             for _ in range(60)
         ]
         signing = [asyncio.create_task(sign_in_routes.sign_in(request)) for request in requests]
-        await anyio.sleep(0.05)
-        await asyncio.wait_for(anyio.to_thread.run_sync(waiting.is_set), 5)
+        while len(checked) < 4:
+            await anyio.sleep(0.01)
+        await asyncio.wait_for(anyio.to_thread.run_sync(waiting.is_set), 300)
         at_once = len(checked)
         waiting.set()
         await asyncio.gather(*signing)

@@ -40,6 +40,7 @@ from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
 from pages.ui import style
 from tests import small_kb
+from tests.apptest import PATIENCE
 from tests.chunker_laws import KB, check_laws
 from tests.conftest import put
 
@@ -224,7 +225,7 @@ def adjust_form() -> None:
 
 def options(label: str) -> list[str]:
     """What the Adjust form of the playground offers."""
-    page = AppTest.from_function(adjust_form).run(timeout=30)
+    page = AppTest.from_function(adjust_form).run(timeout=PATIENCE)
     assert not page.exception
     return [*next(box for box in [*page.selectbox, *page.multiselect] if box.label == label).options]
 

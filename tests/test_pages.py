@@ -20,7 +20,7 @@ from core.errors import Refused, Unavailable
 from core.services.knowledge.home import Home
 from core.types import LexicalOptions, Profile
 from pages.ui.index.jobs import NAMES
-from tests.apptest import Open, drawn, words
+from tests.apptest import PATIENCE, Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 
 
@@ -486,7 +486,9 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
 
     st.cache_resource.clear()
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
-    app = AppTest.from_file(str(ROOT / "pages" / "index.py"), default_timeout=60)  # a deep link runs the page alone
+    app = AppTest.from_file(
+        str(ROOT / "pages" / "index.py"), default_timeout=PATIENCE
+    )  # a deep link runs the page alone
     app.session_state["persona"] = persona
     app.run()
     assert "Not for this role" in words(app)
@@ -506,7 +508,7 @@ def test_a_role_that_is_lost_while_the_page_is_drawn_is_said_in_a_sentence(
     st.cache_data.clear()
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
     monkeypatch.setattr(Home, "overview", lost)
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=60).run()  # in the frame
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE).run()  # in the frame
     assert not app.exception
     assert "Ada Brandt is a reader" in words(app)
 
@@ -529,7 +531,7 @@ def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.Mon
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
     real = st.get_option
     monkeypatch.setattr(st, "get_option", lambda key: "0.0.0.0" if key == "server.address" else real(key))
-    app = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=60).run()
+    app = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=PATIENCE).run()
     assert "only runs on this machine's own address" in app.error[0].value
     assert not app.get("bidi_component")
 

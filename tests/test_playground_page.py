@@ -21,7 +21,7 @@ from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
-from tests.apptest import page_of
+from tests.apptest import PATIENCE, page_of
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, forget_app, kb_settings, put, small_app
 from tests.small_kb import FILES
 
@@ -412,7 +412,7 @@ def test_the_demo_data_fills_three_columns(visit: Open, kb_app: App, monkeypatch
 
     st.cache_resource.clear()
     monkeypatch.setenv("CONCORD_HOME", str(kb_app.settings.home))
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE)
     app.session_state["persona"] = "admin"
     app.run()
     app.query_params["link"] = link

@@ -20,7 +20,7 @@ from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
 from pages.ui import owner_field
 from pages.ui.reviews import queues
-from tests.apptest import drawn, page_of
+from tests.apptest import PATIENCE, drawn, page_of
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
 from tests.hostile import PAYLOADS, document
 
@@ -157,7 +157,7 @@ def test_empty_queues_say_what_to_do(visit: Open) -> None:
 
 def test_readers_do_not_see_reviews(visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
     number = brought(kb, "in review").id
-    app = AppTest.from_file(str(ROOT / "pages" / "reviews.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "pages" / "reviews.py"), default_timeout=PATIENCE)
     app.session_state["persona"] = "reader"
     app.query_params["change"] = str(number)
     app.run()
@@ -927,7 +927,7 @@ def test_the_audit_is_filtered_and_exported(visit: Open, kb: App) -> None:
 @pytest.mark.parametrize("page", ["audit", "accounts"])
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
 def test_only_admins_reach_audit_and_accounts(visit: Open, page: str, persona: str) -> None:
-    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "pages" / f"{page}.py"), default_timeout=PATIENCE)
     app.session_state["persona"] = persona
     app.run()
     assert "Not for this role" in words(app)

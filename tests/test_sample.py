@@ -18,6 +18,7 @@ from pages.ui.empty import PROMISES
 from pages.ui.menu import PAGES
 from pages.ui.sample import LINE
 from pages.ui.tour import BREAKS, CONFLICT, READY, TALK, TOURS
+from tests.apptest import PATIENCE
 from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
 
 KB = ROOT / "kb"
@@ -144,7 +145,7 @@ def test_the_frame_says_that_it_is_a_sample_and_shows_admins_the_way_out(
     def framed(home: Path, persona: str) -> tuple[int, int]:
         monkeypatch.setenv("CONCORD_HOME", str(home))
         forget_app()
-        page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=90)
+        page = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE)
         page.session_state["persona"] = persona
         page.run()
         assert not page.exception
@@ -163,7 +164,7 @@ def test_on_an_empty_base_pages_promise_what_they_will_show(empty_home: Path, mo
     known = {name for section in PAGES.values() for name, *_ in section}
     assert known >= set(PROMISES)
     for name, promise in PROMISES.items():
-        page = AppTest.from_string(script.replace("PAGE", repr(name)), default_timeout=90)
+        page = AppTest.from_string(script.replace("PAGE", repr(name)), default_timeout=PATIENCE)
         page.session_state["persona"] = "reader"
         page.run()
         assert promise.sentence in [caption.value for caption in page.caption]

@@ -318,7 +318,7 @@ def test_two_hundred_hostile_requests_leave_the_server_as_it_was(started: Any) -
         code = code_of(raw(url, request, wait=3.0))
         assert code < 500, request[:200]
         codes[code] += 1
-    assert json.load(urllib.request.urlopen(f"{url}/api/health", timeout=20)) == {"status": "ok"}
+    assert json.load(urllib.request.urlopen(f"{url}/api/health", timeout=browser.PATIENCE)) == {"status": "ok"}
     assert code_of(raw(url, handshake(own, url))) == 101
     text = log.read_text()
     assert "Traceback" not in text, text[-3000:]

@@ -18,6 +18,7 @@ from core.services.people.accounts import DEMO, MIN_PASSWORD
 from core.settings import Settings
 from pages.ui import direct
 from pages.ui.sign_in import cookies
+from tests.apptest import PATIENCE
 from tests.conftest import PASSWORD, ROOT, demo, put, sql
 
 
@@ -47,7 +48,7 @@ def sign_in(app: App, tab: Tab, who: str) -> int:
 
 def opened(page: str = "") -> AppTest:
     script = ROOT / "pages" / f"{page}.py" if page else ROOT / "streamlit_app.py"
-    app = AppTest.from_file(str(script), default_timeout=60)
+    app = AppTest.from_file(str(script), default_timeout=PATIENCE)
     app.run()
     assert not app.exception, app.exception
     return app
@@ -226,7 +227,7 @@ def test_a_document_is_downloaded_by_whoever_is_signed_in(
     made = downloads(monkeypatch)
     put(sign_in_app, {"a.md": "# Cash\n\nCount it.\n"})
     sign_in(sign_in_app, tab, "root")
-    shown = AppTest.from_file(str(ROOT / "pages" / "documents.py"), default_timeout=60)
+    shown = AppTest.from_file(str(ROOT / "pages" / "documents.py"), default_timeout=PATIENCE)
     shown.query_params["doc"] = sign_in_app.knowledge.documents.all()[0].id
     assert not shown.run().exception
     tab.cookies = {}
@@ -259,7 +260,7 @@ def test_words_of_an_error_are_shown_as_they_are() -> None:
 
         errors.show(BadInput("No document *a* at [here](https://example.org)."))
 
-    shown = AppTest.from_function(page, default_timeout=60).run().error[0].value
+    shown = AppTest.from_function(page, default_timeout=PATIENCE).run().error[0].value
     assert shown == r"No document \*a\* at \[here\](https\://example.org)."
 
 

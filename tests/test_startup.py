@@ -75,14 +75,14 @@ def test_a_demo_refuses_an_address_given_by_config_toml_or_by_nobody(
 def test_people_with_accounts_may_come_from_other_machines(home: Path, tmp_path: Path) -> None:
     flags = ("--server.address", EVERYWHERE)
     with browser.server(home, tmp_path / "log", *flags, CONCORD_SIGN_IN="local") as url:
-        assert urllib.request.urlopen(f"{url}/api/health", timeout=20).status == 200
+        assert urllib.request.urlopen(f"{url}/api/health", timeout=browser.PATIENCE).status == 200
 
 
 @pytest.mark.slow
 def test_a_connection_that_was_idle_for_a_while_takes_the_next_request(home: Path, tmp_path: Path) -> None:
     """A client thinks longer than uvicorn's own 5 seconds; the connection is the same, so nothing can be dropped."""
     with browser.server(home, tmp_path / "log") as url:
-        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=20)
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=browser.PATIENCE)
         connection.connect()
         opened = connection.sock
         for thinks in (0.0, 5.0, 7.0):
@@ -103,14 +103,16 @@ def test_the_server_keeps_an_idle_connection_longer_than_proxies_do(monkeypatch:
 
 def test_routes_answer_and_every_answer_has_the_security_headers(home: Path, tmp_path: Path) -> None:
     with browser.server(home, tmp_path / "log") as url:
-        health, page = (urllib.request.urlopen(url + path, timeout=20) for path in ("/api/health", "/search"))
+        health, page = (
+            urllib.request.urlopen(url + path, timeout=browser.PATIENCE) for path in ("/api/health", "/search")
+        )
         assert json.load(health) == {"status": "ok"}
         for answer in (health, page):
             assert "default-src 'self'" in answer.headers["content-security-policy"]
             assert answer.headers["x-content-type-options"] == "nosniff"
         for path in ("/api/find?q=a", "/api/compare?link=a"):
             with pytest.raises(urllib.error.HTTPError, match="401"):
-                urllib.request.urlopen(url + path, timeout=20)
+                urllib.request.urlopen(url + path, timeout=browser.PATIENCE)
 
 
 @pytest.mark.browser

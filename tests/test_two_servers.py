@@ -19,7 +19,7 @@ _, AUTHOR, _, REVIEWER, _, _ = DEMO
 
 
 def health(server: str) -> dict[str, object]:
-    with urllib.request.urlopen(f"{server}/api/health", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server}/api/health", timeout=browser.PATIENCE) as answer:
         found: dict[str, object] = json.load(answer)
     return found
 

@@ -16,7 +16,7 @@ from core.services.reviews.changes import Change
 from pages.ui import keys
 from pages.ui.batches import BATCHES
 from tests import uploads
-from tests.apptest import Open, drawn, words
+from tests.apptest import PATIENCE, Open, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 from tests.uploads import GOOD
 
@@ -87,7 +87,9 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
     st.cache_resource.clear()
     monkeypatch.setenv("CONCORD_HOME", str(home))
-    app = AppTest.from_file(str(ROOT / "pages" / "upload.py"), default_timeout=60)  # a deep link runs the page alone
+    app = AppTest.from_file(
+        str(ROOT / "pages" / "upload.py"), default_timeout=PATIENCE
+    )  # a deep link runs the page alone
     app.session_state["persona"] = "reader"
     app.run()
     assert "Not for this role" in words(app)

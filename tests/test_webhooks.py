@@ -21,8 +21,8 @@ from core.services.deliveries.formats import EVENTS, slack, teams
 from core.services.deliveries.sender import BATCH, SendReport
 from core.services.deliveries.webhooks import NAMES
 from core.services.inbox.messages import KINDS
-from tests.conftest import NoProcesses, put, small_app, sql
-from tests.receivers import Post, certificate, dripping, receiver, until
+from tests.conftest import NoProcesses, put, small_app, sql, until
+from tests.receivers import Post, certificate, dripping, receiver
 from tests.test_deliveries import ADMIN, AUTHOR, PETRA, URL, Time, log, tell
 
 NOTE = {
@@ -37,8 +37,13 @@ NOTE = {
 def app(tmp_path: Path) -> App:
     made = small_app(tmp_path / "home", NoProcesses(), webhooks_private=True, url=URL)
     made.deliveries.sender.jitter = lambda: 1.0
-    made.deliveries.sender.poster.seconds = 0.5  # type: ignore[attr-defined]
+    wait_for(made, 60.0)
     return made
+
+
+def wait_for(app: App, seconds: float) -> None:
+    """How long receivers may take: 2 seconds where one hangs, since others must answer within them on a busy machine too."""
+    app.deliveries.sender.poster.seconds = seconds  # type: ignore[attr-defined]
 
 
 def verified(post: Post, secret: str) -> dict[str, Any]:
@@ -114,7 +119,8 @@ def test_slack_and_teams_get_their_own_form_and_no_marks_of_a_text() -> None:
 def test_a_failure_is_tried_again_with_the_same_id_and_a_new_time(app: App, fault: int | str) -> None:
     clock = Time(app)
     with receiver(fault) as held:
-        held.headers, held.seconds = {"Location": "http://127.0.0.1:1/", "Retry-After": "60"}, 1.0
+        held.headers = {"Location": "http://127.0.0.1:1/", "Retry-After": "60"}
+        wait_for(app, 0.3 if fault == "hang" else 60.0)
         _, secret = app.deliveries.webhooks.add(ADMIN, held.url)
         tell(app)
         assert app.deliveries.sender.run().again == 1
@@ -122,6 +128,7 @@ def test_a_failure_is_tried_again_with_the_same_id_and_a_new_time(app: App, faul
         assert wait == (60.0 if fault == 429 else 10.0)
         assert app.deliveries.webhooks.listed(ADMIN)[0].failing
         clock.passes(wait)
+        wait_for(app, 60.0)
         assert app.deliveries.sender.run().sent == 1
         assert not app.deliveries.webhooks.listed(ADMIN)[0].failing
     first, second = held.posts
@@ -134,6 +141,7 @@ def test_a_failure_is_tried_again_with_the_same_id_and_a_new_time(app: App, faul
 
 
 def test_a_receiver_that_hangs_holds_up_nobody_else(app: App) -> None:
+    wait_for(app, 2.0)
     with receiver("hang") as slow, receiver() as quick:
         app.deliveries.webhooks.add(ADMIN, slow.url, "slow")
         app.deliveries.webhooks.add(ADMIN, quick.url, "quick")
@@ -154,12 +162,13 @@ DRIPS = {
 @pytest.mark.parametrize("drip", DRIPS)
 def test_a_receiver_that_never_finishes_is_left_after_the_deadline(app: App, drip: str) -> None:
     clock = Time(app)
+    wait_for(app, 2.0)
     with dripping(*DRIPS[drip]) as slow, receiver() as quick:
         app.deliveries.webhooks.add(ADMIN, slow.url, "slow")
         app.deliveries.webhooks.add(ADMIN, quick.url, "quick")
         tell(app)
         done = app.deliveries.sender.run()
-        assert until(lambda: slow.hung_up), "no thread goes on listening"
+        until(lambda: slow.hung_up)  # no thread goes on listening
         if drip == "endless answer":
             assert (done.sent, slow.called) == (2, 1), "its status was known"
             return
@@ -167,7 +176,7 @@ def test_a_receiver_that_never_finishes_is_left_after_the_deadline(app: App, dri
         clock.passes(2 * 86_400)
         assert app.deliveries.sender.run().failed == 1
     ended = log(app)[0]
-    assert (ended.state, ended.note) == ("failed", "Given up after 2 days: no answer within 0.5 s")
+    assert (ended.state, ended.note) == ("failed", "Given up after 2 days: no answer within 2 s")
     assert [hook.active for hook in app.deliveries.webhooks.listed(ADMIN)] == [False, True]
 
 
@@ -188,7 +197,6 @@ def test_a_long_queue_at_a_receiver_that_is_down_holds_up_nobody_and_is_tried_on
 
 
 def test_what_comes_while_a_receiver_hangs_leaves_at_once(app: App) -> None:
-    app.deliveries.sender.poster.seconds = 30.0  # type: ignore[attr-defined]
     with receiver() as quick:
         with dripping() as slow:
             app.deliveries.webhooks.add(ADMIN, slow.url, "slow", events=("change.review_requested",))
@@ -196,11 +204,11 @@ def test_what_comes_while_a_receiver_hangs_leaves_at_once(app: App) -> None:
             tell(app)
             sending = threading.Thread(target=app.deliveries.sender.run)
             sending.start()
-            assert until(lambda: slow.called)
+            until(lambda: slow.called)
             tell(app, kind="merged")
-            assert until(lambda: quick.taken)
+            until(lambda: quick.taken)
             assert (sending.is_alive(), slow.hung_up) == (True, 0)
-        sending.join(20.0)
+        sending.join(600.0)
     assert not sending.is_alive()
 
 
@@ -246,7 +254,6 @@ def test_a_certificate_that_ran_out_is_named_and_given_up(
     monkeypatch.setenv("SSL_CERT_FILE", str(pem))
     clock = Time(app)
     with receiver(pem=pem) as expired, receiver() as quick:
-        app.deliveries.sender.poster.seconds = 10.0  # type: ignore[attr-defined]
         app.deliveries.webhooks.add(ADMIN, expired.url)
         app.deliveries.webhooks.add(ADMIN, quick.url)
         tell(app)

@@ -27,7 +27,7 @@ from core.settings import load
 from core.types import Answer, Filters
 from pages.ui import direct, routes
 from tests.api_server import ApiServer
-from tests.apptest import drawn
+from tests.apptest import PATIENCE, drawn
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.scripted_server import BROKEN, ScriptedServer
 from tests.small_kb import FILES
@@ -367,7 +367,7 @@ def test_the_page_offers_answers_only_where_a_model_writes_them(served: App, mon
         import streamlit as st
 
         st.cache_resource.clear()
-        page = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=60).run()
+        page = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=PATIENCE).run()
         assert not page.exception, page.exception
         return bool(drawn(page, "search")["answers"])
 

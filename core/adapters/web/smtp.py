@@ -138,7 +138,9 @@ class SmtpLine:
         if mailer.certificates:
             self.context.load_verify_locations(mailer.certificates)
         kind = partial(smtplib.SMTP_SSL, context=self.context) if mailer.server.tls == "implicit" else smtplib.SMTP
-        self.smtp: smtplib.SMTP = kind(local_hostname=mailer.name, timeout=mailer.seconds)
+        self.smtp: smtplib.SMTP = kind(
+            local_hostname=mailer.name, timeout=2 * mailer.seconds
+        )  # the deadline comes first
         setattr(self.smtp, "_host", mailer.server.host)  # noqa: B010 - whom a certificate must name
 
     def hand_in(self, letter: EmailMessage) -> Receipt:

@@ -75,7 +75,9 @@ class PinnedConnection(http.client.HTTPConnection):
     answered: Receipt | None = None  # once the status is known; the rest of an answer may take for ever
 
     def __init__(self, parts: SplitResult, resolve: Callable[[SplitResult], str], seconds: float) -> None:
-        super().__init__(str(parts.hostname), parts.port or _port(parts), timeout=seconds)
+        super().__init__(
+            str(parts.hostname), parts.port or _port(parts), timeout=2 * seconds
+        )  # the deadline comes first
         self.parts, self.resolve, self.abandoned = parts, resolve, False
         self.default_port = _port(parts)  # type: ignore[misc]
 
