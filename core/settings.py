@@ -95,6 +95,11 @@ class Settings:
     time_zone: str = "UTC"  # the time zone of that hour, such as Europe/Berlin
     webhooks_private: bool = False  # whether webhooks may lead to this machine and its network, and by plain HTTP
 
+    @property
+    def caches(self) -> Path:
+        """What can be computed again."""
+        return self.cache or self.home / "cache"
+
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:

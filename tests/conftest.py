@@ -45,7 +45,6 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from sqlalchemy import create_engine, event
 
-from core import bootstrap
 from core.access import Actor
 from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.workers import Limits, WorkerPool
@@ -56,6 +55,7 @@ from core.chunking.ruler import words
 from core.errors import Unavailable
 from core.ports import Embedder, Processes
 from core.retrieval.legs.embedders import combined
+from core.services.jobs import wiring
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
 from core.storage.state import sqlite as sqlite_state
@@ -318,14 +318,14 @@ class WaitingProcesses(SystemProcesses):
         return None
 
 
-bootstrap.SystemProcesses = WaitingProcesses  # type: ignore[misc]
+wiring.SystemProcesses = WaitingProcesses  # type: ignore[misc]
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _workers_start(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.path.stem in STARTED:
-            patch.setattr(bootstrap, "SystemProcesses", SystemProcesses)
+            patch.setattr(wiring, "SystemProcesses", SystemProcesses)
         yield
 
 
@@ -380,7 +380,7 @@ def _on_postgres(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     homes = Homes(request.getfixturevalue("postgres"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.bootstrap.open_database", homes.open)
+        patch.setattr("core.services.platform.base.open_database", homes.open)
         yield
 
 

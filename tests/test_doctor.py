@@ -70,7 +70,7 @@ def test_ten_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monke
     (tmp_path / ".streamlit" / "secrets.toml").write_text(
         f'[auth]\nclient_id = "c"\nredirect_uri = "{redirect}"\nserver_metadata_url = "{metadata}"\n'
     )
-    monkeypatch.setattr(bootstrap, "PROJECT", tmp_path)
+    monkeypatch.setattr("core.services.platform.wiring.PROJECT", tmp_path)
     for name, _ in weights.files:
         (tmp_path / "models" / weights.name / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "models" / weights.name / name).write_bytes(b"damaged")

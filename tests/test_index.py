@@ -18,7 +18,7 @@ from core.errors import BadInput, NotFound, Unavailable
 from core.ports import Progress
 from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
-from core.services.index.background import in_background
+from core.services.index.embedding import in_background
 from core.settings import load
 from core.storage.index import duckdb, graph
 from core.storage.serving import compiled, kernels

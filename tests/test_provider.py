@@ -14,9 +14,10 @@ import pytest
 import streamlit as st
 from starlette.testclient import TestClient
 
-from core.bootstrap import App, sign_in_provider
+from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput
+from core.services.people.wiring import sign_in_provider
 from pages.ui.sign_in import provider as route
 from pages.ui.sign_in.cookies import SESSION
 from pages.ui.workspace import current_app

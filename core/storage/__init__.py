@@ -1,1 +1,1 @@
-"""The storage that is Concord's own: git, database, index, object store, caches. Services use it; only `core.bootstrap` makes it."""
+"""The storage that is Concord's own: git, database, index, object store, caches. Services use it; only their `wiring` makes it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,12 @@ class Runs:
         self.database, self.querysets, self.searcher, self.estimator = database, querysets, searcher, estimator
         self.at_once = at_once
         self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
+
+    def under(self, team_settings: TeamSettings) -> Runs:
+        """The same runs, with what is in production elsewhere."""
+        other = copy(self)
+        other.team_settings = team_settings
+        return other
 
     # ------------------------------------------------------------ run
 

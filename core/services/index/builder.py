@@ -27,8 +27,7 @@ from core.llm.together import THREADS, together
 from core.llm.writer import Writer
 from core.ports import Bulk, Clock, Embedder, Models, Progress, Texts, no_progress
 from core.profiles import LANCE, model_uses
-from core.services.index.background import in_background
-from core.services.index.embedding import embed_texts, evenly, unknown_texts
+from core.services.index.embedding import embed_texts, evenly, in_background, unknown_texts
 from core.services.index.entities import EntityExtractor, Extracts
 from core.services.knowledge.documents import Documents, assign_ids
 from core.types import Chunk, Document, Generation, Profile

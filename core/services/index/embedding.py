@@ -1,11 +1,15 @@
-"""Texts to vectors, through the cache."""
+"""Texts to vectors, through the cache, and what goes on meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from core.bulk import in_steps
+from core.errors import ConcordError
 from core.ports import Bulk, Embedder, Progress, no_progress
 from core.retrieval.legs.embedders import concatenation
 
@@ -58,3 +62,28 @@ def unknown_texts(embedder: Embedder, cache: EmbeddingCache, texts: Sequence[str
     names = [part.name for part in embedder.parts] or [embedder.name]
     known = [cache.get(name, texts) for name in names]
     return [text for text in texts if not all(text in some for some in known)]
+
+
+T = TypeVar("T")
+
+
+@contextmanager
+def in_background(work: Callable[[Progress], T]) -> Iterator[Callable[[], T]]:
+    """Run `work` in a second thread during the block; leaving the block cancels it at its next step.
+
+    >>> with in_background(lambda step: sum(range(5))) as total:
+    ...     total()
+    10
+    """
+    cancelled = threading.Event()
+
+    def step(done: int, total: int, what: str) -> None:
+        if cancelled.is_set():
+            raise ConcordError(f"{what} was cancelled.")
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work, step)
+        try:
+            yield future.result
+        finally:
+            cancelled.set()

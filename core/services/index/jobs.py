@@ -19,22 +19,21 @@ from core.types import Profile
 
 if TYPE_CHECKING:
     from core.services.answers.checks import AnswerChecks
+    from core.services.platform.base import Events
     from core.storage.index.generations import Generations
 
 
 @dataclass(frozen=True, slots=True)
 class IndexJobs:
-    """Builds and verifies in the background. `watched` names the query sets to measure after a build, `answers` asks what
-    documents answer."""
+    """Builds and verifies in the background. `answers` asks what documents answer."""
 
     builder: IndexBuilder
     generations: Generations
     team_settings: TeamSettings
     verifier: Verifier
     jobs: Jobs
-    watched: Callable[[], tuple[str, ...]]
     answers: AnswerChecks
-    built: Callable[[], object] = lambda: None  # after a build that people search in
+    events: Events
     cluster: Callable[[str], AbstractContextManager[Bulk | None]] = lambda address: nullcontext()
 
     def catch_up(self, cause: Actor = SYSTEM) -> Job | None:
@@ -77,7 +76,7 @@ class IndexJobs:
         """Whether people search in what was built now, by meaning too; then whoever watches a question is told."""
         serves = built.fresh and not built.generation.pending and profile == self.team_settings.production().profile
         if serves:
-            self.built()
+            self.events.built()
         return serves
 
     @use_case("see the index", READS)
@@ -104,9 +103,7 @@ class IndexJobs:
         if profile.graph != "none":
             self.generations.open(profile, words=True).graph()  # assembled now, so that the first reader does not wait
         if self._served(built, profile):
-            self.answers.start(actor)
-            if self.watched():
-                self.jobs.start("drift", {}, cause=actor)
+            self.events.served(actor)
         self._merge_when_due(profile, actor)
         return as_json(built)
 

@@ -1,17 +1,26 @@
-"""Unsaved text of editors, kept per person and place, so that leaving a page loses nothing."""
+"""Unsaved text and pictures of editors, kept per person and place, so that leaving a page loses nothing; and the pictures of documents."""
 
 from __future__ import annotations
 
+import json
+import posixpath
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.access import OWN_DESK, Actor, use_case
+from core.access import EVERYBODY, OWN_DESK, READS, Actor, require, use_case
+from core.curation.document import limits
 from core.curation.document.frontmatter import MAX_BYTES
-from core.errors import BadInput
+from core.curation.document.links import picture_paths
+from core.curation.pictures import picture_files
+from core.errors import BadInput, NotFound
 from core.ports import Clock
+from core.types import Document
 
 if TYPE_CHECKING:
+    from core.storage.git.repository import Repository
     from core.storage.state.rows.knowledge import DraftRows
 
 
@@ -59,3 +68,107 @@ class Drafts:
     @use_case("propose a change", OWN_DESK)
     def forget(self, actor: Actor, place: str) -> None:
         self.rows.drop(actor.id, place)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    """A picture that a document shows. `blob` is "" where it is missing."""
+
+    path: str
+    blob: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPicture:
+    """A picture of a draft: where it will lie, and the Markdown that shows it."""
+
+    path: str
+    blob: str
+    markdown: str
+
+
+class Pictures:
+    """Pictures by commit and by blob. A blob's id is its address, so what was fetched once stays right."""
+
+    def __init__(self, repository: Repository, drafts: Drafts) -> None:
+        self.repository, self.drafts = repository, drafts
+        self._at = lru_cache(maxsize=64)(self._blobs)
+        self._approved = lru_cache(maxsize=2)(self._ever_approved)
+
+    @use_case(EVERYBODY)
+    def blobs(self, commit: str) -> Mapping[str, str]:
+        """The blob of every picture of a commit, by path; what a blob holds, `read` gives to those who may see it."""
+        return self._at(commit)
+
+    def _blobs(self, commit: str) -> Mapping[str, str]:
+        return {entry.path: entry.blob for entry in self.repository.pictures(commit)}
+
+    def _ever_approved(self, head: str) -> frozenset[str]:
+        steps = self.repository.log(head)
+        return frozenset(edit.blob for _, edits in steps for edit in edits if picture_files.is_picture(edit.path))
+
+    @use_case(EVERYBODY)
+    def of(self, document: Document) -> tuple[ShownPicture, ...]:
+        """The pictures that an approved document shows, and those that it names and that are missing."""
+        there = {entry.path: entry for entry in self.repository.pictures(self.repository.head())}
+        return tuple(
+            ShownPicture(path, there[path].blob, there[path].size) if path in there else ShownPicture(path)
+            for path in sorted(picture_paths(document))
+        )
+
+    @use_case("read documents", READS)
+    def read(self, actor: Actor, blob: str, name: str) -> bytes:
+        """A picture by its blob: an approved one for every reader, others for those who may see changes."""
+        raw, head = self.repository.blob(blob), self.repository.head()
+        if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
+            raise NotFound("There is no such picture.")
+        if blob not in self.blobs(head).values() and blob not in self._approved(head):
+            require(actor, "propose a change")
+        return picture_files.checked(name, raw) if picture_files.content_type(name) == "image/svg+xml" else raw
+
+    # ------------------------------------------------------------ in a draft
+
+    @use_case("propose a change", OWN_DESK)
+    def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
+        """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
+        waiting = self.held(actor, place)
+        taken = {*self.blobs(self.repository.head()), *waiting}
+        path = picture_files.place(document, name, taken)
+        content = picture_files.checked(path, raw)
+        if len(waiting) >= limits.PICTURES_OF_DOCUMENT:
+            raise BadInput(f"A document has at most {limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
+        blob = self.repository.stage(content)
+        self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}))
+        folder = posixpath.basename(picture_files.folder_of(document))
+        words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
+        return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
+
+    @use_case("propose a change", OWN_DESK)
+    def held(self, actor: Actor, place: str) -> dict[str, str]:
+        """The blobs of the pictures that wait in a draft, by path."""
+        kept = self.drafts.find(actor, _pending(place))
+        return dict(json.loads(kept[0])) if kept else {}
+
+    @use_case("propose a change", OWN_DESK)
+    def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
+        """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
+        files: dict[str, bytes | None] = {}
+        here = picture_files.folder_of(path)
+        for old, blob in self.held(actor, place).items():
+            folder, name = old.rsplit("/", 1)
+            written, now = posixpath.basename(folder), posixpath.basename(here)
+            if written != now:
+                text = text.replace(f"]({written}/{name})", f"]({now}/{name})")
+            if f"{here}/{name}" in picture_paths(Document("", path, "", text)):
+                files[f"{here}/{name}"] = self.repository.blob(blob)
+        return {path: text.encode(), **files}
+
+    @use_case("propose a change", OWN_DESK)
+    def forget(self, actor: Actor, place: str) -> None:
+        """Drop the pictures of a draft."""
+        self.drafts.forget(actor, _pending(place))
+
+
+def _pending(place: str) -> str:
+    return f"pictures of {place}"

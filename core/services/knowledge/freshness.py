@@ -54,10 +54,10 @@ class FreshnessBoard:
         moving_main: Callable[[], AbstractContextManager[State]],
         audit: Audit,
         clock: Clock,
-        merged: Callable[[Actor], object],
+        moved: Callable[[Actor], object],
     ) -> None:
         self.documents, self.repository, self.moving_main = documents, repository, moving_main
-        self.audit, self.clock, self.merged = audit, clock, merged
+        self.audit, self.clock, self.moved = audit, clock, moved
 
     @use_case(EVERYBODY)
     def attention(self) -> Attention:
@@ -93,7 +93,7 @@ class FreshnessBoard:
             note = f"Confirm {title}\n\nVerified-by: {actor.name} <{actor.email}>"
             commit = self.repository.commit("main", files, actor.person, note, expected=head)
             self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
-        self.merged(actor)
+        self.moved(actor)
         return commit
 
 

@@ -40,7 +40,7 @@ class IncomingCommits:
     def fast_forward(self, theirs: str, where: str) -> None:
         """Move main, write down what it got, and make it searchable."""
         self.move_main(theirs, where)
-        self.merger.merged(SYSTEM)
+        self.merger.events.moved(SYSTEM)
 
     def move_main(self, theirs: str, where: str) -> None:
         """The same without what a merge sets off."""

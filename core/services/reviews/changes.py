@@ -7,14 +7,13 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from core.access import READS, Actor, require, use_case
-from core.curation.checks import rules
 from core.curation.checks.findings import Finding, Read
 from core.curation.review import moves
 from core.curation.review.moves import CoAuthor, Facts, Verdict
@@ -24,13 +23,13 @@ from core.ports import Clock
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
-from core.services.reviews.checks import ChangeChecks
+from core.services.reviews.checks import ChangeChecks, complete
 from core.services.reviews.facts import ChangeFacts, GitState, RowsOfChange, branch_of
-from core.services.reviews.pictures import complete
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
+    from core.services.platform.base import Events
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database, State
 
@@ -89,12 +88,10 @@ class Changes:
         audit: Audit,
         clock: Clock,
         news: ChangeNews,
-        reader: Read = rules.read,
-        rewritten: Callable[[Actor], object] = lambda actor: None,
-        ended: Callable[[int], object] = lambda number: None,
+        reader: Read,
+        events: Events,
     ) -> None:
-        """`rewritten` is told when reviewers have another text before them, `ended` when a change is merged or closed."""
-        self.rewritten, self.ended = rewritten, ended
+        self.events = events
         self.repository, self.database, self.accounts, self.news = repository, database, accounts, news
         self.audit, self.clock, self.checking = audit, clock, ChangeChecks(repository, reader)
         self.facts = ChangeFacts(repository, accounts, self.checking, clock)
@@ -305,7 +302,7 @@ class Changes:
             self.repository.move_branch(branch_of(number), head, facts.head)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=f"commits up to {head[:12]}")
-        self.rewritten(actor)
+        self.events.rewritten(actor)
 
     def _begin(self, state: State, actor: Actor) -> str:
         """The first commit of an empty knowledge base."""
@@ -332,7 +329,7 @@ class Changes:
             self.repository.commit(branch_of(number), files, actor.person, text, expected=seen)
             self.touch(state, number)
             self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
-        self.rewritten(actor)
+        self.events.rewritten(actor)
         return self.get(number)
 
     @use_case("propose a change")
@@ -357,7 +354,7 @@ class Changes:
             self._move(state, actor, row, "in review", "submit")
             self.requests.ask(state, actor, row, facts, reviewers)
             self.requests.ask_by_rule(state, actor, row, facts)
-        self.rewritten(actor)
+        self.events.rewritten(actor)
         return self.get(number)
 
     @use_case("propose a change")
@@ -398,7 +395,7 @@ class Changes:
             self.allow("close", facts, actor)
             state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
             self._move(state, actor, row, "closed", "close", check_text(reason))
-        self.ended(number)
+        self.events.ended(number)
         return self.get(number)
 
     @use_case("propose a change")

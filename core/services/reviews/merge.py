@@ -45,14 +45,8 @@ class Collision:
 class Merger:
     """Merges and reverts changes."""
 
-    def __init__(
-        self,
-        changes: Changes,
-        merged: Callable[[Actor], object],
-        landed: Callable[[State, Actor, Landing], object] = lambda state, actor, landing: None,
-        imported: Callable[[Actor], object] = lambda actor: None,
-    ) -> None:
-        self.changes, self.merged, self.landed, self.imported = changes, merged, landed, imported
+    def __init__(self, changes: Changes) -> None:
+        self.changes, self.events = changes, changes.events
         self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
         self.audit = changes.audit
 
@@ -94,7 +88,7 @@ class Merger:
         state.changes.set(row["id"], stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
         action = "merge with bypass" if bypass else "merge"
         self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
-        self.landed(state, actor, Landing(commit, row["title"], self._edits(commit), row))
+        self.events.landed(state, actor, Landing(commit, row["title"], self._edits(commit), row))
 
     def _edits(self, commit: str) -> tuple[Edit, ...]:
         return self.repository.log(commit, limit=1)[0][1]
@@ -104,8 +98,8 @@ class Merger:
         with suppress(StorageFailed, Unavailable, Conflict):
             self.repository.delete_branch(branch_of(number))
         with suppress(StorageFailed):
-            self.merged(actor)
-            self.changes.ended(number)
+            self.events.moved(actor)
+            self.events.ended(number)
 
     # ------------------------------------------------------------ conflicts
 
@@ -170,7 +164,7 @@ class Merger:
             self.audit.record(
                 state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
             )
-        self.changes.rewritten(actor)
+        self.events.rewritten(actor)
         return self.changes.get(number)
 
     def _solved(self, collision: Collision, chosen: tuple[str, ...]) -> bytes | None:
@@ -231,8 +225,8 @@ class Merger:
             imported = save()
             if imported.added or imported.edited or imported.pictures:
                 self.audit.record(state, actor, "import", what, commit=imported.commit)
-                self.landed(state, actor, Landing(imported.commit, what, self._edits(imported.commit)))
-        self.imported(actor)
+                self.events.landed(state, actor, Landing(imported.commit, what, self._edits(imported.commit)))
+        self.events.imported(actor)
         return imported
 
     def _adopt_unknown(self, state: State) -> int:
@@ -267,7 +261,7 @@ class Merger:
         self.audit.record(
             state, REPOSITORY, "commit", title, commit=step.id, detail=f"{step.author.name} <{step.author.email}>"
         )
-        self.landed(state, REPOSITORY, Landing(step.id, title, edits))
+        self.events.landed(state, REPOSITORY, Landing(step.id, title, edits))
 
 
 def message(

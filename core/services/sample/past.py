@@ -14,21 +14,15 @@ from core.curation.words.pins import Pin
 from core.errors import NotFound
 from core.ports import Progress
 from core.retrieval.presets import presets, spell
-from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
-from core.services.impact.impacts import Impacts
 from core.services.inbox.watches import Watches
-from core.services.knowledge.documents import Documents
-from core.services.knowledge.feedback import FeedbackBoard
-from core.services.knowledge.gaps import Gaps
-from core.services.people.accounts import Accounts
-from core.services.reviews.changes import Change, Changes
-from core.services.reviews.discussion import Discussion
-from core.services.reviews.merge import Merger
+from core.services.knowledge.wiring import Knowledge
+from core.services.people.wiring import People
+from core.services.reviews.changes import Change
+from core.services.reviews.wiring import Reviews
 from core.services.sample.script import FOLDER, Deed, PastClock, Script, edited, first_texts, read
 from core.services.search.queries import QueryLog
-from core.services.tuning.confidence import ConfidenceTuning
-from core.services.tuning.production import ProductionSettings
+from core.services.tuning.wiring import Tuning
 from core.services.words.words import SynonymsAndPins
 
 READER = "reader"  # who asks, where the script names nobody
@@ -40,21 +34,14 @@ class SamplePast:
 
     kb: Path
     clock: PastClock
-    accounts: Accounts
-    documents: Documents
-    changes: Changes
-    discussion: Discussion
-    merger: Merger
-    impacts: Impacts
+    people: People
+    knowledge: Knowledge
+    reviews: Reviews
     words: SynonymsAndPins
     watches: Watches
-    gaps: Gaps
-    feedback: FeedbackBoard
     queries: QueryLog
-    querysets: QuerySets
     runs: Runs
-    production: ProductionSettings
-    confidence: ConfidenceTuning
+    tuning: Tuning
     numbers: dict[str, int] = field(default_factory=dict)  # of changes, as the script calls them
 
     @property
@@ -65,26 +52,26 @@ class SamplePast:
         """One deed after the other, each by its person on its day."""
         for n, deed in enumerate(deeds, 1):
             self.clock.set(deed.days)
-            VERBS[deed.verb](self, self.accounts.actor(deed.who or READER), deed.what, deed.more)
+            VERBS[deed.verb](self, self.people.accounts.actor(deed.who or READER), deed.what, deed.more)
             progress(n, len(deeds), "Playing the past")
 
     # ------------------------------------------------------------ documents and changes
 
     def begin(self, actor: Actor, message: str, more: Mapping[str, Any]) -> None:
-        self.production.team_settings.start(actor.person)
+        self.tuning.production.team_settings.start(actor.person)
         files = first_texts(self.kb, self.script)
-        self.merger.importing(actor, message, lambda: self.documents.save(actor, files, [], message))
+        self.reviews.merger.importing(actor, message, lambda: self.knowledge.documents.save(actor, files, [], message))
 
     def propose(self, actor: Actor, title: str, more: Mapping[str, Any]) -> Change:
         files = {more["adds"]: more["text"]} if "adds" in more else dict(self._edits(more["edits"]))
         written: dict[str, bytes | None] = {path: text.encode() for path, text in files.items()}
-        change = self.changes.propose(actor, title, written, more["why"])
+        change = self.reviews.changes.propose(actor, title, written, more["why"])
         self.numbers[more.get("change", "")] = change.id
         return change
 
     def _edits(self, edits: Mapping[str, Any]) -> dict[str, str]:
         return {
-            path: edited(self.documents.show(path).text, parts if isinstance(parts, list) else [parts])
+            path: edited(self.knowledge.documents.show(path).text, parts if isinstance(parts, list) else [parts])
             for path, parts in edits.items()
         }
 
@@ -93,9 +80,9 @@ class SamplePast:
         self._land(actor, self.propose(actor, title, {**more, "edits": {more["path"]: edit}}), more["reviewer"])
 
     def _land(self, actor: Actor, change: Change, reviewer: str) -> None:
-        self.changes.submit(actor, change.id, [reviewer])
-        self.discussion.approve(self.accounts.actor(reviewer), change.id)
-        self.merger.merge(actor, change.id)
+        self.reviews.changes.submit(actor, change.id, [reviewer])
+        self.reviews.discussion.approve(self.people.accounts.actor(reviewer), change.id)
+        self.reviews.merger.merge(actor, change.id)
 
     def synonyms(self, actor: Actor, texts: Sequence[str], more: Mapping[str, Any]) -> None:
         self._land(actor, self.words.add(actor, texts), more["reviewer"])
@@ -105,28 +92,28 @@ class SamplePast:
         self._land(actor, self.words.pin(actor, pin), more["reviewer"])
 
     def submit(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
-        self.changes.submit(actor, self.numbers[change], more["reviewers"])
+        self.reviews.changes.submit(actor, self.numbers[change], more["reviewers"])
 
     def approve(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
-        self.discussion.approve(actor, self.numbers[change], more["note"])
+        self.reviews.discussion.approve(actor, self.numbers[change], more["note"])
 
     def comment(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
         number = self.numbers[change]
-        proposed = self.changes.get(number)
+        proposed = self.reviews.changes.get(number)
         path = proposed.documents[0].path
-        text = self.documents.repository.read(proposed.head, path).decode()
+        text = self.knowledge.documents.repository.read(proposed.head, path).decode()
         line = next(n for n, words in enumerate(lines(text), 1) if words.startswith(more["line"]))
-        self.discussion.comment(actor, number, more["text"], path=path, line=line)
+        self.reviews.discussion.comment(actor, number, more["text"], path=path, line=line)
 
     def reply(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
         number = self.numbers[change]
-        last = [comment for comment in self.discussion.comments(actor, number) if not comment.thread][-1]
-        self.discussion.comment(actor, number, more["text"], thread=last.id)
+        last = [comment for comment in self.reviews.discussion.comments(actor, number) if not comment.thread][-1]
+        self.reviews.discussion.comment(actor, number, more["text"], thread=last.id)
 
     def measure_merged(self, actor: Actor, state: str, more: Mapping[str, Any]) -> None:
         """What changes that were merged did to search, as if each had been measured on its last day."""
-        merged = sorted(self.changes.all(state=state), key=lambda change: change.ended)
-        measured = self.impacts.measure_merged(merged)
+        merged = sorted(self.reviews.changes.all(state=state), key=lambda change: change.ended)
+        measured = self.reviews.impacts.measure_merged(merged)
         for change in merged:
             self.clock.set((self.clock.clock.today() - date.fromisoformat(change.ended[:10])).days)
             next(measured)
@@ -137,19 +124,19 @@ class SamplePast:
         self.watches.watch(actor, more.get("kind", "document"), what)
 
     def give_feedback(self, actor: Actor, kind: str, more: Mapping[str, Any]) -> None:
-        self.feedback.give(actor, more["path"], kind, more["note"])
+        self.knowledge.feedback.give(actor, more["path"], kind, more["note"])
 
     def answer(self, actor: Actor, number: int, more: Mapping[str, Any]) -> None:
-        self.feedback.close(actor, number, more["note"])
+        self.knowledge.feedback.close(actor, number, more["note"])
 
     def gap(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
-        self.gaps.report(actor, question, more.get("note", ""))
+        self.knowledge.gaps.report(actor, question, more.get("note", ""))
 
     def close(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
-        gap = next((gap for gap in self.gaps.open(actor) if gap.query == question), None)
+        gap = next((gap for gap in self.knowledge.gaps.open(actor) if gap.query == question), None)
         if gap is None:
             raise NotFound(f"Nobody asked {question!r}.")
-        self.gaps.close(actor, gap.id)
+        self.knowledge.gaps.close(actor, gap.id)
 
     def asked(self, actor: Actor, question: str, more: Mapping[str, Any]) -> None:
         """The same question on one day after the other; some of those who asked went on to a document."""
@@ -162,19 +149,21 @@ class SamplePast:
 
     def queryset(self, actor: Actor, name: str, more: Mapping[str, Any]) -> None:
         if "file" in more:
-            self.querysets.read(actor, self.kb / FOLDER / more["file"], "jsonl", name)
+            self.runs.querysets.read(actor, self.kb / FOLDER / more["file"], "jsonl", name)
         else:
-            self.querysets.from_frontmatter(actor, name)
+            self.runs.querysets.from_frontmatter(actor, name)
 
     def measure(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
         self.runs.measure(actor, queryset, [("", _spelled(config)) for config in more["configs"]])
 
     def promote(self, actor: Actor, config: str, more: Mapping[str, Any]) -> None:
         run = self.runs.measure(actor, more["queryset"], [("", _spelled(config))])[0].id if "queryset" in more else ""
-        self.production.promote(actor, run, config="" if run else _spelled(config), reason=more.get("reason", ""))
+        self.tuning.production.promote(
+            actor, run, config="" if run else _spelled(config), reason=more.get("reason", "")
+        )
 
     def threshold(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
-        self.confidence.choose(actor, queryset, reason=more.get("reason", ""))
+        self.tuning.confidence.choose(actor, queryset, reason=more.get("reason", ""))
 
 
 def _spelled(config: str) -> str:

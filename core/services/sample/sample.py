@@ -41,7 +41,7 @@ class Sample:
             raise Refused("There are documents here already. The sample begins in an empty workspace.")
         past = self._past()
         past.play(past.script.past, progress)
-        past.production.team_settings.set_sample(BEGUN, SYSTEM.person)
+        past.tuning.production.team_settings.set_sample(BEGUN, SYSTEM.person)
 
     @use_case(EVERYBODY)
     def here(self) -> bool:
@@ -55,13 +55,24 @@ class Sample:
             return self.jobs.start(JOB, {}) if self.team_settings.sample() == BEGUN else None
         return None
 
+    @use_case(UPKEEP)
+    def follow(self) -> None:
+        """After an index build: go on; `ended` where there is nothing left to play, which else moves what is in production."""
+        if self.start() is None:
+            self._ended()
+
+    @use_case(UPKEEP)
+    def resume(self) -> None:
+        """End an emptying that was killed."""
+        self._eraser.resume()
+
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job."""
         self.jobs.actor(arguments, "run an evaluation")  # whether they still may
         if self.team_settings.sample() == BEGUN:
             past = self._past()
             past.play(past.script.later, progress)
-            past.production.team_settings.set_sample(WHOLE, SYSTEM.person)
+            past.tuning.production.team_settings.set_sample(WHOLE, SYSTEM.person)
             self._ended()
         return {"state": self.team_settings.sample()}
 

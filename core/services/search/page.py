@@ -86,7 +86,9 @@ class SearchPage:
 
     @use_case(UPKEEP)
     def warm(self) -> None:
-        """Search once and prepare the snippets of the first passages: all of a small knowledge base."""
+        """Search once, where there is an index, and prepare the snippets of the first passages: all of a small knowledge base."""
+        if self.searcher.generations.current(self.team_settings.production().profile) is None:
+            return
         self.find("warm up")
         index = self.searcher.index(words=True)
         for chunk in range(min(index.size, WARMED) if index.profile.engine == IMAGE else 0):

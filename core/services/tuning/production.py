@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles
-from core.access import READS, Actor, use_case
+from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets.queryset import FRONTMATTER
 from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, corrected, judge
@@ -183,6 +183,12 @@ class ProductionSettings:
         return "", ""
 
     # ------------------------------------------------------------ drift
+
+    @use_case(UPKEEP)
+    def follow(self, cause: Actor) -> None:
+        """After a build: a job that looks whether the index still answers as it was measured, where it was."""
+        if self.watched(SYSTEM):
+            self.runs.jobs.start("drift", {}, cause=cause)
 
     @use_case("see query sets", READS)
     def watched(self, actor: Actor) -> tuple[str, ...]:

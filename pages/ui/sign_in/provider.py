@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from core.access import Actor
-from core.bootstrap import sign_in_provider
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
+from core.services.people.wiring import sign_in_provider
 from core.settings import CALLBACK
 from pages.ui.sign_in import cookies, html
 from pages.ui.workspace import current_app

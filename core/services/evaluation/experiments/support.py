@@ -40,7 +40,7 @@ ZERO, SHOT, LESSONS = "zero-shot", "one-shot", "meta"
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class BaseSystem:
     """What is reranked: a profile, a configuration, and what they are called."""
 
     title: str
@@ -119,7 +119,7 @@ class _Study:
         self.dense = replace(configs.parse("dense"), depth=DEPTH)
         self.words = replace(configs.parse("bm25"), depth=DEPTH)
         self.runs: dict[str, Run] = {}
-        self.bases: dict[str, Base] = {}
+        self.bases: dict[str, BaseSystem] = {}
         self.repeated: dict[str, list[Run]] = {}
         self.skipped: list[str] = []
         self.model = self.options.models[0] if self.options.models else ""
@@ -131,7 +131,7 @@ class _Study:
     def row(self, title: str, profile: Profile, config: SearchConfig) -> str:
         """Run a row under its title."""
         self.runs[title] = self.context.evaluate([RunPlan(profile, config)], self.progress)[0]
-        self.bases[title] = Base(title, profile, config)
+        self.bases[title] = BaseSystem(title, profile, config)
         if self.runs[title].warnings:
             self.skipped.append(f"{title}: {self.runs[title].warnings[0]}")
         return title
@@ -153,7 +153,7 @@ class _Study:
         self.row("BM25", self.production, self.words)
         return rows
 
-    def pairs(self, first: Base, combine: str) -> list[str]:
+    def pairs(self, first: BaseSystem, combine: str) -> list[str]:
         """The first with every other embedder in one index; by RRF also with BM25."""
         how = "RRF" if combine == "rrf" else "concatenated"
         rows = []
@@ -168,7 +168,7 @@ class _Study:
             )
         return rows
 
-    def reranked(self, best: Base) -> list[str]:
+    def reranked(self, best: BaseSystem) -> list[str]:
         """Cross-encoder, language model and SlideGAR over the best list, and two of them over BM25."""
         words = self.bases["BM25"]
         rows = [best.title, self.row(f"{best.title} + cross-encoder", best.profile, _read(best.config))]
@@ -189,7 +189,7 @@ class _Study:
         ]
         self.repeated[base.title] = [self.runs[title], *again]
 
-    def prompts(self, best: Base) -> list[str]:
+    def prompts(self, best: BaseSystem) -> list[str]:
         """Zero-shot, one-shot, with lessons, and the prompt that was tuned last."""
         if not self.asks[0]:
             return []
@@ -203,7 +203,7 @@ class _Study:
         ]
         return [f"{best.title} + LLM", *rows]
 
-    def models(self, best: Base) -> list[str]:
+    def models(self, best: BaseSystem) -> list[str]:
         """The same reranking by several language models."""
         if not self.asks[0]:
             return []
@@ -213,7 +213,7 @@ class _Study:
             *(self.row(f"{best.title} + {model}", best.profile, config) for model, config in others),
         ]
 
-    def sizes(self, first: Base) -> list[str]:
+    def sizes(self, first: BaseSystem) -> list[str]:
         """The first embedder and BM25 over chunks of other sizes."""
         rows = []
         for size in SIZES:
@@ -222,7 +222,7 @@ class _Study:
                 rows.append(self.row(f"{size} tokens: BM25", profile, self.words))
         return rows
 
-    def imagined(self, first: Base) -> list[str]:
+    def imagined(self, first: BaseSystem) -> list[str]:
         """HyDE."""
         if not self.asks[0]:
             return []
@@ -260,7 +260,7 @@ class _Study:
         quality = [f"{run.figures[measure]:.4f}" for measure in (NEAR, "nDCG@10")]
         return (name, *quality, f"{tokens:,.0f}", dollars_of(1000 * run.cost), f"{run.times['total']['p50']:.1f}")
 
-    def says(self, champion: str, best: Base) -> list[str]:
+    def says(self, champion: str, best: BaseSystem) -> list[str]:
         """What was chosen, and what each reranker does to it, where nothing else differs."""
         run = self.runs[best.title]
         lines = [f"Best embedder by {FAR}: {champion}. Reranked is {best.title}: {FAR} {run.figures[FAR]:.3f}, {NEAR} {run.figures[NEAR]:.3f}, a gap of {_gap(run):.3f}."]  # fmt: skip
@@ -290,7 +290,7 @@ def _gap(run: Run) -> float:
     return round(run.figures[FAR] - run.figures[NEAR], 6)
 
 
-def _alone(base: Base) -> bool:
+def _alone(base: BaseSystem) -> bool:
     """Whether a row is one embedder and nothing else."""
     return base.config.legs == ("dense",) and not base.profile.embedders
 

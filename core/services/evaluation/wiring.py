@@ -1,0 +1,63 @@
+"""The room of evaluation, wired: query sets and runs before tuning, which learns from them, and jobs after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from core.access import Actor
+from core.adapters.models import spacy_ner
+from core.services.evaluation.editing import QuerySetEditor
+from core.services.evaluation.experiments import Experiments
+from core.services.evaluation.experiments.context import ExperimentContext
+from core.services.evaluation.jobs import EvaluationJobs
+from core.services.evaluation.querysets import QuerySets
+from core.services.evaluation.runs import Runs
+from core.services.index.builder import IndexBuilder
+from core.services.jobs.jobs import Jobs
+from core.services.models.wiring import ModelRoom, estimator
+from core.services.platform.base import Base
+from core.services.search.searcher import Searcher
+from core.services.tuning.wiring import Tuning
+from core.types import Document
+
+Aside = Callable[[Actor, Sequence[Document]], ExperimentContext]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Query sets, runs over them, experiments."""
+
+    querysets: QuerySets
+    editor: QuerySetEditor
+    runs: Runs
+    experiments: Experiments
+    jobs: EvaluationJobs
+
+
+def wire_runs(base: Base, jobs: Jobs, models: ModelRoom, searcher: Searcher) -> Runs:
+    querysets = QuerySets(base.database, base.documents, base.clock, base.audit)
+    runs = Runs(
+        base.database,
+        querysets,
+        searcher,
+        base.team_settings,
+        jobs,
+        base.clock,
+        base.audit,
+        estimator(base, models),
+        base.settings.llm_concurrency,
+    )
+    base.upkeep.works["evaluate"] = runs.work
+    return runs
+
+
+def wire(base: Base, models: ModelRoom, runs: Runs, builder: IndexBuilder, tuning: Tuning, aside: Aside) -> Evaluation:
+    recogniser = spacy_ner.names if spacy_ner.installed() else None
+    context = ExperimentContext(runs, builder, base.documents, models.registry, names=recogniser, aside=aside)
+    experiments = Experiments(context, base.settings.home / "reports", runs.jobs, base.events.written)
+    jobs = EvaluationJobs(
+        context, tuning.sweeps, tuning.training, tuning.prompts, tuning.rankers, tuning.embedders, runs.jobs
+    )
+    base.upkeep.works.update({"experiment": experiments.work, **jobs.works()})
+    return Evaluation(runs.querysets, QuerySetEditor(runs.querysets), runs, experiments, jobs)

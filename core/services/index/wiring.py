@@ -1,0 +1,117 @@
+"""The room of the index, wired: the builder first, what it sets off after that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from core.adapters.models import spacy_ner, weights
+from core.adapters.system.private import exposed
+from core.bulk import InlineBulk
+from core.services.answers.checks import AnswerChecks
+from core.services.index.admin import IndexAdmin
+from core.services.index.builder import IndexBuilder
+from core.services.index.entities import EntityExtractor
+from core.services.index.following import IndexSync
+from core.services.index.jobs import IndexJobs
+from core.services.index.verify import Verifier
+from core.services.jobs.jobs import Jobs
+from core.services.models.wiring import ModelRoom, estimator, offered_models
+from core.services.people.accounts import Accounts
+from core.services.platform.base import Base
+from core.services.platform.guard import WorkspaceGuard
+from core.settings import node_name
+from core.storage.cache.texts import TextCache
+from core.storage.index.generations import Generations
+from core.storage.index.ray_cluster import RayCluster
+from core.storage.object_store.folders import SharedFolder
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRoom:
+    """Generations: built, verified, rolled back."""
+
+    generations: Generations
+    builder: IndexBuilder
+    admin: IndexAdmin
+    verifier: Verifier
+    jobs: IndexJobs
+    following: IndexSync
+
+
+def wire_builder(base: Base, models: ModelRoom) -> IndexBuilder:
+    settings = base.settings
+    return IndexBuilder(
+        base.repository,
+        base.documents,
+        base.generations,
+        models.registry,
+        base.vectors,
+        base.clock,
+        base.texts,
+        EntityExtractor(models.registry, spacy_ner.entities, settings.llm_concurrency),
+        settings.llm_concurrency,
+        settings.words_first,
+    )
+
+
+def wire(
+    base: Base, jobs: Jobs, accounts: Accounts, models: ModelRoom, builder: IndexBuilder, answers: AnswerChecks
+) -> IndexRoom:
+    generations, team_settings = base.generations, base.team_settings
+    verifier = _verifier(base, accounts)
+    cluster = lambda address: RayCluster(address, base.settings, InlineBulk(models.registry))
+    index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, answers, base.events, cluster)
+    admin = IndexAdmin(
+        base.documents,
+        generations,
+        team_settings,
+        jobs,
+        models.registry,
+        base.vectors,
+        base.audit,
+        models.ledger.prices,
+        partial(offered_models, base.settings, models.ledger.prices),
+        models.probed,
+        estimator(base, models),
+        base.texts,
+        spacy_ner.check_graph,
+    )
+    following = IndexSync(
+        base.settings.store,
+        node_name(base.settings),
+        generations,
+        team_settings.profiles,
+        base.clock,
+        base.repository.workspace,
+        _shared_folders(base),
+        index_jobs.catch_up,
+    )
+    base.events.moved.then(index_jobs.catch_up)
+    base.events.written.then(following.share)
+    base.upkeep.daily.append(following.sweep)
+    base.upkeep.works.update(index_jobs.works())
+    return IndexRoom(generations, builder, admin, verifier, index_jobs, following)
+
+
+def _verifier(base: Base, accounts: Accounts) -> Verifier:
+    """Everybody who keeps files can say which of them are damaged."""
+    guard = WorkspaceGuard(base.repository, base.database, base.generations)
+    looks = (
+        ("who may read the workspace", partial(exposed, base.settings.home)),
+        ("repository and database", guard.damaged),
+        ("the index", base.generations.damaged),
+        ("the vectors", base.vectors.damaged),
+        ("the texts", base.texts.damaged),
+        ("the answers", TextCache(base.settings.caches / "answers.db").damaged),
+        ("the models", partial(weights.damaged, base.settings.models)),
+    )
+    return Verifier(base.repository, base.generations, base.team_settings, base.audit, accounts, looks)
+
+
+def _shared_folders(base: Base) -> tuple[SharedFolder, ...]:
+    """Models and reports of the workspace, where machines share them."""
+    if not base.generations.copies:
+        return ()
+    index, home = base.generations.copies.index, base.settings.home
+    return tuple(SharedFolder(index.objects, index.conformance, home / name) for name in ("models", "reports"))

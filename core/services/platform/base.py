@@ -1,0 +1,199 @@
+"""What every room stands on: storage, clock and caches, what rooms tell each other, and what they do by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, ParamSpec
+
+from core.access import Actor
+from core.adapters.conversion.texts import TextReader
+from core.adapters.models import weights
+from core.adapters.system.memory import ProcessMemory
+from core.adapters.system.private import write_privately
+from core.analysis import analyser
+from core.curation.review.remotes import safe_address
+from core.ports import Clock
+from core.services.deliveries.outbox import Outbox
+from core.services.inbox.messages import Messages
+from core.services.jobs.jobs import Work
+from core.services.knowledge.documents import Documents
+from core.services.people.audit import Audit
+from core.services.platform.settings import TeamSettings
+from core.services.words.house import HouseFiles
+from core.settings import PROJECT, Settings
+from core.storage.cache.shipped import ShippedVectors
+from core.storage.cache.texts import TextCache
+from core.storage.cache.vectors import EmbeddingCache
+from core.storage.git.repository import Repository
+from core.storage.git.shared import SharedRepository
+from core.storage.git.transport import RemoteAccess
+from core.storage.index.generations import Generations
+from core.storage.object_store.collection import Collector
+from core.storage.object_store.conformance import Conformance
+from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.published import PublishedIndex
+from core.storage.state.urls import open_database
+
+if TYPE_CHECKING:
+    from core.services.inbox.news import Landing
+    from core.storage.state.database import Database, State
+
+P = ParamSpec("P")
+Step = Callable[[], object]
+SILENCE = 15.0  # seconds that the shared repository may be silent
+
+
+class Signal(Generic[P]):
+    """Something that happened, told to whoever listens, one after the other.
+
+    >>> said: list[str] = []
+    >>> merged: Signal[[str]] = Signal()
+    >>> merged.then(said.append)
+    >>> merged("change 3")
+    >>> said
+    ['change 3']
+    """
+
+    def __init__(self, heard: bool = True) -> None:
+        """One that is not `heard` has no listeners, whoever asks to be one."""
+        self.heard, self._listeners = heard, list[Callable[P, object]]()
+
+    def then(self, listener: Callable[P, object]) -> None:
+        if self.heard:
+            self._listeners.append(listener)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
+        for listener in self._listeners:
+            listener(*args, **kwargs)
+
+
+@dataclass(frozen=True, slots=True)
+class Events:
+    """What rooms tell each other: whoever it concerns listens, and whoever says it knows nobody."""
+
+    rewritten: Signal[[Actor]] = field(default_factory=Signal)  # reviewers have another text before them
+    ended: Signal[[int]] = field(default_factory=Signal)  # a change was merged or closed
+    landed: Signal[[State, Actor, Landing]] = field(default_factory=Signal)  # a commit of main, inside its transaction
+    moved: Signal[[Actor]] = field(default_factory=Signal)  # main has a new commit
+    imported: Signal[[Actor]] = field(default_factory=Signal)  # it has an import, which is indexed by whoever imported
+    built: Signal[[]] = field(default_factory=Signal)  # people search in what was built
+    served: Signal[[Actor]] = field(default_factory=Signal)  # the same, by a job: what is measured then takes long
+    written: Signal[[]] = field(default_factory=Signal)  # a model or a report, which machines share
+
+
+@dataclass(frozen=True, slots=True)
+class Upkeep:
+    """What a workspace does by itself. Rooms add theirs."""
+
+    repairs: list[Step] = field(default_factory=list)  # at the start, where the disk can be written
+    sweeps: list[Step] = field(default_factory=list)  # of what killed processes left
+    daily: list[Step] = field(default_factory=list)
+    warmup: list[Step] = field(default_factory=list)  # what the first search would wait for
+    works: dict[str, Work] = field(default_factory=dict)  # what workers do, by kind of job
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """The ground that rooms are wired on."""
+
+    settings: Settings
+    clock: Clock
+    access: RemoteAccess
+    repository: Repository
+    database: Database
+    generations: Generations
+    vectors: EmbeddingCache
+    texts: TextCache
+    reader: TextReader
+    memory: ProcessMemory
+    audit: Audit
+    team_settings: TeamSettings
+    documents: Documents
+    house: HouseFiles
+    outbox: Outbox
+    messages: Messages
+    events: Events = field(default_factory=Events)
+    upkeep: Upkeep = field(default_factory=Upkeep)
+
+    def other_database(self, url: str) -> Database:
+        """Behind another URL; that of the workspace's own file for ""."""
+        return open_database(url, file=self.settings.home / "app.db")
+
+    def place(self, root: Path) -> Generations:
+        """Generations beside the index that people search: of a change, of an earlier day."""
+        return _generations(self.settings, root)
+
+
+def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
+    """Open what the settings name. With `dated`, commits carry the clock's time and start nothing."""
+    write_privately()
+    access = RemoteAccess(
+        settings.remote_user,
+        settings.remote_token,
+        settings.remote_key,
+        settings.remote_ssh,
+        settings.remote_timeout,
+    )
+    repository = _repository(settings, access)
+    repository.git.stamp = clock.stamp if dated else None
+    database = open_database(settings.database, file=settings.home / "app.db")
+    generations = _generations(settings, settings.home / "index", settings.keep_generations, _copies(settings))
+    reader, team_settings, outbox = TextReader(), TeamSettings(repository), Outbox(clock, bool(settings.smtp_url))
+    base = Base(
+        settings,
+        clock,
+        access,
+        repository,
+        database,
+        generations,
+        EmbeddingCache(settings.caches / "embeddings.db", shipped_vectors()),
+        TextCache(settings.caches / "texts.db"),
+        reader,
+        ProcessMemory(settings.memory * 1_000_000),
+        Audit(database, repository, clock),
+        team_settings,
+        Documents(repository, reader.admit, team_settings.statuses),
+        HouseFiles(repository),
+        outbox,
+        Messages(database, clock, outbox),
+        Events(rewritten=Signal(heard=not dated), moved=Signal(heard=not dated)),
+    )
+    base.upkeep.sweeps.extend([generations.sweep, repository.sweep])
+    return base
+
+
+@cache
+def shipped_vectors() -> ShippedVectors:
+    """Vectors of the starter knowledge base, read once in a process."""
+    sums = {model.name: model.files[0][1] for model in weights.BUNDLED}
+    return ShippedVectors(PROJECT / "kb" / "sample" / "vectors.bin", sums)
+
+
+def _repository(settings: Settings, access: RemoteAccess) -> Repository:
+    """The repository of the workspace, or the clone of the one that nodes share."""
+    path = settings.home / "kb.git"
+    if not settings.repository:
+        return Repository(path)
+    url = safe_address(settings.repository, settings.remote_token)
+    patience = min(access.patience, SILENCE)  # everybody who writes waits meanwhile
+    return Repository(path, SharedRepository(path.resolve(), url, replace(access, patience=patience)))
+
+
+def _copies(settings: Settings) -> PublishedGenerations | None:
+    """Generations that machines share, if a store is configured."""
+    if not settings.store:
+        return None
+    objects = ObjectStore(settings.store)
+    index = PublishedIndex(objects, Conformance(objects, settings.home / "store.json"))
+    return PublishedGenerations(index, Collector(index, settings.keep_generations))
+
+
+def _generations(
+    settings: Settings, root: Path, keep: int = 1, copies: PublishedGenerations | None = None
+) -> Generations:
+    tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
+    return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical), copies, tables)

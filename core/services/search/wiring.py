@@ -1,0 +1,70 @@
+"""The room of search, wired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.adapters.models.alphas import AlphaModelFiles
+from core.adapters.models.rankers import RankerFiles
+from core.adapters.system.later import Later
+from core.services.impact.states import ChangeStates
+from core.services.jobs.jobs import Jobs
+from core.services.models.wiring import ModelRoom
+from core.services.platform.base import Base
+from core.services.search.answers import Answerer
+from core.services.search.as_of import AsOf
+from core.services.search.page import SearchPage
+from core.services.search.pending import VectorProgress
+from core.services.search.queries import QueryLog
+from core.services.search.searcher import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The one search, what the Search page shows, answers from it, what people asked, the index of an earlier day, and how far
+    vectors are that are still being computed."""
+
+    searcher: Searcher
+    page: SearchPage
+    queries: QueryLog
+    as_of: AsOf
+    answerer: Answerer
+    progress: VectorProgress
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFiles:
+    """What was trained here and a search uses."""
+
+    alphas: AlphaModelFiles
+    rankers: RankerFiles
+
+
+def learned(base: Base) -> LearnedFiles:
+    folder, written = base.settings.home / "models", base.events.written
+    return LearnedFiles(AlphaModelFiles(folder / "alpha", written), RankerFiles(folder / "rankers", written))
+
+
+def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files: LearnedFiles) -> Search:
+    progress = VectorProgress(jobs)
+    as_of = AsOf(
+        base.settings.home / "as_of", base.documents.line, states.builder, base.place, base.memory.require_room
+    )
+    searcher = Searcher(
+        base.generations,
+        models.registry,
+        base.team_settings,
+        base.clock,
+        files.alphas,
+        files.rankers,
+        states.open,
+        models.fitness.caveat,
+        base.house.house,
+        as_of.open,
+        progress.of,
+    )
+    page = SearchPage(searcher, base.team_settings, base.clock)
+    queries = QueryLog(base.database, searcher, base.team_settings, base.audit, base.clock)
+    base.upkeep.daily.append(queries.sweep)
+    base.upkeep.warmup.extend([lambda: Later("core.storage.serving.kernels").warm(), page.warm])
+    return Search(searcher, page, queries, as_of, Answerer(models.registry, searcher, models.fitness.require), progress)

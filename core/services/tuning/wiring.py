@@ -1,0 +1,65 @@
+"""The room of tuning, wired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.adapters.models.alphas import AlphaModelFiles
+from core.adapters.models.finetune import LocalTrainer
+from core.adapters.models.rankers import RankerFiles
+from core.services.evaluation.runs import Runs
+from core.services.index.wiring import IndexRoom
+from core.services.models.wiring import ModelRoom
+from core.services.platform.base import Base
+from core.services.search.wiring import LearnedFiles
+from core.services.tuning.alpha import AlphaTraining
+from core.services.tuning.confidence import ConfidenceTuning
+from core.services.tuning.embedders import EmbedderTuning
+from core.services.tuning.production import ProductionSettings
+from core.services.tuning.prompts import PromptTuning
+from core.services.tuning.rankers import RankerTraining
+from core.services.tuning.recommendation import Recommendation
+from core.services.tuning.sweeps import Sweeps
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """Alpha and tau over whole query sets, and what is in production."""
+
+    sweeps: Sweeps
+    training: AlphaTraining
+    alphas: AlphaModelFiles
+    production: ProductionSettings
+    prompts: PromptTuning
+    confidence: ConfidenceTuning
+    recommendation: Recommendation
+    rankers: RankerTraining
+    ranker_files: RankerFiles
+    embedders: EmbedderTuning
+
+
+def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: LearnedFiles) -> Tuning:
+    settings = base.settings
+    production = ProductionSettings(base.team_settings, runs, base.audit, models.probed)
+    trainer = LocalTrainer(
+        settings.home / "models" / "embedders",
+        settings.models,
+        settings.caches / "torch",
+        settings.offline,
+        settings.device,
+        base.events.written,
+    )
+    base.events.served.then(production.follow)
+    base.upkeep.works["drift"] = production.work
+    return Tuning(
+        Sweeps(runs),
+        AlphaTraining(runs, files.alphas),
+        files.alphas,
+        production,
+        PromptTuning(runs, base.audit),
+        ConfidenceTuning(runs),
+        Recommendation(production),
+        RankerTraining(runs, files.rankers),
+        files.rankers,
+        EmbedderTuning(runs, index.builder, index.admin, trainer),
+    )

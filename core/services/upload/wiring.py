@@ -1,0 +1,40 @@
+"""The room of uploads, wired."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.adapters.conversion import ocr
+from core.adapters.conversion.converter import Converters, Originals
+from core.adapters.conversion.texts import TextReader
+from core.ports import Models
+from core.services.platform.base import Base
+from core.services.reviews.changes import Changes
+from core.services.search.searcher import Searcher
+from core.services.upload.duplicates import DuplicateFinder
+from core.services.upload.statuses import StatusWords
+from core.services.upload.uploads import Uploads
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Uploaded files on their way to a change, and where texts of people are parsed."""
+
+    uploads: Uploads
+    reader: TextReader
+    statuses: StatusWords
+
+
+def wire(base: Base, models: Models, searcher: Searcher, changes: Changes) -> Upload:
+    duplicates = DuplicateFinder(base.documents, searcher, base.team_settings, models, base.vectors)
+    uploads = Uploads(
+        base.documents,
+        duplicates,
+        Converters(ocr=ocr.installed() if base.settings.ocr else None),
+        base.reader,
+        base.clock,
+        changes,
+        Originals(),
+        base.team_settings.statuses,
+    )
+    return Upload(uploads, base.reader, StatusWords(base.team_settings, base.audit))
