@@ -22,6 +22,7 @@ from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.retrieval import config as configs
 from core.settings import load
+from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Extract
 
 WORDS, PER_DOCUMENT, KNOWN, EDITS = 40, 10, 100_000, 7
@@ -113,9 +114,8 @@ def _base(app: App, chunks: int) -> None:
     facts = {"commit": store.head(), "documents": rows, "skipped": {}, "built": "", "seconds": 0}
     terms, extracts = [chunk.text for chunk in pieces], [Extract()] * len(pieces)
     with app.index.generations.building(profile):
-        app.index.generations.write(
-            profile, None, (), [d for d, _ in made], pieces, terms, vectors, facts, lambda _: nullcontext(), extracts
-        )
+        batch = BuildBatch((), [document for document, _ in made], pieces, terms, vectors, extracts)
+        app.index.generations.write(profile, None, batch, facts, lambda _: nullcontext())
 
 
 def _documents(rng: np.random.Generator, count: int) -> Iterator[tuple[Document, list[Chunk]]]:

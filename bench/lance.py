@@ -26,6 +26,7 @@ from core.analysis import analyser
 from core.services.index.embedding import embed_texts
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.index.generations import Generations
+from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Meta, Profile
 
 PER_DOCUMENT = 10
@@ -123,10 +124,11 @@ def _embedder() -> Any:
 def _build(generations: Generations, profile: Profile, made: Corpus) -> dict[str, Any]:
     """CPU of a full build, and of one edited document after it, without chunking and embedding."""
     documents, cut, terms, rows = made
-    facts = {"commit": "0" * 40, "documents": {}, "skipped": {}, "built": "", "seconds": 0.0, "position": 1}
+    facts = {"commit": "0" * 40, "documents": {}, "skipped": {}, "built": "", "seconds": 0.0}
     before, started = cpu(), time.perf_counter()
     with generations.building(profile):
-        full = generations.write(profile, None, (), documents, cut, terms, rows, facts, lambda _: nullcontext())
+        whole = BuildBatch((), documents, cut, terms, rows, position=1)
+        full = generations.write(profile, None, whole, facts, lambda _: nullcontext())
     spent, wall = cpu() - before, time.perf_counter() - started
     edits = []
     for n in range(3):
@@ -134,18 +136,9 @@ def _build(generations: Generations, profile: Profile, made: Corpus) -> dict[str
         changed = [replace(chunk, id=f"{int(chunk.id, 16) ^ 1:016x}") for chunk in cut[own]]
         before, began = cpu(), time.perf_counter()
         with generations.building(profile) as parent:
-            later = {**facts, "commit": f"{n + 1:040x}", "position": n + 2}
-            generations.write(
-                profile,
-                parent,
-                [documents[n].id],
-                [documents[n]],
-                changed,
-                terms[own],
-                rows[own],
-                later,
-                lambda _: nullcontext(),
-            )
+            later = {**facts, "commit": f"{n + 1:040x}"}
+            edit = BuildBatch([documents[n].id], [documents[n]], changed, terms[own], rows[own], position=n + 2)
+            generations.write(profile, parent, edit, later, lambda _: nullcontext())
         edits.append((cpu() - before, time.perf_counter() - began))
     edit_cpu, edit_wall = sorted(edits)[1]
     return {

@@ -18,12 +18,12 @@ import psutil
 from bench.corpus import ROOT
 from bench.measure import cpu
 from core.access import SYSTEM
+from core.adapters.models.ray_cluster import RayCluster
 from core.bootstrap import App, build
 from core.bulk import InlineBulk
 from core.ports import Bulk, Progress, no_progress
 from core.profiles import DEFAULT
 from core.settings import load
-from core.storage.index.ray_cluster import RayCluster
 
 HEADS = (
     "way",

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 
 from core import profiles
+from core.adapters.models import ray_cluster
+from core.adapters.models.ray_cluster import RayCluster
 from core.bootstrap import App, build
 from core.bulk import WORKS, InlineBulk
 from core.entrypoints.cli import main
@@ -23,8 +25,6 @@ from core.ports import Progress, no_progress
 from core.profiles import DEFAULT
 from core.retrieval import config as configs
 from core.settings import load
-from core.storage.index import ray_cluster
-from core.storage.index.ray_cluster import RayCluster
 from core.types import Profile
 from tests.conftest import ROOT, put, small_app
 from tests.small_kb import FILES

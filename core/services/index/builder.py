@@ -30,6 +30,7 @@ from core.profiles import LANCE, model_uses
 from core.services.index.embedding import embed_texts, evenly, in_background, unknown_texts
 from core.services.index.entities import EntityExtractor, Extracts
 from core.services.knowledge.documents import Documents, assign_ids
+from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
     from core.storage.cache.vectors import EmbeddingCache
     from core.storage.git.repository import Repository
-    from core.storage.index.generations import Generations, Parent
+    from core.storage.index.catalogue import Parent
+    from core.storage.index.generations import Generations
 
 
 _RACES = 4  # times that another machine may publish first
@@ -285,11 +287,10 @@ class IndexBuilder:
             "fallbacks": fallbacks,
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},
-            **({"position": self.repository.position(commit)} if profile.engine == LANCE else {}),
         }
-        generation = target.write(
-            profile, base, plan.gone, plan.documents, chunks, terms, vectors, facts, watch.timed, extracts, embed
-        )
+        position = self.repository.position(commit) if profile.engine == LANCE else 0
+        batch = BuildBatch(plan.gone, plan.documents, chunks, terms, vectors, extracts, embed, position)
+        generation = target.write(profile, base, batch, facts, watch.timed)
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(
             generation,

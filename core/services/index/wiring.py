@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.adapters.models import spacy_ner, weights
+from core.adapters.models.ray_cluster import RayCluster
 from core.adapters.system.private import exposed
 from core.bulk import InlineBulk
 from core.services.answers.checks import AnswerChecks
@@ -23,7 +24,6 @@ from core.services.platform.guard import WorkspaceGuard
 from core.settings import node_name
 from core.storage.cache.texts import TextCache
 from core.storage.index.generations import Generations
-from core.storage.index.ray_cluster import RayCluster
 from core.storage.object_store.folders import SharedFolder
 
 

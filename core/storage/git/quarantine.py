@@ -20,8 +20,7 @@ from typing import IO
 from core.adapters.system.files import fsync_folder
 from core.curation.document.names import visible
 from core.errors import Corrupt, Refused, Unavailable
-from core.storage.git import output
-from core.storage.git.plumbing import ENVIRONMENT
+from core.storage.git.plumbing import ENVIRONMENT, is_reviewed
 
 FILES = 300_000  # of one commit
 EDITS = 3_000_000  # of files, in all commits that are new
@@ -179,7 +178,7 @@ def _check_file(line: bytes) -> None:
     """Of `ls-tree --long`: mode, type, object, size, path."""
     facts, _, path = line.partition(b"\t")
     name = path.decode("utf-8", "replace")
-    if not facts.startswith(b"100") or not output.is_reviewed(name):
+    if not facts.startswith(b"100") or not is_reviewed(name):
         return
     holds, size = f"The remote's branch holds {visible(name)!r}", int(facts.split()[3])
     if name.encode("utf-8", "replace") != path:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from core import strict
-from core.storage.index import duckdb, graph, lance
+from core.storage.index import duckdb, graph
 from core.storage.index.segment_list import gone_chunks, listed
+from core.storage.lance import ann
 from core.storage.serving import image
 from core.types import LexicalOptions
 
@@ -92,7 +93,7 @@ def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest.get("pending") and not (folder / "served" / "vectors.npy").exists():
         return  # they are still being computed
     ids = _ids(folder)
-    stored, rows = lance.read(folder / "vec")
+    stored, rows = ann.read(folder / "vec")
     served = image.map_array(folder / "served" / "vectors.npy")
     if stored != ids:
         yield f"LanceDB holds {len(stored)} vectors that are not those of the {len(ids)} chunks"

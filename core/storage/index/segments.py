@@ -20,8 +20,9 @@ import pyarrow as pa
 
 from core.analysis import analyser
 from core.chunking import with_context
-from core.storage.index import duckdb, graph, lance
+from core.storage.index import duckdb, graph
 from core.storage.index.segment_list import Segment, gone_chunks, of_gone
+from core.storage.lance import ann
 from core.storage.serving import fields, image
 from core.types import Chunk, Document, Extract, LexicalOptions
 
@@ -122,7 +123,7 @@ def write(
 def write_vectors(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:
     """The vectors of a segment: one per chunk, in the order of these ids."""
     (folder / "vec").mkdir()
-    lance.write(folder / "vec", ids, vectors)
+    ann.write(folder / "vec", ids, vectors)
     image.write_vectors(folder / "served", vectors[np.argsort(np.array(ids, dtype="U16"), kind="stable")])
 
 

@@ -54,18 +54,25 @@ class TableRows:
     position: int  # of the commit on the main line
 
 
+@dataclass(frozen=True, slots=True)
+class TableTarget:
+    """The table that a build writes to, and which generations read it."""
+
+    place: str
+    needed: Mapping[str, int]  # versions of the generations that are here
+    kept: Collection[str]  # the names of all that may be read anywhere
+
+
 def write(
     served: Path,
-    place: str,
+    target: TableTarget,
     before: TableParent | None,
     batch: TableRows,
     analyse: Analyse,
-    needed: Mapping[str, int],
-    kept: Collection[str],
     timed: Callable[[str], AbstractContextManager[None]],
 ) -> dict[str, Any]:
-    """Write a generation; what is returned belongs into its manifest. `needed` are versions of
-    generations that are here, `kept` the names of all that may be read anywhere."""
+    """Write a generation; what is returned belongs into its manifest."""
+    place, needed = target.place, target.needed
     with timed("rows"):
         opened = _begun(place, before, batch.vectors.shape[1])
         leaving = _leaving(opened, batch.gone) if before else None
@@ -74,7 +81,7 @@ def write(
     with timed("index"):
         trained = table.index(opened, opened.count_rows())
         table.protect(opened, needed)
-        table.release(opened, kept, GRACE if "://" in place else NO_GRACE)
+        table.release(opened, target.kept, GRACE if "://" in place else NO_GRACE)
         version = table.settle(opened)
     with timed("numbers"):
         documents = _documents(before, batch)

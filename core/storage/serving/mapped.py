@@ -19,9 +19,10 @@ from core.errors import Unavailable
 from core.ports import FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.storage.index import graph, lance
+from core.storage.index import graph
 from core.storage.index.duckdb import HEADING
 from core.storage.index.segment_list import listed
+from core.storage.lance import ann
 from core.storage.serving import fields, image, kernels, stopwords
 from core.storage.serving import tfidf as ngrams
 from core.storage.serving.engines import Engines
@@ -320,7 +321,7 @@ class MappedIndex:
         for n, segment in enumerate(self.segments):
             numbers = self._stitched.chunks.numbers[n] if self._stitched else np.arange(self.size)
             if segment.chunks > self._exact_limit:
-                ids, _ = lance.search_ann(segment.folder(self._folder) / "vec", vector, depth)
+                ids, _ = ann.search_ann(segment.folder(self._folder) / "vec", vector, depth)
                 known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
                 local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
             else:

@@ -1,0 +1,256 @@
+"""Reading a bare repository: branches, commits, files, and what a merge would give. Nothing here moves a branch."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime
+from pathlib import Path
+
+from core.curation.document.names import name_collisions, safe_path, safe_revision
+from core.curation.pictures import picture_files
+from core.errors import Corrupt, NotFound
+from core.storage.git import damage, refs
+from core.storage.git.plumbing import (
+    Plumbing,
+    is_document,
+    is_reviewed,
+    parse_blame,
+    parse_edits,
+    parse_log_record,
+    parse_tree_entry,
+)
+from core.storage.git.shared import Clone, SharedRepository
+from core.types import Commit, Edit, TreeEntry
+
+MAIN = "main"
+SUFFIXES = (".md", ".yaml", *picture_files.SUFFIXES)  # documents, and the settings and pictures that live beside them
+
+
+class RepositoryReader:
+    """Documents at any commit, in one bare repository; with `shared`, in a clone of one that several nodes share."""
+
+    def __init__(self, path: Path, shared: SharedRepository | None = None) -> None:
+        self.path = path.resolve()
+        self.git = Plumbing(self.path)
+        self.clone = Clone(self.git, shared) if shared else None
+
+    def head(self, branch: str = MAIN) -> str:
+        """The newest commit of a branch, "" if there never was one; a broken or lost branch raises Corrupt.
+
+        Every search asks, so it reads the ref file and starts no process.
+        """
+        name = f"refs/heads/{safe_revision(branch)}"
+        commit = refs.loose(self.path, name)
+        if commit == "":
+            commit = refs.value(self.path, name)
+            commit = None if damage.is_lost(self.path, name) else commit
+        if commit is None:
+            raise Corrupt(str(damage.lost(self.path, name, refs.value(self.path, name))))
+        return commit
+
+    def newest(self, branch: str) -> str:
+        """The newest commit of a branch that must be somewhere: where it is not here, another node has just made it."""
+        return self.head(branch) or (self.head(branch) if self.follow() else "")
+
+    def branches(self, prefix: str) -> list[str]:
+        """The names of branches that begin with a prefix, without it."""
+        top = f"refs/heads/{prefix}"
+        return sorted(name.removeprefix(top) for name in refs.every(self.path) if name.startswith(top))
+
+    def resolve(self, revision: str) -> str:
+        """The full commit id behind a branch name or a short id."""
+        name = safe_revision(revision)
+        for candidate in (f"refs/heads/{name}", name):
+            code, out = self.git.run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
+            if code == 0:
+                return out.decode().strip()
+        raise NotFound(f"There is no commit or branch {revision!r} in the knowledge base.")
+
+    def contains(self, commit: str, ancestor: str) -> bool:
+        """Whether `ancestor` is `commit` or an ancestor of it."""
+        return self.git.run("merge-base", "--is-ancestor", safe_revision(ancestor), safe_revision(commit))[0] == 0
+
+    def entries(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every Markdown file of a commit, by path."""
+        if not commit:
+            return ()
+        out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        return tuple(entry for line in out.split(b"\0") if (entry := parse_tree_entry(line)))
+
+    def blobs(self, commit: str) -> dict[str, str]:
+        """Path to blob of every Markdown file of a commit; git looks at no file for it, as it does for sizes."""
+        out = self.git.ask("ls-tree", "-r", "-z", safe_revision(commit)).decode("utf-8", "replace")
+        lines = (line.partition("\t") for line in out.split("\0") if line.startswith("100"))
+        return {path: facts.rpartition(" ")[2] for facts, _, path in lines if is_document(path)}
+
+    def pictures(self, commit: str) -> tuple[TreeEntry, ...]:
+        """Every picture of a commit, by path."""
+        if not commit:
+            return ()
+        out = self.git.ask("ls-tree", "-r", "-z", "--long", safe_revision(commit))
+        lines = out.split(b"\0")
+        return tuple(entry for line in lines if (entry := parse_tree_entry(line, picture_files.is_picture)))
+
+    def paths(self, commit: str) -> tuple[str, ...]:
+        """Every file of a commit, also what is no document."""
+        return tuple(self.git.names(safe_revision(commit))) if commit else ()
+
+    def read(self, commit: str, path: str) -> bytes:
+        """A file by its path; one that somebody's own git put there may have a name that would be refused here."""
+        name = path if path.endswith(SUFFIXES) and "\0" not in path else safe_path(path, SUFFIXES)
+        for spelled in dict.fromkeys((name, unicodedata.normalize("NFC", name))):
+            code, out = self.git.run("cat-file", "blob", f"{safe_revision(commit)}:{spelled}")
+            if code == 0:
+                return out
+        safe_path(path, SUFFIXES)
+        raise NotFound(f"There is no document {path!r} at {commit[:12]}.")
+
+    def blob(self, name: str) -> bytes | None:
+        """A file by blob id; None where there is none."""
+        if not re.fullmatch(r"[0-9a-f]{40}", name):
+            return None
+        code, out = self.git.run("cat-file", "blob", name)
+        if code and self.clone and self.clone.staged(name):
+            code, out = self.git.run("cat-file", "blob", name)
+        return None if code else out
+
+    def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
+        """Files by blob id, in the given order, through one git process."""
+        if not blobs:
+            return
+        out = memoryview(self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
+        at = 0
+        for blob in blobs:
+            line_end = bytes(out[at : at + 200]).index(b"\n") + at
+            header = bytes(out[at:line_end]).split()
+            if len(header) != 3 or header[1] != b"blob":
+                raise Corrupt(f"The repository lacks blob {blob}. Run: python -m core verify")
+            at = line_end + 1
+            yield bytes(out[at : at + int(header[2])])
+            at += int(header[2]) + 1
+
+    def changed(self, old: str, new: str) -> tuple[Edit, ...]:
+        """The edits between two commits; a moved file is one rename."""
+        if not old:
+            return tuple(Edit("added", e.path, blob=e.blob) for e in (*self.entries(new), *self.pictures(new)))
+        out = self.git.ask(
+            "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
+        )
+        return tuple(
+            edit for edit in parse_edits(iter(out.split(b"\0"))) if is_reviewed(edit.path) or is_reviewed(edit.old_path)
+        )
+
+    def merge_base(self, a: str, b: str) -> str:
+        """The newest common ancestor; "" when there is none."""
+        code, out = self.git.run("merge-base", safe_revision(a), safe_revision(b))
+        return "" if code else out.decode().strip()
+
+    def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
+        """Paths that would conflict in a merge."""
+        return tuple(self.git.merge_tree(self.head(into), head)[1])
+
+    def changes_nothing(self, head: str, into: str = MAIN) -> bool:
+        """Whether a merge would leave every document, picture and setting as it is."""
+        tree, conflicts = self.git.merge_tree(self.head(into), head)
+        return not conflicts and not self.changed(self.head(into), tree)
+
+    def ancestors(self, commit: str) -> set[str]:
+        """Every commit that a commit builds on, and itself."""
+        return set(self.git.ask("rev-list", safe_revision(commit)).decode().split()) if commit else set()
+
+    def merged_blobs(self, head: str, into: str = MAIN) -> dict[str, str]:
+        """The blob of every path after a merge that has no conflicts."""
+        return self.git.names(self.git.merge_tree(self.head(into), head)[0])
+
+    def conflicting_blobs(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
+        """Per conflicting path the blobs of base, `head` and `onto`; "" where a side has none.
+
+        A renamed document is listed under its new path. Where both sides renamed it, git mixes their texts; here each keeps its own.
+        """
+        mine, theirs = self.git.names(head), self.git.names(onto)
+        conflicts: dict[str, tuple[str, str, str]] = {}
+        for path, blobs in self.git.merge_tree(onto, head)[1].items():
+            own = [names.get(path, blobs[stage]) if stage in blobs else "" for stage, names in ((3, mine), (2, theirs))]
+            conflicts[path] = (blobs.get(1, ""), own[0], own[1])
+        return conflicts
+
+    def name_collisions(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
+        """Paths that a merge would put side by side although they differ only in case or Unicode form."""
+        base = self.head(into)
+        return self.new_collisions(self.git.names(self.git.merge_tree(base, head)[0]), (base,))
+
+    def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
+        """Each line with the commit that wrote it."""
+        return parse_blame(self.git.ask("blame", "--line-porcelain", safe_revision(commit), "--", safe_path(path)))
+
+    def log(self, commit: str, since: str = "", limit: int = 0) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """First-parent commits, newest first, each with the files it changed."""
+        if not commit:
+            return ()
+        span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
+        return self._log([f"--max-count={limit}"] if limit else [], [span])
+
+    def written(self, commit: str, since: str) -> tuple[Commit, ...]:
+        """Commits on the way to one that hold somebody's words, oldest first: a merge only where git would have merged otherwise."""
+        span = f"{safe_revision(since)}..{safe_revision(commit)}"
+        steps = self._log(
+            ["--remerge-diff", "--topo-order"], [span], walk=()
+        )  # with --reverse git merges other parents
+        return tuple(step for step, edits in reversed(steps) if len(step.parents) < 2 or edits)
+
+    def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
+        """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent line, and
+        what main was before another line of the remote became the first."""
+        line = self._days("log", "--first-parent", "--format=%H %ct", safe_revision(commit))
+        known = {name for name, _ in line}
+        if before := [name for name in refs.log(self.path, f"refs/heads/{MAIN}") if name not in known]:
+            reached = self.ancestors(commit)
+            kept = [name for name in dict.fromkeys(before) if name in reached]
+            line += self._days("log", "--no-walk", "--format=%H %ct", *kept) if kept else []
+            line.sort(key=lambda state: state[1], reverse=True)
+        return tuple(line)
+
+    def position(self, commit: str) -> int:
+        """How many commits a commit holds, itself counted: more than any that it follows."""
+        return int(self.git.ask("rev-list", "--count", safe_revision(commit)))
+
+    def history(self, commit: str, path: str) -> tuple[Commit, ...]:
+        """The commits of one document, newest first, through renames, back to where it was added."""
+        steps, wanted = [], safe_path(path)
+        for step, edits in self._log(["--follow"], [safe_revision(commit), "--", wanted]):
+            for edit in edits:
+                steps.append(Commit(step.id, step.author, step.when, step.message, edit.path, edit.blob, step.parents))
+            if any(edit.kind == "added" for edit in edits):
+                break  # git goes on with what it was copied from, or what was deleted before
+        return tuple(steps)
+
+    def heads(self) -> dict[str, str]:
+        """Every branch with its commit, while no writer moves one."""
+        self.follow()
+        with self.git.writing():
+            lines = self.git.ask("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads").decode().split()
+        return dict(zip(lines[::2], lines[1::2], strict=True))
+
+    def follow(self) -> bool:
+        """Where the repository is a clone: bring what other nodes made; whether a branch moved."""
+        return self.clone.follow() if self.clone else False
+
+    def _days(self, *arguments: str) -> list[tuple[str, date]]:
+        out = self.git.ask(*arguments).decode().split()
+        pairs = zip(out[::2], out[1::2], strict=True)
+        return [(name, datetime.fromtimestamp(int(seconds)).date()) for name, seconds in pairs]
+
+    def _log(
+        self, options: list[str], what: list[str], walk: Sequence[str] = ("--first-parent", "-m")
+    ) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
+        out = self.git.ask("log", "-z", *walk, "-M", "--raw", "--no-abbrev", form, *options, *what)
+        return tuple(parse_log_record(record) for record in out.split(b"\x01") if record)
+
+    def new_collisions(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Collisions that were not there before; an old pair must not block unrelated work."""
+        collisions = name_collisions(names)
+        known = [set(group) for commit in before if collisions for group in name_collisions(self.git.names(commit))]
+        return tuple(group for group in collisions if not any(old >= set(group) for old in known))

@@ -1,0 +1,202 @@
+"""Opening generations: pinned by their readers, opened once, and kept until another one is published."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from core.errors import Unavailable
+from core.storage.index import damage
+from core.storage.index.catalogue import Catalogue, Parent, folder_name
+from core.storage.object_store.copies import PublishedGenerations
+from core.types import Chunk, Document, Extract, Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from core.storage.lance.opened import TableIndex
+    from core.storage.serving.mapped import MappedIndex
+
+    Opened = MappedIndex | TableIndex
+    Embed = Callable[[Sequence[str]], np.ndarray]  # texts to one vector each
+
+Analyse = Callable[[str], list[str]]
+Timed = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildBatch:
+    """What a build adds to its parent, and what it takes away. Without `vectors` they are pending; with them, `embed` gives those
+    that are pending in the parent."""
+
+    gone: Sequence[str]  # ids of documents that the parent has and this one has not
+    documents: Sequence[Document]
+    chunks: Sequence[Chunk]
+    terms: Sequence[str]
+    vectors: np.ndarray | None
+    extracts: Sequence[Extract] | None = None
+    embed: Embed | None = None
+    position: int = 0  # of the commit on the main line
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFiles:
+    """What an engine says of the files that it put into a folder: facts for the manifest, and which are links, with their
+    checksums."""
+
+    facts: Mapping[str, Any]
+    links: Mapping[str, str]
+
+
+class IndexEngine(Protocol):
+    """How the generations of a kind of profile are written and read."""
+
+    def open(self, path: Path, manifest: Mapping[str, Any], profile: Profile) -> Opened: ...
+
+    def check(self, path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
+        """What contradicts itself in a generation."""
+
+    def write(
+        self, build: Path, profile: Profile, parent: Parent | None, batch: BuildBatch, timed: Timed
+    ) -> BuiltFiles:
+        """Write what a generation is made of into a folder."""
+
+    def published(self, profile: Profile, folder: str, facts: Mapping[str, Any]) -> None:
+        """After a generation got its name."""
+
+    def copy(self, profile: Profile, target: Path) -> None:
+        """Copy what lies beside the generations of a profile."""
+
+    def remove(self, profile: Profile) -> None:
+        """Delete what lies beside the generations of a profile."""
+
+
+class OpenGenerations(Catalogue):
+    """Generations that are read."""
+
+    def __init__(self, root: Path, copies: PublishedGenerations | None = None) -> None:
+        super().__init__(root, copies)
+        self._open: dict[str, tuple[Any, Opened]] = {}
+        self._opening = threading.Lock()
+
+    def engine(self, profile: Profile) -> IndexEngine:
+        """That which a profile names."""
+        raise NotImplementedError
+
+    def check(self, profile: Profile) -> tuple[str, ...]:
+        """What contradicts itself in the generation that serves."""
+        path, manifest = self._serving(profile)
+        return tuple(self.engine(profile).check(path, manifest))
+
+    def open(self, profile: Profile, *, words: bool = False) -> Opened:
+        """The serving generation, ready to search; opened once and kept until another one is published.
+
+        While one thread opens a new generation, the others go on with the one they have. One whose vectors are pending is
+        given to those who can do with `words` alone; others are told to wait.
+        """
+        index = self._opened(profile)
+        if index.generation.pending and not words:
+            raise Unavailable(
+                f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be searched "
+                "by words alone, and nothing is measured. Try again in a while."
+            )
+        return index
+
+    def _opened(self, profile: Profile) -> Opened:
+        key = folder_name(profile)
+        stamp = _stamp(f"{self.root}/{key}/CURRENT")  # text: joining paths would cost more than asking for the file
+        opened = self._open.get(key)
+        if opened and opened[0] == stamp:
+            return opened[1]
+        if not self._opening.acquire(blocking=opened is None) and opened:
+            return opened[1]
+        try:
+            opened = self._open.get(key)
+            if opened and opened[0] == stamp:
+                return opened[1]
+            index = self._pinned_index(profile, *self._pinned(profile))
+            self._open[key] = (stamp, index)
+            return index
+        finally:
+            self._opening.release()
+
+    def _pinned_index(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> Opened:
+        index = self.engine(profile).open(path, manifest, profile)
+        index.pin = pin
+        return index
+
+    @contextmanager
+    def at(self, profile: Profile, commit: str) -> Iterator[tuple[Opened, Parent] | None]:
+        """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
+        found = self.kept(profile, commit)
+        try:
+            yield found
+        finally:
+            if found and found[0].pin:
+                found[0].pin.close()
+
+    def kept(self, profile: Profile, commit: str) -> tuple[Opened, Parent] | None:
+        """The generation of a commit, pinned as long as its index lives; None if it is not kept any more."""
+        for parent in self.usable(profile):
+            if parent.manifest["commit"] != commit or parent.manifest.get("pending"):
+                continue
+            with suppress(FileNotFoundError):  # removed since it was listed
+                pin = open(parent.folder / "PIN")  # noqa: SIM115  kept open as long as the index lives
+                fcntl.flock(pin, fcntl.LOCK_SH)
+                if (parent.folder / "MANIFEST.json").exists():
+                    return self._pinned_index(profile, pin, parent.folder, parent.manifest), parent
+                pin.close()
+        return None
+
+    def _pinned(self, profile: Profile) -> tuple[IO[str], Path, Mapping[str, Any]]:
+        """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
+        for _ in range(20):
+            path, manifest = self._serving(profile)
+            if any(damage.wrong_files(path, "/served/")):
+                self._damaged.add(path)
+                continue
+            try:
+                pin = open(path / "PIN")  # noqa: SIM115  kept open as long as the index lives
+                fcntl.flock(pin, fcntl.LOCK_SH)
+                if (path / "MANIFEST.json").exists():
+                    return pin, path, manifest
+                pin.close()
+            except FileNotFoundError:
+                time.sleep(0.01)
+        raise Unavailable(f"The index of profile {profile.name!r} keeps changing; try again.")
+
+    def copy(self, profile: Profile, target: Path) -> None:
+        """Copy the generation that serves into another place for generations."""
+        pin, path, _ = self._pinned(profile)
+        with pin:
+            place = target / self.folder(profile).name
+            shutil.copytree(path, place / path.name)
+            shutil.copyfile(self.folder(profile) / "CURRENT", place / "CURRENT")
+            self.engine(profile).copy(profile, place)
+
+    def used(self) -> Mapping[str, list[str]]:
+        """The generations that this process reads or would open next, by the folder of their profile."""
+        named: dict[str, set[str]] = {}
+        for path in self.root.glob("*/CURRENT"):
+            if name := damage.pointer(path.parent).get("folder"):
+                named[path.parent.name] = {str(name)}
+        for place, (_, index) in list(self._open.items()):
+            named.setdefault(place, set()).add(index.generation.folder)
+        return {place: sorted(folders) for place, folders in sorted(named.items())}
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    """What changes when a file is replaced; None while there is none."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    return stat.st_ino, stat.st_mtime_ns
