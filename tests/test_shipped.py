@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.bootstrap import App, shipped_vectors
+from core.bootstrap import App
 from core.chunking import with_context
 from core.profiles import DEFAULT
+from core.services.platform.base import shipped_vectors
 from core.storage.cache.shipped import QUERY, ShippedVectors, ship
 from core.storage.cache.vectors import EmbeddingCache, text_key
 

@@ -12,16 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from core import bootstrap
 from core.access import SYSTEM
 from core.adapters.models.weights import bundled
+from core.bootstrap import build
 from core.ports import no_progress
 from core.profiles import DEFAULT
+from core.services.platform import base
 from core.storage.cache.shipped import QUERY, ShippedVectors, ship
 from core.storage.cache.vectors import EmbeddingCache, text_key
 from tests.conftest import NoProcesses, demo, kb_settings
 
-FILE = bootstrap.shipped_vectors().path
+FILE = base.shipped_vectors().path
 
 
 class RecordedCache(EmbeddingCache):
@@ -45,7 +46,7 @@ class RecordedCache(EmbeddingCache):
 
 def play(home: Path) -> None:
     """Everything that a first start embeds: the index, the sample, its answers, and what its open changes do to search."""
-    app = bootstrap.build(kb_settings(home), processes=NoProcesses())
+    app = build(kb_settings(home), processes=NoProcesses())
     app.platform.workspace.create()
     app.platform.sample.begin(demo("admin"))
     app.index.builder.build(app.platform.settings.profile())
@@ -57,7 +58,7 @@ def play(home: Path) -> None:
 
 
 if __name__ == "__main__":
-    bootstrap.EmbeddingCache = RecordedCache
+    base.EmbeddingCache = RecordedCache
     with tempfile.TemporaryDirectory() as folder:
         play(Path(folder) / "home")
     model = DEFAULT.embedder

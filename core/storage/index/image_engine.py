@@ -6,20 +6,23 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.adapters.system import sums
 from core.storage.index import inspection, segment_list, segments
 from core.storage.index.catalogue import Parent, generation_of
-from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Embed, Timed
+from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Timed
 from core.storage.index.segment_list import Segment
 from core.storage.index.segments import SegmentRows
 from core.storage.lance import ann
 from core.storage.serving import image
 from core.storage.serving.mapped import MappedIndex
 from core.types import Profile
+
+if TYPE_CHECKING:
+    from core.storage.index.opening import Embed
 
 _RECALL = "ANN index: recall@10"
 _OF_FILES = (
