@@ -25,6 +25,7 @@ from bench import (
     methods_report,
     multihop,
     people,
+    planted,
     playground,
     quality,
     ray,
@@ -502,8 +503,18 @@ def _disagreements(sizes: list[int]) -> None:
         "CPU s for all pairs",
         "CPU ms for the longest document",
     )
-    rows = [disagreements.cost(disagreements.folder(base)) for base in bases]
-    text += "\n\n### Whole bases\n\n" + disagreements.READ + "\n\n" + markdown_table(costs, rows)
+    every = {disagreements.folder(base) for base in bases} | {f for f in (SHARED / "markdown").glob("*") if f.is_dir()}
+    folders = sorted(every, key=lambda folder: folder.name)
+    heads = (
+        "base",
+        "documents",
+        "found as it is",
+        "planted among the first 20 (95 %)",
+        "planted that were found (95 %)",
+    )
+    rows = [planted.row(folder.name, disagreements.load(folder)) for folder in folders]
+    text += "\n\n### Whole bases\n\n" + disagreements.READ + "\n\n" + markdown_table(heads, rows)
+    text += "\n\n### Cost\n\n" + markdown_table(costs, [disagreements.cost(folder) for folder in folders])
     report.write("disagreements", "Facts that disagree", text)
 
 

@@ -22,7 +22,7 @@ from core.disagreements.claims import Claim, claims
 from core.disagreements.compare import Clash, clash
 from core.disagreements.lookup import ClaimIndex, index_of
 from core.disagreements.values import KINDS
-from core.errors import BadInput, ConcordError
+from core.errors import ConcordError
 from core.types import Document
 
 PAIRS = ROOT / "tests" / "data" / "disagreements" / "pairs.jsonl"
@@ -35,10 +35,12 @@ really contain, with one value edited, and rewritten sentences. Documents were s
 the test documents, with the rules as tuned, gave precision 0.90 (0.76 to 0.96) and recall 0.54 (0.42 to 0.65). The figures below come after mending what
 that look showed ("permanently" was compared as a number, calculations and two spellings of one name were read as facts), and
 after names were held to roles and identifiers, so the test documents are no longer blind to them. `python -m bench disagreements`"""
-READ = """Findings over a whole base, each read by a person: there were too few for a sample of 50, and all were false (recordings and
-invoices; two cities; two reviews). These bases are kept consistent, so what is found there is what gets through: about one false alarm in 80
-documents. A list under a heading or a line that forbids is read as forbidden, counts are compared where titles, headings or most of the words say that
-they count one thing, how many parts or readers a text has is its own matter, and boilerplate is one entry."""
+READ = """The shared handbooks and the starter base as they are, which are kept consistent: what is found there is a false alarm. Then with
+contradictions that a script plants (at most 34 a base: a fact copied, introduced or reworded into the document that speaks most of the same things,
+with another value or turned round). Before two statements had to be about the same thing there were 7 false alarms (two
+cities, two paragraphs of a standard, two tests, recordings and invoices, a client's and a server's certificate), 99 of the first 100 right and 136 of 145
+planted ones found. On the handbook of a ministry (184 documents) that no rule was made for, 199 findings became 2, both worth reading. What is
+missed is mostly a negation beside another one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ def judged(bases: Iterable[str] | None = None) -> list[Judged]:
     """Every pair whose documents are here."""
     rows = [json.loads(line) for line in PAIRS.read_text(encoding="utf-8").splitlines()]
     there = [row for row in rows if folder(row["base"]).is_dir() and (bases is None or row["base"] in bases)]
-    return [_judge(row) for row in there]
+    return [_judge(row) for row in there if all(_line(row["base"], row[side]) for side in "ab")]
 
 
 def _judge(row: Mapping[str, Any]) -> Judged:
@@ -79,16 +81,23 @@ def _written(side: Mapping[str, str]) -> tuple[Claim, ...]:
 
 def _side(base: str, side: Mapping[str, Any], edit: list[str] | None = None) -> list[Claim]:
     """The claims of the line that a place names which hold its value, after the edit."""
-    document, wanted = _document(base, side["path"]), side["value"]
-    lines = document.text.split("\n")
-    if _digest(lines[side["line"] - 1]) != side["hash"]:
-        raise BadInput(f"{side['path']}, line {side['line']}: the text is no longer what was labelled.")
+    document, wanted, line = _document(base, side["path"]), side["value"], _line(base, side)
     if edit:
-        start = sum(len(line) + 1 for line in lines[: side["line"] - 1])
+        start = sum(len(line) + 1 for line in document.text.split("\n")[: line - 1])
         head, tail = document.text[:start], document.text[start:]
         document, wanted = read_document(document.path, head + tail.replace(*edit, 1)), edit[1]
-    here = [claim for claim in claims(document) if claim.line == side["line"]]
+    here = [claim for claim in claims(document) if claim.line == line]
     return [claim for claim in here if wanted.lower() in claim.text.lower()]
+
+
+def _line(base: str, side: Mapping[str, Any]) -> int:
+    """Where the labelled words stand now; 0 where they were edited."""
+    if "text" in side:
+        return 1
+    if not (folder(base) / side["path"]).is_file():
+        return 0
+    lines = _document(base, side["path"]).text.split("\n")
+    return next((n for n, line in enumerate(lines, 1) if _digest(line) == side["hash"]), 0)
 
 
 def _digest(text: str) -> str:

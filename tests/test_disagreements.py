@@ -120,6 +120,15 @@ def test_two_sites_are_two_subjects() -> None:
     assert not any(clash(mine, theirs) for mine in claims(one) for theirs in claims(other))
 
 
+def test_two_cities_are_two_subjects_and_one_city_is_one() -> None:
+    def office(title: str, hour: int) -> Document:
+        return Document(title, "", title, f"The office in {title} is open. Visitors pass security from {hour}:00 on.")
+
+    chicago, lisbon, here = office("Chicago", 9), office("Lisbon", 6), office("Office hours", 6)
+    found = [[clash(a, b) for a in claims(chicago) for b in claims(other)] for other in (lisbon, here)]
+    assert [any(clashes) for clashes in found] == [False, True]
+
+
 def test_rows_of_tables_are_read_with_their_column() -> None:
     table = "|Record|Keep for|\n|-|-|\n|Vendor invoices|7 years|\n|Board minutes|Permanent|\n"
     assert [(one.text, two.kind) for one, _, two in between(table, "Vendor invoices: keep for 5 years.")] == [
@@ -264,6 +273,12 @@ def test_boilerplate_is_one_entry_and_what_was_settled_for_one_pair_holds_for_al
         ("Do not:\n\n- share your password with a colleague.", "Never share your password with a colleague."),
         ("This guidance is written for two audiences of readers.", "This guidance is written for three audiences of readers."),
         ("Ends with a ten-question test; 8 right answers pass.", "The test has 25 questions; 20 right answers (80 %) pass."),
+        ("Provider status is monitored annually per DSS 12.8.4.", "Provider status is monitored monthly per DSS 11.4.6."),
+        ("7.2 Repeated breaches of the rules go to human resources.", "9.1 Repeated breaches of the rules go to human resources."),
+        ("The node renews its client certificate within 15 minutes.", "The node renews its server certificate within 5 minutes."),
+        ("Recordings of calls are kept for 90 days.", "Invoices and payment records are kept for 7 years."),
+        ("IS2 (risk management), refer to the security standard.", "IS6 (personal data), refer to the security standard."),
+        ("This policy is divided into four security categories of controls.", "This policy is divided into two security categories of controls."),
     ],
 )  # fmt: skip
 def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:

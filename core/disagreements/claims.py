@@ -28,12 +28,15 @@ _CELL = re.compile(r"(?<!\\)\|")
 _RULER = re.compile(r"\|?[\s:|-]+\|?")
 _TIMES_BEFORE, _TIMES_AFTER = re.compile(r"\d.*\s[x×*=+]\s*$"), re.compile(r"[^.;,]{0,20}\s[x×*=+]\s*\d")
 _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\s)|\s(?=(?:and|but)\s)|[:(]\s?|\)\s")
+_CAMEL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
+_CITED = re.compile(r"(?<![\w.$])\d+(?:\.\d+)+(?:\([a-z0-9]+\))*(?![\w%])")
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
 )
 _ITSELF = re.compile(
     r"\b(?:this|these|the|our) (?:present |following )?(?:document|guide|guidance|guideline|page|section|article|chapter|handbook|"
-    r"manual|topic|series|content|information|appendix|table|list|diagram|template)s?\b|\baudiences?\b|\bas follows\b|\bbelow\b",
+    r"manual|topic|series|content|information|appendix|table|list|diagram|template)s?\b|\baudiences?\b|\bas follows\b|\bbelow\b"
+    r"|\b(?:divided|split|structured|organi[sz]ed) into\b",
     re.IGNORECASE,
 )
 _REVISION = re.compile(
@@ -136,6 +139,8 @@ class Claim:
     hedged: bool  # with an exception or a condition
     clause: tuple[int, int]
     lead: int = 0  # where the cell of a table begins, after its row and column
+    cited: frozenset[str] = frozenset()  # numbered paragraphs of a law or standard: 12.8.4
+    about: frozenset[str] = frozenset()  # the proper name that the document is about: a city, an alert
 
 
 def claims(document: Document) -> tuple[Claim, ...]:
@@ -149,6 +154,7 @@ def claims(document: Document) -> tuple[Claim, ...]:
     outline = Outline(document, whole)
     lines = _Lines(document.text)
     found: list[Claim] = []
+    about = _proper(document.title, document.text[document.body :])
     lead_in = ""  # what stands right before a list, and ends with a colon
     for block in whole:
         if block.kind in ("heading", "code", "html", "rule", "other"):
@@ -166,7 +172,22 @@ def claims(document: Document) -> tuple[Claim, ...]:
             for start, end in sentences(document.text, first, last):
                 listed = _sentence(document.text[start:end], lines.of(start), heading, far)
                 found += (replace(claim, mode=claim.mode or "forbids") if shut else claim for claim in listed)
-    return tuple(found)
+    return tuple(replace(claim, about=about) for claim in found) if about else tuple(found)
+
+
+def _proper(title: str, text: str) -> frozenset[str]:
+    """The terms of a title that is a proper name: CamelCase, or capitalised inside sentences and never written small.
+
+    >>> sorted(_proper("San Francisco", "The office in San Francisco opens at 6.")), _proper("Travel", "We travel.")
+    (['francisco', 'san'], frozenset())
+    """
+    text = plain(text)
+    named = all(
+        _CAMEL.fullmatch(word)
+        or (re.search(rf"[a-z,] {re.escape(word)}\b", text) and not re.search(rf"\b{re.escape(word.lower())}\b", text))
+        for word in title.split()
+    )
+    return frozenset(_terms(title, ())) if named and title[:1].isupper() else frozenset()
 
 
 def _items(text: str, block: Block) -> list[tuple[int, int]]:
@@ -258,6 +279,7 @@ def _claim(
     return Claim(
         line, text, heading, body, near, far - body, mine, rest, tuple(_names(text, mine, start, end)),
         frozenset(_negated(clause)), mode(clause), bool(EXCEPTIONS.search(clause)), span,
+        cited=frozenset(_CITED.findall(text)) - {value.text for value in known},
     )  # fmt: skip
 
 
@@ -270,6 +292,15 @@ def _terms(text: str, skipped: Sequence[Value], start: int = 0, end: int | None 
             for term in terms[:1]:
                 if not term.replace(".", "").isdigit() and term not in _SILENT:
                     yield SYNONYMS.get(term, term)
+
+
+@lru_cache(maxsize=65536)
+def kinds_of(claim: Claim) -> frozenset[tuple[str, str]]:
+    """Neighbouring terms of a clause without its values, such as (server, certificate)."""
+    start, end = claim.clause
+    edges = [start, *(edge for value in claim.values for edge in (value.start, value.end)), end]
+    said = (term for a, b in zip(edges[::2], edges[1::2], strict=True) for term in _terms(claim.text, (), a, b))
+    return frozenset(pairwise(said))
 
 
 def terms_between(claim: Claim, start: int, end: int) -> frozenset[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.disagreements import words
-from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, terms_between
+from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, kinds_of, terms_between
 from core.disagreements.values import Value, comparable, compatible
 from core.types import Document
 
@@ -125,6 +125,8 @@ def covered(a: Claim, b: Claim, terms: frozenset[str] | None = None) -> float:
 
 
 def _values(a: Claim, b: Claim) -> Clash | None:
+    if not any(_says_what(term) for term in a.body & (b.body | b.near) | b.body & a.near):
+        return None
     pairs = [(mine, theirs) for mine in a.values for theirs in b.values if _differ(a, mine, b, theirs)]
     if not pairs or _other_scope(a, b):
         return None
@@ -158,12 +160,17 @@ def _value_clash(a: Claim, mine: Value, b: Claim, theirs: Value) -> Clash | None
         return None
     if mine.dimension == "label" and (_listing(a, b) or not _same_owner(a, mine, b, theirs)):
         return None
-    if mine.dimension == "count" and a.body != b.body and not _same_subject(a, b):
+    if mine.dimension == "count" and not _same_subject(a, b):
         return None
     score = round((left + right) / 2 * (0.7 + 0.3 * alike), 3)
     if score < SURE:
         return None
     return Clash(mine.kind, mine.text, theirs.text, (mine.start, mine.end), (theirs.start, theirs.end), score)
+
+
+def _says_what(term: str) -> bool:
+    """Whether a term can name what a rule is about: no word of every rule, no general one. All records are kept."""
+    return weight(term) >= 1 and term not in GENERIC and term != "keep"
 
 
 def _listing(*claims: Claim) -> bool:
@@ -223,7 +230,26 @@ def _around(claim: Claim, value: Value) -> frozenset[str]:
 
 def _other_scope(a: Claim, b: Claim) -> bool:
     """Whether each names a thing, a form or a site that the other does not: then they speak of two things."""
-    return (bool(_unmatched(a, b)) and bool(_unmatched(b, a))) or _scopes(a, b)
+    if (a.cited and b.cited and not a.cited & b.cited) or (_foreign(a, b) and _foreign(b, a)):
+        return True
+    return (bool(_unmatched(a, b)) and bool(_unmatched(b, a))) or _scopes(a, b) or _two_kinds(a, b)
+
+
+def _two_kinds(a: Claim, b: Claim) -> bool:
+    """Whether they speak of two kinds of a thing: the client certificate, the server certificate."""
+    mine, theirs = (
+        {kind: what for kind, what in kinds_of(one) if _alone(kind, other)} for one, other in ((a, b), (b, a))
+    )
+    return any(what in theirs.values() for what in mine.values())
+
+
+def _alone(term: str, other: Claim) -> bool:
+    return weight(term) == 1 and term not in other.body and term not in other.near and term not in other.far
+
+
+def _foreign(a: Claim, b: Claim) -> bool:
+    """Whether the document of a claim is about something by name, of which the other says nothing."""
+    return bool(a.about) and not a.about & (b.body | b.near | b.far)
 
 
 def _scopes(a: Claim, b: Claim) -> bool:
@@ -233,8 +259,8 @@ def _scopes(a: Claim, b: Claim) -> bool:
 
 
 def _unmatched(a: Claim, b: Claim) -> list[Name]:
-    everything = b.body | b.near | b.far
-    return [name for name in a.names if not name.terms & everything]
+    everything, text = b.body | b.near | b.far, b.text.casefold()
+    return [name for name in a.names if not name.terms & everything and name.text.casefold() not in text]
 
 
 def _negation(a: Claim, b: Claim) -> Clash | None:
@@ -273,7 +299,7 @@ def _names(a: Claim, b: Claim) -> Clash | None:
     mine, theirs = _unmatched(a, b), _unmatched(b, a)
     if len(mine) != 1 or len(theirs) != 1 or mine[0].slot == "scope" or mine[0].slot != theirs[0].slot:
         return None
-    if a.lead or b.lead or not _are_roles(mine[0].text, theirs[0].text):
+    if a.lead or b.lead or not _rivals_by_name(mine[0], theirs[0]):
         return None
     rest_a, rest_b = _without(a, mine[0]), _without(b, theirs[0])
     if min(rest_a, rest_b) < 2.5 or _scopes(a, b) or a.mode != b.mode or bool(a.negated) != bool(b.negated):
@@ -285,12 +311,13 @@ def _names(a: Claim, b: Claim) -> Clash | None:
     return Clash("name", one.text, two.text, (one.start, one.end), (two.start, two.end), round((left + right) / 2, 3))
 
 
-def _are_roles(one: str, other: str) -> bool:
-    """Two roles, or two identifiers, and not two spellings of one."""
-    plain_one, plain_other = (re.sub(r"\W", "", name).casefold() for name in (one, other))
+def _rivals_by_name(one: Name, other: Name) -> bool:
+    """Two roles, or two identifiers that are not what the sentences are about, and not two spellings of one."""
+    plain_one, plain_other = (re.sub(r"\W", "", name.text).casefold() for name in (one, other))
     if plain_one.startswith(plain_other) or plain_other.startswith(plain_one):
         return False
-    return all(ROLE.search(name) for name in (one, other)) or all(_CODE.search(name) for name in (one, other))
+    codes = one.slot != "agent" and all(_CODE.search(name.text) for name in (one, other))
+    return codes or all(ROLE.search(name.text) for name in (one, other))
 
 
 def _without(claim: Claim, name: Name) -> float:

@@ -411,6 +411,7 @@ _REFERENCE = re.compile(
     r"|rfc|title|requirement|control|clause)s?\.?\s+[\d.]+(?:\([a-z0-9]+\))*(?:\s*(?:to|-|–|and|,)\s*\d+)*\b",
     re.IGNORECASE,
 )
+_PARAGRAPH = re.compile(r"^\d+(?:\.\d+)+\s|\b[A-Z]{2,}\s\d+(?:\.\d+)+")  # its number, and that of a standard
 _IDENTIFIER = re.compile(r"\b[A-Za-z]+[-/]?\d[\w/-]*|\b\d+[A-Za-z][\w-]*(?<!st)(?<!nd)(?<!rd)(?<!th)\b")
 _RULES: tuple[Rule, ...] = (
     (_ADDRESS, _nothing),
@@ -419,6 +420,7 @@ _RULES: tuple[Rule, ...] = (
     (_MONEY, _money),
     (_TIME, _time),
     (_REFERENCE, _nothing),
+    (_PARAGRAPH, _nothing),
     (_NET, _terms_of_payment),
     (_FREQUENCY, _frequency),
     (_PERIOD, _period),
