@@ -129,9 +129,9 @@ def test_only_storage_and_the_wiring_of_rooms_import_adapters() -> None:
 
 
 def test_no_door_calls_the_module_of_another() -> None:
-    """What they share is in contracts: the API and the tools know nothing of commands, and commands nothing of them."""
+    """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it nothing of them."""
     doors = ROOT / "core" / "entrypoints"
-    shared = {"contracts", "limits", "programs"}
+    shared = {"arguments", "contracts", "limits", "programs", "record"}
     for path in doors.rglob("*.py"):
         mine = "" if path.parent == doors else path.relative_to(doors).parts[0]
         for name in imports(path):

@@ -21,7 +21,7 @@ from core.entrypoints.mcp import tools
 from core.entrypoints.mcp.replies import ToolReply
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import ToolSession
-from core.entrypoints.record import Argument, Call, Option, Shown, command, form, operation
+from core.entrypoints.record import Argument, Option, Shown, UseCaseCall, command, form, operation
 from tests import reference
 from tests.api_server import ApiServer
 from tests.conftest import demo
@@ -45,7 +45,7 @@ def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
         times: Annotated[int, Argument("N", "how often")]
         loud: Annotated[bool, Option("so that everybody hears it")] = False
 
-    def ring(call: Call, form: Any) -> Shown:
+    def ring(call: UseCaseCall, form: Any) -> Shown:
         """Ring the bell."""
         rung = Bells().ring(call.actor, form.times)
         return Shown({**rung, "loud": form.loud}, ["Ding!"] * form.times)

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Annotated
 
-from core.entrypoints.record import Argument, Call, Shown, command, form, operation
+from core.entrypoints.record import Argument, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.search import QUESTION, AsOfInput, FilterOptions
 from core.services.search.answers import Reply, as_json, in_words
 
@@ -19,7 +19,7 @@ class AskOptions(FilterOptions):
 
 @operation("answer", "GET /answer", "CitedAnswer", lane="slow")
 @command("ask", calls="search.answerer.answer")
-def ask(call: Call, form: AskOptions) -> Shown:
+def ask(call: UseCaseCall, form: AskOptions) -> Shown:
     """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
     answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)
     return Shown(as_json(answer), list(_lines(answer.reply)))

@@ -7,7 +7,7 @@ from typing import Annotated
 from core.curation.review.conflicts import Hunk, combined
 from core.curation.review.diffs import Diff, Marks
 from core.entrypoints.contracts.changes import collision_json, compared
-from core.entrypoints.record import Argument, Call, CommandCall, Option, Shown, command, form, operation
+from core.entrypoints.record import Argument, CommandCall, Option, Shown, UseCaseCall, command, form, operation
 
 
 @form
@@ -30,7 +30,7 @@ class ConflictsOptions:
 
 @operation("change_diff", "GET /changes/{change}/diff", "ChangeDiff")
 @command("change diff", "what it changes, line by line; remembers that you looked", "reviews.looks.look")
-def diff(call: Call, form: DiffOptions) -> Shown:
+def diff(call: UseCaseCall, form: DiffOptions) -> Shown:
     """What a change does, line by line; remembers that the account looked."""
     value, diffs = compared(call.app, call.actor, form.change, since_look=form.since_look)
     lines = [line for path, rows in diffs.items() for line in (path, *_lines(rows))]
@@ -61,7 +61,7 @@ def viewed(call: CommandCall, form: ViewedOptions) -> Shown:
 
 @operation("change_conflicts", "GET /changes/{change}/conflicts", "[ConflictAnswer]")
 @command("change conflicts", "what must be decided before it can be merged", "reviews.merger.collisions")
-def conflicts(call: Call, form: ConflictsOptions) -> Shown:
+def conflicts(call: UseCaseCall, form: ConflictsOptions) -> Shown:
     """What must be decided before it can be merged."""
     collisions = call.app.reviews.merger.collisions(call.actor, form.change)
     lines = []

@@ -24,7 +24,7 @@ from core.entrypoints.contracts.documents import (
     whole_json,
 )
 from core.entrypoints.index import params_of
-from core.entrypoints.record import Argument, Call, CommandCall, Option, Rows, Shown, command, form, operation
+from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.services.knowledge.exports import MEDIA_TYPES
@@ -153,7 +153,7 @@ def _bulk_edit(form: DocumentsEditOptions) -> BulkEdit:
 
 @operation("list_documents", "GET /documents", "[DocumentLine]", paged=True)
 @command("documents list", "every document", "knowledge.documents.all", needs="read documents")
-def documents_list(call: Call, form: DocumentsListOptions) -> Shown:
+def documents_list(call: UseCaseCall, form: DocumentsListOptions) -> Shown:
     """Every document, by path."""
     listed = below(call.app.knowledge.documents.all(), form.folder)
     return Shown(Rows(listed, as_json), lambda: _list_lines(listed))
@@ -166,7 +166,7 @@ def _list_lines(listed: Sequence[Document]) -> list[str]:
 
 @operation("read_document", "GET /documents/{document:path}", "WholeDocument", state="head")
 @command("documents show", "one document", "knowledge.documents.show_at", needs="read documents")
-def documents_show(call: Call, form: DocumentsShowOptions) -> Shown:
+def documents_show(call: UseCaseCall, form: DocumentsShowOptions) -> Shown:
     """One document with its text, as it is now or as it was."""
     document = (
         call.app.knowledge.documents.show_at(call.actor, form.document, form.as_of)
@@ -178,7 +178,7 @@ def documents_show(call: Call, form: DocumentsShowOptions) -> Shown:
 
 @operation("document_history", "GET /history/{document:path}", "[DocumentVersion]", paged=True)
 @command("documents history", "the versions of a document", "knowledge.documents.history", needs="read documents")
-def documents_history(call: Call, form: OneDocument) -> Shown:
+def documents_history(call: UseCaseCall, form: OneDocument) -> Shown:
     """The versions of a document, newest first."""
     versions = call.app.knowledge.documents.history(form.document)
     rows = [
@@ -201,7 +201,7 @@ def documents_changed(call: CommandCall, form: DocumentsChangedOptions) -> Shown
 
 @operation("document_diff", "GET /diff/{document:path}", "DiffAnswer", state="head")
 @command("documents diff", "what changed between two versions", "knowledge.documents.history", needs="read documents")
-def documents_diff(call: Call, form: DocumentsDiffOptions) -> Shown:
+def documents_diff(call: UseCaseCall, form: DocumentsDiffOptions) -> Shown:
     """What changed between two versions of a document."""
     documents = call.app.knowledge.documents
     old, new, fields, body = difference(documents, form.document, form.old, form.new)
@@ -221,7 +221,7 @@ def documents_diff(call: Call, form: DocumentsDiffOptions) -> Shown:
     "knowledge.documents.show",
     needs="read documents",
 )
-def documents_links(call: Call, form: OneDocument) -> Shown:
+def documents_links(call: UseCaseCall, form: OneDocument) -> Shown:
     """Where a document leads, and what links to it."""
     value = links_json(call.app.knowledge.documents, form.document)
     rows = [("->", link["path"] or link["target"], link["text"]) for link in value["links"]]

@@ -12,12 +12,12 @@ from core.entrypoints.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import (
     Argument,
     Bounds,
-    Call,
     CommandCall,
     Key,
     Option,
     Rows,
     Shown,
+    UseCaseCall,
     command,
     form,
     operation,
@@ -224,7 +224,7 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
 
 
 @operation("start_run", "POST /runs", "StartedJob", calls="evaluation.runs.start", status=202)
-def start_run(call: Call, form: RunForm) -> Shown:
+def start_run(call: UseCaseCall, form: RunForm) -> Shown:
     """Run configurations over a query set, as a job."""
     pairs = [(profile, config) for profile in form.profiles or [""] for config in form.configs or [""]]
     job = call.app.evaluation.runs.start(call.actor, form.queryset, pairs, form.unit)
@@ -232,7 +232,7 @@ def start_run(call: Call, form: RunForm) -> Shown:
 
 
 @operation("show_run", "GET /runs/{run}", "RunAnswer", calls="evaluation.runs.show")
-def show_run(call: Call, form: OneRun) -> Shown:
+def show_run(call: UseCaseCall, form: OneRun) -> Shown:
     """One run with its measures."""
     return Shown(run_json(call.app.evaluation.runs.show(call.actor, form.run)))
 
@@ -267,7 +267,7 @@ def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[st
 
 @operation("list_runs", "GET /runs", "[RunAnswer]", paged=True)
 @command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
-def eval_runs(call: Call, form: EvalRunsOptions) -> Shown:
+def eval_runs(call: UseCaseCall, form: EvalRunsOptions) -> Shown:
     """Runs that were kept, newest first."""
     runs = call.app.evaluation.runs.listed(call.actor, form.queryset, RECENT if call.typed else MOST)
     rows = [
@@ -280,7 +280,7 @@ def eval_runs(call: Call, form: EvalRunsOptions) -> Shown:
 
 @operation("compare_runs", "GET /comparisons", "RunComparisonAnswer")
 @command("eval compare", "two runs: difference, interval, wins, ties, losses", "evaluation.runs.show")
-def eval_compare(call: Call, form: EvalCompareOptions) -> Shown:
+def eval_compare(call: UseCaseCall, form: EvalCompareOptions) -> Shown:
     """Two runs: difference, interval, wins, ties, losses."""
     before, after = (call.app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))
     comparison = comparisons.compare(before, after, form.measure)

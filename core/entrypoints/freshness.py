@@ -6,7 +6,7 @@ from typing import Annotated
 
 from core.entrypoints.contracts.documents import confirmed
 from core.entrypoints.contracts.documents import freshness_json as as_json
-from core.entrypoints.record import Argument, Bounds, Call, Option, Shown, command, form, operation
+from core.entrypoints.record import Argument, Bounds, Option, Shown, UseCaseCall, command, form, operation
 from core.services.knowledge.freshness import Attention
 
 
@@ -24,7 +24,7 @@ class ConfirmationForm:
 
 @operation("freshness", "GET /freshness", "FreshnessAnswer", state="day")
 @command("freshness", calls="knowledge.freshness.attention", needs="read documents")
-def freshness(call: Call) -> Shown:
+def freshness(call: UseCaseCall) -> Shown:
     """Documents that are due for review or have no owner."""
     attention = call.app.knowledge.freshness.attention()
     return Shown(as_json(attention), lines(attention) or ["Every document is fresh and has an owner."])
@@ -40,7 +40,7 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
 
 @operation("confirm_document", "POST /confirmations", "ConfirmationAnswer", status=201)
 @command("confirm", calls="knowledge.freshness.confirm")
-def confirm(call: Call, form: ConfirmationForm) -> Shown:
+def confirm(call: UseCaseCall, form: ConfirmationForm) -> Shown:
     """Say that a document is still right."""
     value = confirmed(call.app, call.actor, form.document, form.until)
     title = call.app.knowledge.documents.show(form.document).title

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from core import strict
-from core.entrypoints.record import Argument, Call, CommandCall, Option, Rows, Shown, command, form, operation
+from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import ConcordError
 from core.services.jobs.workers import IDLE, Waiting, Worker
@@ -40,7 +40,7 @@ class RunWorkerOptions:
 
 @operation("list_jobs", "GET /jobs", "[Job]", paged=True)
 @command("jobs list", "running and past jobs", "platform.jobs.listed")
-def jobs_list(call: Call) -> Shown:
+def jobs_list(call: UseCaseCall) -> Shown:
     """Running and past jobs, newest first."""
     jobs = call.app.platform.jobs.listed(call.actor, RECENT if call.typed else MOST)
     rows = [
@@ -54,7 +54,7 @@ def jobs_list(call: Call) -> Shown:
 
 
 @operation("show_job", "GET /jobs/{job}", "Job", calls="platform.jobs.show")
-def show_job(call: Call, form: OneJob) -> Shown:
+def show_job(call: UseCaseCall, form: OneJob) -> Shown:
     """One job and how far it is."""
     return Shown(strict.plain(call.app.platform.jobs.show(call.actor, form.job)))
 

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.entrypoints.contracts.search import column_of, columns_of, compare_json, scores_of
-from core.entrypoints.record import MAYBE, Argument, Bounds, Call, CommandCall, Option, Shown, command, form, operation
+from core.entrypoints.record import (
+    MAYBE,
+    Argument,
+    Bounds,
+    CommandCall,
+    Option,
+    Shown,
+    UseCaseCall,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.terminal import table
 from core.errors import BadInput
@@ -82,7 +93,7 @@ class RateOptions:
 
 @operation("compare", "GET /compare", "CompareAnswer", lane="slow")
 @command("compare", calls="playground.comparer.run")
-def compare(call: Call, form: CompareOptions) -> Shown:
+def compare(call: UseCaseCall, form: CompareOptions) -> Shown:
     """Several configurations side by side; without any, both legs alone and what is in production."""
     app = call.app
     columns = columns_of(app, form.config, form.profile)
@@ -132,7 +143,7 @@ def _pair_lines(comparison: Comparison) -> list[str]:
 
 @operation("where", "GET /where", "Diagnosis", lane="slow")
 @command("where", calls="playground.locator.where")
-def where_is(call: Call, form: WhereIsOptions) -> Shown:
+def where_is(call: UseCaseCall, form: WhereIsOptions) -> Shown:
     """Where a document ranks for a question and why, and what would bring it into the list."""
     column = column_of(call.app, form.config, form.profile)
     place = call.app.playground.locator.where(call.actor, form.query, form.document, column, form.filters)

@@ -15,11 +15,11 @@ from core.entrypoints.record import (
     MAYBE,
     SOME,
     Argument,
-    Call,
     CommandCall,
     Option,
     Rows,
     Shown,
+    UseCaseCall,
     command,
     form,
     operation,
@@ -178,7 +178,7 @@ def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
 
 
 @operation("list_querysets", "GET /querysets", "[QuerySetSummary]", calls="evaluation.querysets.listed", paged=True)
-def list_querysets(call: Call) -> Shown:
+def list_querysets(call: UseCaseCall) -> Shown:
     """Every query set, newest first."""
     querysets = call.app.evaluation.querysets.listed(call.actor)
     rows = [
@@ -189,7 +189,7 @@ def list_querysets(call: Call) -> Shown:
 
 
 @operation("show_queryset", "GET /querysets/{queryset}", "QuerySetWhole", calls="evaluation.querysets.show")
-def show_queryset(call: Call, form: OneQuerySet) -> Shown:
+def show_queryset(call: UseCaseCall, form: OneQuerySet) -> Shown:
     """A query set, how far its judges agree, and which judgments find no place."""
     value = one_json(call.app, call.actor, form.queryset, questions=form.questions)
     return Shown(value, lambda: _one_set(call.app, call.actor, value))

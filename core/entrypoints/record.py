@@ -106,7 +106,7 @@ class Bounds:
     pattern: str = ""
 
 
-class Call(Protocol):
+class UseCaseCall(Protocol):
     """One use of a use case."""
 
     @property
@@ -158,7 +158,7 @@ class UseCaseRecord:
     form: type | None  # a frozen dataclass, each field with an Option, an Argument or a Key
     function: Callable[..., Shown | None]
 
-    def run(self, call: Call, form: Any) -> Shown | None:
+    def run(self, call: UseCaseCall, form: Any) -> Shown | None:
         """Run it. The right that only this record names is asked here; every other one by the use case that it calls."""
         if self.needs and self.calls:
             require(call.actor, self.needs)

@@ -15,12 +15,12 @@ from core.entrypoints.contracts.changes import as_json, chosen, comment_json, li
 from core.entrypoints.record import (
     Argument,
     Bounds,
-    Call,
     CommandCall,
     Key,
     Option,
     Rows,
     Shown,
+    UseCaseCall,
     command,
     form,
     operation,
@@ -211,7 +211,7 @@ def _files(form: ProposalForm | EditForm) -> dict[str, bytes | None]:
     return files | dict.fromkeys(form.delete, None)
 
 
-def _show(call: Call, change: Change) -> Shown:
+def _show(call: UseCaseCall, change: Change) -> Shown:
     return Shown(as_json(call.app, call.actor, change), lambda: _lines(change))
 
 
@@ -243,7 +243,7 @@ class ChangesListOptions:
 
 @operation("propose_change", "POST /changes", "ChangeAnswer", status=201, head=True)
 @command("change new", "start a change", "reviews.changes.propose")
-def new(call: Call, form: ProposalForm) -> Shown:
+def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
     files = _files(form)
     change = call.app.reviews.changes.propose(call.actor, form.title, files, form.message, read=form.read)
@@ -252,7 +252,7 @@ def new(call: Call, form: ProposalForm) -> Shown:
 
 @operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True)
 @command("change edit", "add an edit; earlier approvals are void", "reviews.changes.show")
-def edit(call: Call, form: EditForm) -> Shown:
+def edit(call: UseCaseCall, form: EditForm) -> Shown:
     """Add an edit, or give another title. Earlier approvals are void."""
     changes, actor, files = call.app.reviews.changes, call.actor, _files(form)
     change = changes.show(actor, form.change)
@@ -267,7 +267,7 @@ def edit(call: Call, form: EditForm) -> Shown:
 
 @operation("submit_change", "POST /changes/{change}/submit", "ChangeAnswer", head=True)
 @command("change submit", "ask for review", "reviews.changes.submit")
-def submit(call: Call, form: ReviewersForm) -> Shown:
+def submit(call: UseCaseCall, form: ReviewersForm) -> Shown:
     """Ask for review."""
     change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
     return _show(call, change)
@@ -301,7 +301,7 @@ def uninvite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
 @operation(
     "invite_co_authors", "POST /changes/{change}/co-authors", "ChangeAnswer", calls="reviews.changes.invite", head=True
 )
-def invite_or_remove(call: Call, form: CoAuthorsForm) -> Shown:
+def invite_or_remove(call: UseCaseCall, form: CoAuthorsForm) -> Shown:
     """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
     changes = call.app.reviews.changes
     return _show(call, (changes.uninvite if form.remove else changes.invite)(call.actor, form.change, form.accounts))
@@ -309,14 +309,14 @@ def invite_or_remove(call: Call, form: CoAuthorsForm) -> Shown:
 
 @operation("withdraw_change", "POST /changes/{change}/withdraw", "ChangeAnswer", head=True)
 @command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
-def withdraw(call: Call, form: OneChange) -> Shown:
+def withdraw(call: UseCaseCall, form: OneChange) -> Shown:
     """Take it back to draft."""
     return _show(call, call.app.reviews.changes.withdraw(call.actor, form.change))
 
 
 @operation("comment_on_change", "POST /changes/{change}/comments", "PlacedComment", status=201)
 @command("change comment", "say something about it", "reviews.discussion.comment")
-def comment(call: Call, form: CommentForm) -> Shown:
+def comment(call: UseCaseCall, form: CommentForm) -> Shown:
     """Say something about a change, about lines of it, or in answer to a comment."""
     remark = call.app.reviews.discussion.comment(
         call.actor,
@@ -345,7 +345,7 @@ def apply(call: CommandCall, form: OneComment) -> Shown:
 @operation(
     "judge_change", "POST /changes/{change}/verdicts", "ChangeAnswer", calls="reviews.discussion.approve", head=True
 )
-def verdict(call: Call, form: VerdictForm) -> Shown:
+def verdict(call: UseCaseCall, form: VerdictForm) -> Shown:
     """Approve a change, request changes, or take one's verdict back."""
     talk = call.app.reviews.discussion
     if form.verdict == "take back":
@@ -389,7 +389,7 @@ def delete_comment(call: CommandCall, form: OneComment) -> Shown:
 
 @operation("merge_change", "POST /changes/{change}/merge", "ChangeAnswer", lane="slow", head=True)
 @command("change merge", "make it part of the knowledge base", "reviews.merger.merge")
-def merge(call: Call, form: MergeOptions) -> Shown:
+def merge(call: UseCaseCall, form: MergeOptions) -> Shown:
     """Make it part of the knowledge base. It can be found once the index has it, which a job sees to."""
     change = call.app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass, head=form.head)
     if call.typed and not form.no_wait:
@@ -399,7 +399,7 @@ def merge(call: Call, form: MergeOptions) -> Shown:
 
 @operation("measure_impact", "POST /changes/{change}/impact", "ImpactAnswer", lane="slow")
 @command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
-def impact(call: Call, form: OneChange) -> Shown:
+def impact(call: UseCaseCall, form: OneChange) -> Shown:
     """Measure what a change does to search, unless that is known; this can take a while."""
     measured = call.app.reviews.impacts.measure(call.actor, form.change, call.progress)
     lines = [measured.sentence, *measured.notes]
@@ -410,7 +410,7 @@ def impact(call: Call, form: OneChange) -> Shown:
 
 
 @operation("change_impact", "GET /changes/{change}/impact", "ImpactAnswer", calls="reviews.impacts.show")
-def impact_so_far(call: Call, form: OneChange) -> Shown:
+def impact_so_far(call: UseCaseCall, form: OneChange) -> Shown:
     """What a change does to search, as it was measured last; `head` and `main` say on which texts."""
     measured = call.app.reviews.impacts.show(call.actor, form.change)
     if measured is None:
@@ -418,7 +418,7 @@ def impact_so_far(call: Call, form: OneChange) -> Shown:
     return Shown(impact_json(measured))
 
 
-def _wait(call: Call) -> None:
+def _wait(call: UseCaseCall) -> None:
     """Wait until no index build is left to do."""
     app = call.app
     job = app.platform.workspace.catch_up()
@@ -430,35 +430,35 @@ def _wait(call: Call) -> None:
 
 @operation("close_change", "POST /changes/{change}/close", "ChangeAnswer", head=True)
 @command("change close", "give it up", "reviews.changes.close")
-def close(call: Call, form: MessageForm) -> Shown:
+def close(call: UseCaseCall, form: MessageForm) -> Shown:
     """Give it up."""
     return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
 @operation("reopen_change", "POST /changes/{change}/reopen", "ChangeAnswer", head=True)
 @command("change reopen", "take a closed change up again", "reviews.changes.reopen")
-def reopen(call: Call, form: OneChange) -> Shown:
+def reopen(call: UseCaseCall, form: OneChange) -> Shown:
     """Take a closed change up again."""
     return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
 
 
 @operation("revert_change", "POST /changes/{change}/revert", "ChangeAnswer", status=201, head=True)
 @command("change revert", "propose to undo a merged change", "reviews.merger.revert")
-def revert(call: Call, form: OneChange) -> Shown:
+def revert(call: UseCaseCall, form: OneChange) -> Shown:
     """Propose to undo a merged change."""
     return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
 
 
 @operation("show_change", "GET /changes/{change}", "ChangeAnswer", head=True)
 @command("change show", "one change with its discussion", "reviews.changes.show")
-def show(call: Call, form: OneChange) -> Shown:
+def show(call: UseCaseCall, form: OneChange) -> Shown:
     """One change with its discussion. Its ETag goes into If-Match."""
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @operation("list_changes", "GET /changes", "[ChangeLine]", paged=True)
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
-def changes_list(call: Call, form: ChangesListOptions) -> Shown:
+def changes_list(call: UseCaseCall, form: ChangesListOptions) -> Shown:
     """Changes, the one last touched first."""
     listed = chosen(call.app, call.actor, **vars(form))
     news = call.app.reviews.looks.news(call.actor, listed)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from core.entrypoints.contracts.search import searched
-from core.entrypoints.record import Argument, Bounds, Call, Key, Option, Shown, command, form, operation
+from core.entrypoints.record import Argument, Bounds, Key, Option, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.retrieval import config as configs
@@ -74,7 +74,7 @@ class SearchForm(Among):
 
 @operation("search", "GET /search", "SearchAnswer", lane="search", state="served")
 @command("search", calls="search.searcher.search", needs="search")
-def search(call: Call, form: SearchForm) -> Shown:
+def search(call: UseCaseCall, form: SearchForm) -> Shown:
     """Passages of the approved documents that answer a question."""
     app, chosen = call.app, form.filters
     if form.k is not None and not 1 <= form.k <= 1000:

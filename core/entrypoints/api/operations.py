@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Header, Path, Query
@@ -165,20 +165,19 @@ def _bounded(kind: Any, bounds: Bounds) -> Any:
     if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
         return Annotated[dict[_bounded(str, Bounds()), _bounded(str, Bounds())], several]  # type: ignore[misc]
     if is_dataclass(kind):
-        return _document(bounds)
+        return _document(kind, bounds)
     return next((_bounded(one, bounds) for one in get_args(kind) if one is not type(None)), kind)
 
 
 @cache
-def _document(bounds: Bounds) -> type[BaseModel]:
-    """A document of a change, with its bounds."""
-    path = Annotated[str, Field(min_length=1, max_length=MAX_PATH_BYTES, pattern=PRINTABLE)]
-    text = Annotated[str, Field(max_length=bounds.longest, pattern=PRINTABLE)]
-    from core.entrypoints.reviews import FileForm
-
-    return create_model(
-        "FileForm", __base__=schemas.Form, __doc__=FileForm.__doc__, path=(path, ...), text=(text | None, ...)
-    )  # type: ignore[operator]
+def _document(kind: type, bounds: Bounds) -> type[BaseModel]:
+    """A document of a change: its path, and its text within bounds."""
+    limits = {"path": Bounds(longest=MAX_PATH_BYTES, shortest=1), "text": bounds}
+    fields: dict[str, Any] = {
+        name: (_bounded(str, limits[name]) | None if hint == str | None else _bounded(str, limits[name]), ...)
+        for name, hint in get_type_hints(kind).items()
+    }
+    return create_model(kind.__name__, __base__=schemas.Form, __doc__=kind.__doc__, **fields)
 
 
 def _default(each: Input) -> Any:
