@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import hashlib
 import os
 import re
@@ -58,12 +59,15 @@ from core.retrieval.legs.embedders import combined
 from core.services.jobs import wiring
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load
+from core.storage.index import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import Answer, Person, Profile
 from tests import blank
 from tests.durations import Durations
 from tests.postgres import Homes, Server, server
+
+duckdb_files.OPENING["threads"] = "1"  # half the CPU of writing a small file
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make test: the same examples every time
@@ -84,6 +88,12 @@ class Examples:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations(config), "durations")
     config.pluginmanager.register(Examples(), "examples")
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 AT_ONCE = {"words_first": 1e9}  # words and vectors in one generation, however slow the machine is

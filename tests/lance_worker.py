@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from multiprocessing.synchronize import Barrier
 
 import numpy as np
@@ -35,7 +36,7 @@ def replace_document(place: str, number: int, position: int) -> None:
     table.drop_superseded(opened, [f"D-{number}"])
 
 
-def write_rounds(place: str, first: int, rounds: int, ahead: int, together: Barrier) -> None:
+def write_rounds(place: str, first: int, rounds: int, ahead: int, together: Barrier | threading.Barrier) -> None:
     """In every round one document, at the same time as the other node; in odd rounds `ahead` positions later than it."""
     for number in range(first, first + rounds):
         together.wait(120)

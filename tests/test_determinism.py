@@ -12,6 +12,7 @@ import numpy as np
 
 from core.bootstrap import App, build
 from core.profiles import DEFAULT
+from core.retrieval.config import parse
 from core.settings import load
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,17 +22,19 @@ SEARCH = """
 import json, sys
 from pathlib import Path
 from core.bootstrap import build
-from core.retrieval.config import parse
 from core.settings import load
-app = build(load(home=Path(sys.argv[1])))
-queries, configs = json.loads(sys.argv[2])
-found = []
-for config in configs:
-    for query in queries:
-        result = app.search.searcher.search(query, config=parse(config))
-        found.append([config, query, [[hit.chunk, repr(hit.score)] for hit in result.hits], list(result.warnings)])
-print(json.dumps(found))
+from tests.test_determinism import found
+print(json.dumps(found(build(load(home=Path(sys.argv[1]))))))
 """
+
+
+def found(app: App) -> list[list[object]]:
+    rows: list[list[object]] = []
+    for config in CONFIGS:
+        for query in QUERIES:
+            result = app.search.searcher.search(query, config=parse(config))
+            rows.append([config, query, [[hit.chunk, repr(hit.score)] for hit in result.hits], list(result.warnings)])
+    return rows
 
 
 def answers(home: Path, threads: int, omp: int, seed: int) -> list[list[object]]:
@@ -44,21 +47,14 @@ def answers(home: Path, threads: int, omp: int, seed: int) -> list[list[object]]
         "NUMBA_NUM_THREADS": str(omp),
         "PYTHONHASHSEED": str(seed),
     }
-    asked = json.dumps([QUERIES, CONFIGS])
-    made = subprocess.run(
-        [sys.executable, "-c", SEARCH, str(home), asked],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=ROOT,
-        env=environment,
-    )
-    found: list[list[object]] = json.loads(made.stdout)
-    return found
+    command = [sys.executable, "-c", SEARCH, str(home)]
+    made = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=environment)
+    rows: list[list[object]] = json.loads(made.stdout)
+    return rows
 
 
 def test_processes_and_thread_counts_find_the_same_chunks_with_the_same_scores(kb_app: App) -> None:
-    one = answers(kb_app.settings.home, threads=1, omp=1, seed=1)
+    one = found(build(load({}, home=kb_app.settings.home, threads=1)))
     assert len(one) == len(QUERIES) * len(CONFIGS)
     assert all(hits for _, _, hits, _ in one)
     assert answers(kb_app.settings.home, threads=2, omp=2, seed=2) == one

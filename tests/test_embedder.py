@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from core.adapters.models.finetune import LocalTrainer
-from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
-from core.errors import BadInput, Cancelled, Refused, Unavailable
+from core.errors import BadInput, Refused, Unavailable
 from core.evaluation.learning.triplets import FineTuning, Lesson
 from core.evaluation.querysets.queryset import for_choosing
 from core.ports import Progress
@@ -118,28 +117,6 @@ def test_only_a_model_on_this_machine_can_be_trained(tmp_path: Path) -> None:
         trainer.base("bge-small-en-v1.5-int8")
     assert trainer.base("tuned:mine") == str(tmp_path / "home" / "embedders" / "mine")
     assert trainer.base("owner/model") == "owner/model"
-
-
-def test_a_trained_embedder_is_found_by_its_name_and_only_there(tmp_path: Path) -> None:
-    Path(tiny(tmp_path / "made")).rename(tmp_path / "mine")
-    registry = ModelRegistry(tmp_path / "models", 1, True, tuned=tmp_path)
-    assert registry.embedder("tuned:mine").name == "tuned:mine"
-    for name in ("tuned:other", "tuned:../mine", "tuned:"):
-        with pytest.raises(Unavailable, match="There is no trained embedder"):
-            registry.embedder(name)
-
-
-def test_a_training_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
-    trainer = LocalTrainer(tmp_path / "embedders", tmp_path / "models", tmp_path / "torch", wanted="cpu")
-
-    def stop(done: int, total: int, what: str) -> None:
-        if done == 1:
-            raise Cancelled("Stopped.")
-
-    lessons = [Lesson(str(n), "cash", {n: 1.0}, (3, 4)) for n in range(3)]
-    with pytest.raises(Cancelled):
-        trainer.train(tiny(tmp_path / "base"), "mine", lessons, lambda n: f"day {n}", FineTuning(tokens=16), stop)
-    assert trainer.names() == ()
 
 
 @pytest.mark.slow

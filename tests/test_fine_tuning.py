@@ -1,4 +1,4 @@
-"""Fine-tuning: what an embedder learns from, torch weights from int8 ones, and a real training of a tiny model."""
+"""Fine-tuning: what an embedder learns from, and torch weights from int8 ones. What trains for real is in test_hub."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.adapters.models.finetune import FineTuner
 from core.adapters.models.hub import HubEmbedder
 from core.adapters.models.onnx import OnnxEmbedder
 from core.adapters.models.torch_weights import bert_parameters, torch_folder
 from core.adapters.models.weights import bundled
-from core.errors import Cancelled, Corrupt
-from core.evaluation.learning.triplets import FineTuning, Lesson, Triplet, batches, epoch, mined, steps
+from core.errors import Corrupt
+from core.evaluation.learning.triplets import FineTuning, Lesson, batches, epoch, mined, steps
 from core.settings import load
-from tests.test_hub import tiny
 
 numbers = st.lists(st.integers(0, 30), unique=True, max_size=12)
 
@@ -100,55 +98,3 @@ def test_a_bundled_model_says_the_same_on_torch(tmp_path: Path) -> None:
     ]
     assert ((ours.documents(texts) * theirs.documents(texts)).sum(axis=1) > 0.995).all()
     assert float(ours.query("how long are copies kept") @ theirs.query("how long are copies kept")) > 0.99
-
-
-# ---------------------------------------------------------------- a tiny model learns for real
-
-PASSAGES = ["cash is counted twice a day", "two people", "a query is a passage", "day by day", "people is people"]
-
-
-def test_training_moves_questions_to_their_passages_and_says_how_long_it_takes(tmp_path: Path) -> None:
-    base = tiny(tmp_path / "base", prompts={"query": "query: ", "document": "passage: "})
-    taught = [
-        Lesson("a", "counted cash", {0: 1.0}, (1, 2, 3)),
-        Lesson("b", "two", {1: 1.0}, (0, 2, 4)),
-        Lesson("c", "passage", {2: 1.0}, (0, 1, 4)),
-    ]
-    tuner = FineTuner(base, FineTuning(epochs=12, rate=1e-3, tokens=16), wanted="cpu")
-    told: list[tuple[int, int, str]] = []
-    losses = tuner.train(taught, PASSAGES.__getitem__, lambda *step: told.append(step))
-    assert losses[-1] < losses[0] / 2
-    assert told[0][2].endswith("the first step is measured")
-    assert told[-1] == (12, 12, "Training on cpu: less than a minute left")
-    tuner.save(tmp_path / "tuned")
-    assert (tmp_path / "tuned" / "model.safetensors").is_file()
-    assert not list((tmp_path / "tuned").rglob("*.bin"))
-    tuned = HubEmbedder(str(tmp_path / "tuned"), wanted="cpu")
-    scores = tuned.documents(PASSAGES) @ tuned.query("two")
-    assert int(scores.argmax()) == 1
-
-
-def test_training_stops_at_the_step_at_which_it_is_told_to(tmp_path: Path) -> None:
-    tuner = FineTuner(tiny(tmp_path / "base"), FineTuning(tokens=16), wanted="cpu")
-    seen: list[int] = []
-
-    def stop(done: int, total: int, what: str) -> None:
-        seen.append(done)
-        if done == 2:
-            raise Cancelled("Stopped.")
-
-    taught = [Lesson(str(n), "cash", {n: 1.0}, (3, 4)) for n in range(3)]
-    with pytest.raises(Cancelled):
-        tuner.train(taught, PASSAGES.__getitem__, stop)
-    assert seen == [0, 1, 2]
-
-
-def test_another_passage_that_answers_the_question_does_not_count_against_it(tmp_path: Path) -> None:
-    tuner = FineTuner(tiny(tmp_path / "base"), FineTuning(tokens=16), wanted="cpu")
-    tuner.model.eval()
-    other = Triplet("day", 3, (), frozenset({3}))
-    strict, lenient = (
-        tuner._loss([Triplet("cash", 0, (), frozenset(right)), other], PASSAGES.__getitem__).item()
-        for right in ({0}, {0, 3})
-    )
-    assert lenient < strict

@@ -1,4 +1,5 @@
-"""Models of sentence-transformers from a folder: batches, windows, devices. The model is made on the spot, with random weights."""
+"""Models of sentence-transformers from a folder: batches, windows, devices, training. The model is made on the spot, with
+random weights. Whatever needs torch stands here: importing it takes eight CPU seconds, in one process of tests."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ import numpy as np
 import pytest
 
 from core.adapters.models import hub
+from core.adapters.models.finetune import FineTuner, LocalTrainer
 from core.adapters.models.hub import HubEmbedder, HubReranker, device
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.web.endpoints import Endpoints
-from core.errors import Unavailable
+from core.errors import Cancelled, Unavailable
+from core.evaluation.learning.triplets import FineTuning, Lesson, Triplet
 from core.settings import load
 
 WORDS = ["cash", "is", "counted", "twice", "a", "day", "by", "two", "people", "query", "passage", ":"]
@@ -151,3 +154,77 @@ def test_offline_no_hub_is_asked_even_if_the_packages_were_loaded_before(
 def test_an_unknown_hub_model_offline_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
         ModelRegistry(tmp_path, 1, offline=True).embedder("nobody/no-such-model")
+
+
+# ---------------------------------------------------------------- a tiny model learns for real
+
+PASSAGES = ["cash is counted twice a day", "two people", "a query is a passage", "day by day", "people is people"]
+
+
+def test_training_moves_questions_to_their_passages_and_says_how_long_it_takes(tmp_path: Path) -> None:
+    base = tiny(tmp_path / "base", prompts={"query": "query: ", "document": "passage: "})
+    taught = [
+        Lesson("a", "counted cash", {0: 1.0}, (1, 2, 3)),
+        Lesson("b", "two", {1: 1.0}, (0, 2, 4)),
+        Lesson("c", "passage", {2: 1.0}, (0, 1, 4)),
+    ]
+    tuner = FineTuner(base, FineTuning(epochs=12, rate=1e-3, tokens=16), wanted="cpu")
+    told: list[tuple[int, int, str]] = []
+    losses = tuner.train(taught, PASSAGES.__getitem__, lambda *step: told.append(step))
+    assert losses[-1] < losses[0] / 2
+    assert told[0][2].endswith("the first step is measured")
+    assert told[-1] == (12, 12, "Training on cpu: less than a minute left")
+    tuner.save(tmp_path / "tuned")
+    assert (tmp_path / "tuned" / "model.safetensors").is_file()
+    assert not list((tmp_path / "tuned").rglob("*.bin"))
+    tuned = HubEmbedder(str(tmp_path / "tuned"), wanted="cpu")
+    scores = tuned.documents(PASSAGES) @ tuned.query("two")
+    assert int(scores.argmax()) == 1
+
+
+def test_training_stops_at_the_step_at_which_it_is_told_to(tmp_path: Path) -> None:
+    tuner = FineTuner(tiny(tmp_path / "base"), FineTuning(tokens=16), wanted="cpu")
+    seen: list[int] = []
+
+    def stop(done: int, total: int, what: str) -> None:
+        seen.append(done)
+        if done == 2:
+            raise Cancelled("Stopped.")
+
+    taught = [Lesson(str(n), "cash", {n: 1.0}, (3, 4)) for n in range(3)]
+    with pytest.raises(Cancelled):
+        tuner.train(taught, PASSAGES.__getitem__, stop)
+    assert seen == [0, 1, 2]
+
+
+def test_another_passage_that_answers_the_question_does_not_count_against_it(tmp_path: Path) -> None:
+    tuner = FineTuner(tiny(tmp_path / "base"), FineTuning(tokens=16), wanted="cpu")
+    tuner.model.eval()
+    other = Triplet("day", 3, (), frozenset({3}))
+    strict, lenient = (
+        tuner._loss([Triplet("cash", 0, (), frozenset(right)), other], PASSAGES.__getitem__).item()
+        for right in ({0}, {0, 3})
+    )
+    assert lenient < strict
+
+
+def test_a_trained_embedder_is_found_by_its_name_and_only_there(tmp_path: Path) -> None:
+    Path(tiny(tmp_path / "made")).rename(tmp_path / "mine")
+    registry = ModelRegistry(tmp_path / "models", 1, True, tuned=tmp_path)
+    assert registry.embedder("tuned:mine").name == "tuned:mine"
+    for name in ("tuned:other", "tuned:../mine", "tuned:"):
+        with pytest.raises(Unavailable, match="There is no trained embedder"):
+            registry.embedder(name)
+
+
+def test_a_training_that_is_stopped_leaves_nothing_behind(tmp_path: Path) -> None:
+    trainer = LocalTrainer(tmp_path / "embedders", tmp_path / "models", tmp_path / "torch", wanted="cpu")
+
+    def stop(done: int, total: int, what: str) -> None:
+        if done == 1:
+            raise Cancelled("Stopped.")
+
+    lessons = [Lesson(str(n), "cash", {n: 1.0}, (3, 4)) for n in range(3)]
+    with pytest.raises(Cancelled):
+        trainer.train(tiny(tmp_path / "base"), "mine", lessons, lambda n: f"day {n}", FineTuning(tokens=16), stop)
+    assert trainer.names() == ()
