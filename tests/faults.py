@@ -80,9 +80,9 @@ FAULTS = (
     Fault(S, "core/storage/index/catalogue.py", "return complete[0]", "return complete[-1]", "index damage"),
     Fault(S, "core/storage/index/catalogue.py", "key=lambda generation: -generation.number", "key=lambda generation: generation.number", "index"),
     Fault(S, "core/storage/state/digests.py", '("DELETE", "- 1"', '("DELETE", "+ 1"', "damage database"),
-    Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "index git damage"),
+    Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "disk"),
     Fault(S, "core/services/platform/guard.py", "if not facts.version and history:", "if False:", "damage"),
-    Fault(S, "core/curation/document/names.py", 'part.endswith((".", " "))', "False", "git fuzz"),
+    Fault(S, "core/curation/document/names.py", 'part.endswith((".", " "))', "False", "frontmatter"),
     Fault(S, "core/storage/state/rows/people.py", "audit.c.id.desc()).limit(limit)", "audit.c.id).limit(limit)", "audit"),
     Fault(T, "core/evaluation/statistics.py", "[2.5, 97.5]", "[5, 95]", "statistics"),
     Fault(T, "core/evaluation/statistics.py", "std(ddof=1)", "std(ddof=0)", "statistics"),
@@ -136,7 +136,13 @@ def failing(folder: Path, fault: Fault, log: Path) -> bool:
     sys.path[0] = str(folder)
     import pytest
 
-    os._exit(int(pytest.main(["-x", "-q", "-m", "not slow and not browser", "-p", "no:cacheprovider", *chosen])))
+    os._exit(
+        int(
+            pytest.main(
+                ["-x", "-q", "-m", "not slow and not browser", "-p", "no:cacheprovider", "-p", "no:randomly", *chosen]
+            )
+        )
+    )
 
 
 def main(asked: list[str]) -> None:

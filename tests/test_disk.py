@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from core.adapters.system.files import write_atomic
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, StorageFailed, storage_failure
@@ -30,6 +31,16 @@ def disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small disk needs more rights than this user has")
     yield place
     subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+def test_a_small_file_is_replaced_in_one_step_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "CURRENT"
+    path.write_text("old")
+    with path.open() as reading:
+        write_atomic(path, "new")
+        assert reading.read() == "old", "whoever reads it goes on in the old one"
+    assert path.read_text() == "new"
+    assert [file.name for file in tmp_path.iterdir()] == ["CURRENT"]
 
 
 def remount(disk: Path, mode: str) -> None:
