@@ -21,6 +21,7 @@ from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.entrypoints.api import application, reference
 from core.entrypoints.api.gateway import MAX_BYTES
 from core.entrypoints.limits import TokenBuckets
+from core.errors import Refused
 from core.services.knowledge.gaps import MAX_NOTE
 from tests.api_server import ApiServer, listening, served
 from tests.conftest import ROOT, demo, put
@@ -442,8 +443,16 @@ def test_metrics_are_for_the_metrics_token_alone(tmp_path: Path) -> None:
     assert 'concord_http_requests_total{method="GET",route="/changes/{change}",status="404"} 1.0' in text
     for name in ("concord_http_request_seconds_bucket", "concord_searches_total", 'concord_jobs{state="failed"} 0.0', "concord_index_age_seconds", "concord_documents 7.0"):  # fmt: skip
         assert name in text, name
+    for name in ("concord_disk_free_bytes", "concord_memory_bytes", "concord_sign_in_failures 0.0"):
+        assert name in text, name
+    assert "concord_backup_age_seconds" not in text
     server.app.platform.jobs.start("reindex", {})
+    with pytest.raises(Refused):
+        server.app.people.accounts.sign_in("author", "wrong")
+    server.app.people.audit.note(demo("admin"), "back up", "a folder")
     text = server.client.get("/metrics", headers={"Authorization": "Bearer scrape-me"}).text
+    assert "concord_sign_in_failures 1.0" in text
+    assert "\nconcord_backup_age_seconds " in text
     assert "concord_jobs_waiting 1.0" in text
     assert "concord_workers 0.0" in text
     assert served(tmp_path / "other").get("/metrics").status_code == 401

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
@@ -107,7 +108,10 @@ async def find(request: Request, actor: Actor) -> Response:
     parameters = request.query_params
     filters, as_of = filters_from(parameters.getlist, parameters.get("history") == "true"), parameters.get("as_of", "")
     work = lambda: answer(current_app(), parameters.get("q", ""), filters, as_of)
-    return await _computed(request, work, _PAST if as_of else None)
+    began = time.perf_counter()
+    found = await _computed(request, work, _PAST if as_of else None)
+    API.state.service.meters.request("GET", "find", found.status_code, time.perf_counter() - began)
+    return found
 
 
 @needs("get a written answer")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -27,7 +28,7 @@ from core.errors import BadInput, NotFound, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.audit import Audit
-from core.services.people.tries import MAX_TRIES, WORDS, Source, Tries, Try
+from core.services.people.tries import MAX_TRIES, WINDOW, WORDS, Source, Tries, Try
 
 if TYPE_CHECKING:
     from core.adapters.system.passwords import Argon2
@@ -235,6 +236,11 @@ class Accounts:
         return self.get(name)
 
     # ------------------------------------------------------------ signing in
+
+    @use_case("manage accounts", READS)
+    def wrong_passwords(self, actor: Actor, seconds: float = WINDOW) -> int:
+        """How often somebody tried to sign in and did not, of late."""
+        return self.database.accounts.tries(time.time() - seconds)
 
     @use_case("manage accounts")
     def unlock(self, actor: Actor, name: str) -> Unlocked:

@@ -1,0 +1,82 @@
+"""What deploy/ says is true of the code: settings, metrics and files that it names, and a backup that keeps what it promises."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+import yaml
+
+from core.entrypoints.api.metrics import Meters
+from core.settings import Settings
+from tests.api_server import served
+from tests.conftest import ROOT, demo
+
+DEPLOY = ROOT / "deploy"
+KNOWN = {f"CONCORD_{option.name.upper()}" for option in fields(Settings)}
+
+
+def text(name: str) -> str:
+    return (DEPLOY / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["env.example", "compose.yaml", "concord.service", "concord-backup.service", "Dockerfile"])  # fmt: skip
+def test_every_setting_is_one_of_concord(name: str) -> None:
+    assert set(re.findall(r"CONCORD_[A-Z_]+", text(name))) <= KNOWN
+
+
+def test_rules_and_dashboard_ask_for_metrics_that_there_are(tmp_path: Path) -> None:
+    server = served(tmp_path / "home")
+    server.app.people.audit.note(demo("admin"), "back up", "a folder")
+    meters = Meters()
+    meters.request("GET", "/search", 200, 0.01)
+    meters.searches.labels("yes").inc()
+    there = set(re.findall(r"^(concord_\w+)", meters.text(server.app).decode(), re.MULTILINE))
+    for name in ("alerts.yml", "grafana.json"):
+        asked = set(re.findall(r"concord_\w+", text(name)))
+        assert asked
+        assert asked <= there, name
+
+
+def test_every_rule_says_what_to_do() -> None:
+    rules = [rule for group in yaml.safe_load(text("alerts.yml"))["groups"] for rule in group["rules"]]
+    assert len(rules) == len({rule["alert"] for rule in rules}) == 11
+    assert all(rule["annotations"].keys() == {"summary", "do"} for rule in rules)
+    panels = json.loads(text("grafana.json"))["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+def test_containers_run_without_rights_on_a_read_only_root() -> None:
+    composed = yaml.safe_load(text("compose.yaml"))
+    for name, service in composed["services"].items():
+        if name != "proxy":
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+    assert "USER concord" in text("Dockerfile")
+    named = {composed["services"]["prepare"]["build"]["dockerfile"], "deploy/backup.sh", "deploy/Caddyfile"}
+    assert all((ROOT / path).is_file() for path in named)
+
+
+def test_a_backup_keeps_a_day_of_hours_and_a_month_of_midnights(tmp_path: Path) -> None:
+    """With a stand-in for Concord: what is removed is what this asks."""
+    tools, kept = tmp_path / "bin", tmp_path / "backups"
+    tools.mkdir()
+    (tools / "python").write_text('#!/bin/sh\n[ "$4" != "" ] && mkdir "$5"\n')
+    (tools / "python").chmod(0o755)
+    for name, hours in {"2026-01-02-1307": 26, "2026-01-02-1407": 24, "2026-01-01-0007": 40, "2025-11-01-0007": 24 * 33}.items():  # fmt: skip
+        (kept / name).mkdir(parents=True)
+        os.utime(kept / name, (time.time() - hours * 3600,) * 2)
+    asked = ["sh", str(DEPLOY / "backup.sh"), str(kept)]
+    path = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    assert subprocess.run(asked, env=path, check=False).returncode == 0
+    left = {each.name for each in kept.iterdir()}
+    assert {"2026-01-02-1407", "2026-01-01-0007"} < left
+    assert len(left) == 3
+    (tools / "python").write_text("#!/bin/sh\nexit 3\n")
+    assert subprocess.run(asked, env=path, check=False).returncode == 3
