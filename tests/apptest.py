@@ -18,7 +18,7 @@ LOOK = local_script_runner.require_widgets_deltas
 def _ended(runner: Any, timeout: float) -> None:
     """Wait for the end of a run; AppTest itself looks for it a thousand times a second."""
     runner._script_thread.join(timeout)
-    LOOK(runner, 0.1)
+    LOOK(runner, 60)  # at once, unless the run was cut off
 
 
 local_script_runner.require_widgets_deltas = _ended

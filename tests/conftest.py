@@ -49,6 +49,7 @@ from sqlalchemy import create_engine, event
 from core.access import Actor
 from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.workers import Limits, WorkerPool
+from core.adapters.system.clock import SystemClock
 from core.adapters.system.files import flock
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
@@ -501,10 +502,11 @@ def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
-    """Open a page of a workspace as a persona. What one test opens of one workspace, one App serves."""
+    """Open a page of a workspace as a persona, on the day of `FixedClock`. What one test opens of one workspace, one App serves."""
     from tests.apptest import page_of
 
     served: list[Path] = []
+    monkeypatch.setattr(SystemClock, "today", lambda _: FixedClock().today())
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
         if served != [home]:
