@@ -107,7 +107,7 @@ def build(
         remote=remote,
         inbox=inbox,
         deliveries=deliveries_.wire(base, merger.changes, knowledge.freshness),
-        upload=upload_.wire(base, room.registry, searcher, merger.changes),
+        upload=upload_.wire(base, room.registry, searcher, merger, remote.remotes),
         index=index,
         search=search,
         answers=answers_.wire(base, search, checks, knowledge.gaps),
@@ -170,4 +170,5 @@ def _past(settings: Settings, models: Models, clock: Clock) -> SamplePast:
         app.search.queries,
         app.evaluation.runs,
         app.tuning,
+        app.evaluation.jobs,
     )

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -125,7 +126,7 @@ def test_people_get_lines_and_an_explanation(run: Any) -> None:
         (("search", "x", "--config", "magic"), "There is no configuration 'magic'"),
         (("search", "x", "--profile", "titan"), "There is no profile 'titan'. Profiles: local"),
         (("search", " "), "The query is empty"),
-        (("init", "--from", "/does/not/exist"), "There is no folder"),
+        (("init", "--from", "/does/not/exist"), "There is no folder and no file"),
         (("search", "x", "-k", "5000"), "-k must be between"),
         (("documents", "show", "NOPE-1"), "There is no document 'NOPE-1'"),
         (("documents", "show", "FIN-POL-001", "--at", "HEAD~1"), "is not a commit or a branch"),
@@ -395,6 +396,19 @@ def test_looking_closer(run: Any) -> None:
     assert run("profiles", "estimate", "windows")[1]["chunks"] > 100
     assert "has no index yet" in run("profiles", "default", "windows", as_json=False)[2]
     assert "There is no version 9" in run("documents", "diff", "FIN-POL-001", "--new", "9", as_json=False)[2]
+
+
+def test_a_workspace_begins_with_a_zip_or_a_repository_with_its_history(run: Any, tmp_path: Path) -> None:
+    box, source = tmp_path / "ours.zip", write(tmp_path / "ours", {"it/vpn.md": "# VPN\n\nCall the desk.\n"})
+    with zipfile.ZipFile(box, "w") as archive:
+        archive.write(source / "it" / "vpn.md", "it/vpn.md")
+    assert run("init", "--from", str(box), home=tmp_path / "zip")[1]["added"] == ["it/vpn.md"]
+    commit = ("-c", "user.name=A", "-c", "user.email=a@example.org", "commit", "-qm", "First")
+    for words in (("init", "-qb", "main"), ("add", "."), commit):
+        subprocess.run(["git", *words], cwd=source, check=True)
+    code, value, _ = run("init", "--from", source.as_uri(), home=tmp_path / "git")
+    told = subprocess.run(["git", "rev-parse", "HEAD"], cwd=source, check=True, capture_output=True, text=True)
+    assert (code, value["commit"], value["documents"]) == (0, told.stdout.strip(), 1)
 
 
 def test_gaps_are_reported_listed_and_closed(run: Any, tmp_path: Path) -> None:

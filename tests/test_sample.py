@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from datetime import date, datetime
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import SYSTEM, allowed
 from core.bootstrap import App
+from core.entrypoints.cli import main
 from core.errors import Corrupt, Refused
 from core.services.sample.past import VERBS
 from core.services.sample.script import PastClock, edited, first_texts, read
@@ -115,6 +117,14 @@ def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path) ->
     assert app.search.queries.totals().opened == 31
 
 
+def words_left(home: Path) -> list[str]:
+    """What of a workspace holds words of the sample: files, and the packed objects of its repository."""
+    words, everything = (b"Meridale", b"shuttle", b"cents a mile"), ["cat-file", "--batch", "--batch-all-objects"]
+    objects = subprocess.run(["git", "-C", home / "kb.git", *everything], check=True, capture_output=True).stdout
+    texts = {str(file): file.read_bytes() for file in home.rglob("*") if file.is_file()} | {"objects": objects}
+    return [name for name, raw in texts.items() if any(word in raw for word in words)]
+
+
 def test_it_goes_completely_and_the_workspace_is_as_new(sample_app: App, tmp_path: Path) -> None:
     home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
     app = small_app(home)
@@ -129,14 +139,20 @@ def test_it_goes_completely_and_the_workspace_is_as_new(sample_app: App, tmp_pat
     assert app.index.generations.current(app.platform.settings.profile()) is None
     assert app.platform.settings.original().config.documents, "it searches as a new one does"
     assert [row[0] for row in sql(app, "SELECT action FROM audit")] == ["remove the sample"]
-    words = b"Meridale", b"shuttle", b"cents a mile"
-    left = [file for file in home.rglob("*") if file.is_file() and any(word in file.read_bytes() for word in words)]
-    assert not left, "also in the free pages of the database"
+    assert not words_left(home), "also in the free pages of the database"
     assert not list(app.platform.workspace.guard.damaged())
     change = app.reviews.changes.propose(demo("author"), "Ours", {"a.md": b"# A\n\nOur own.\n"})
     assert change.id == 1
     with pytest.raises(Refused, match="not the sample"):
         app.platform.sample.remove(demo("admin"))
+
+
+def test_nothing_is_removed_for_documents_that_cannot_come(sample_app: App, tmp_path: Path) -> None:
+    home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
+    (tmp_path / "bad.zip").write_bytes(b"PK nonsense")
+    for source in (tmp_path / "bad.zip", tmp_path / "none", (tmp_path / "none.git").as_uri()):
+        assert main(["--home", str(home), "--quiet", "init", "--from", str(source)]) != 0
+    assert small_app(home).platform.sample.here()
 
 
 def test_the_frame_says_that_it_is_a_sample_and_shows_admins_the_way_out(
@@ -211,7 +227,12 @@ def test_it_is_measured_and_promoted_with_evidence(tmp_path: Path) -> None:
         "answers",
         ("bm25",),
     )
-    assert len(app.evaluation.runs.all("typed")) == len(app.evaluation.runs.all("answers")) == 5
+    assert (len(app.evaluation.runs.all("typed")), len(app.evaluation.runs.all("answers"))) == (6, 5)
+    tau = app.evaluation.jobs.last(demo("reviewer"), "calibrate", "typed")
+    assert tau
+    assert 0 < tau.result["tau"] < 1
+    merged = app.reviews.changes.all(state="merged")
+    assert all(app.reviews.impacts.show(demo("reviewer"), change.id) for change in merged)
     assert app.platform.settings.confidence().evidence["queryset"] == "answers"
     broken = next(change for change in app.reviews.changes.all() if change.title == "Shorten the service desk FAQ")
     assert any(shift.after > shift.before for shift in app.reviews.impacts.measure(SYSTEM, broken.id).shifts)

@@ -10,9 +10,11 @@ import pytest
 from core.bootstrap import App
 from core.chunking import with_context
 from core.profiles import DEFAULT
+from core.services.evaluation.candidates import ReadOnce
 from core.services.platform.base import shipped_vectors
-from core.storage.cache.shipped import QUERY, ShippedVectors, ship
+from core.storage.cache.shipped import QUERY, ShippedScores, ShippedVectors, ship, ship_scores
 from core.storage.cache.vectors import EmbeddingCache, text_key
+from tests.conftest import WordReranker
 
 MODEL, WEIGHTS = "a-model", {"a-model": "its weights"}
 ROWS = {text_key(text): np.array(row, np.float32) for text, row in (("one", [0.6, 0.8]), ("two", [1, 0]))}
@@ -55,3 +57,22 @@ def test_nine_of_ten_passages_of_the_starter_base_come_along(kb_app: App) -> Non
     index = kb_app.search.searcher.index()
     keys = [text_key(with_context(index.context(n), index.excerpt(n))) for n in range(index.size)]
     assert len(shipped_vectors().get(DEFAULT.embedder, keys)) >= 0.9 * len(keys)
+
+
+def test_scores_come_along_by_question_passage_and_weights(tmp_path: Path) -> None:
+    file = tmp_path / "scores.json"
+    ship_scores(file, "its weights", 81.4, {("who?", "one"): 1.23456, ("who?", "two"): -2.0})
+    known = ShippedScores(file, WEIGHTS)
+    assert known.get(MODEL, "who?", ["two", "one"]) == ([-2.0, 1.2346], 162)
+    assert known.get(MODEL, "who?", ["one", "three"]) is None
+    assert known.get(MODEL, "what?", ["one"]) is None
+    assert ShippedScores(file, {MODEL: "others"}).get(MODEL, "who?", ["one"]) is None
+    assert ShippedScores(tmp_path / "none", WEIGHTS).get(MODEL, "who?", ["one"]) is None
+
+
+def test_a_run_takes_known_scores_with_their_time_and_asks_for_the_others() -> None:
+    spent: list[float] = []
+    known = lambda model, query, texts: ([9.0] * len(texts), 5.0) if query == "known" else None
+    reader = ReadOnce(known).of(WordReranker(), spent)
+    assert (reader.scores("known", ["a", "b"]), spent) == ([9.0, 9.0], [5.0])
+    assert reader.scores("a new one", ["a", "b"]) == [1.0, 0.0]

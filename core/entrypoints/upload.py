@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from core import strict
 from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload.edits import fill_all, look_at
-from core.curation.upload.uploads import MAX_UPLOAD, UploadItem
+from core.curation.upload.uploads import UploadItem
 from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
-from core.entrypoints.workspace import import_folder, show_imported
+from core.entrypoints.workspace import import_folder, read_file, show_imported
 from core.errors import BadInput, NotFound
 
 IntoInput = Annotated[str, Option("put everything below this folder")]
@@ -81,7 +79,7 @@ def _word(pair: str) -> tuple[str, str]:
 @command("check", calls="upload.uploads.read")
 def check(call: CommandCall, form: CheckOptions) -> Shown:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
-    batch = call.app.upload.uploads.read(call.actor, [_read(path) for path in form.files], form.into, call.progress)
+    batch = call.app.upload.uploads.read(call.actor, [read_file(path) for path in form.files], form.into, call.progress)
     value = {
         "ready": sum(item.included for item in batch.items),
         "refused": sum(item.state == "refused" for item in batch.items),
@@ -94,7 +92,7 @@ def check(call: CommandCall, form: CheckOptions) -> Shown:
 def upload(call: CommandCall, form: UploadOptions) -> Shown:
     """What the Upload page does; exit 1 when a file stays behind."""
     actor, uploads = call.actor, call.app.upload.uploads
-    batch = uploads.read(actor, [_read(path) for path in form.files], form.into, call.progress)
+    batch = uploads.read(actor, [read_file(path) for path in form.files], form.into, call.progress)
     values = {"owner": form.owner, "doc_type": form.type}
     batch = fill_all(batch, {name: value for name, value in values.items() if value})
     for n, item in enumerate(batch.items):
@@ -123,41 +121,16 @@ def import_any(call: CommandCall, form: ImportAnyOptions) -> Shown:
     if bool(form.git) == bool(form.folder):
         raise BadInput("Name one thing to bring in: a folder, a file, or a repository with --git URL.")
     if form.git:
-        return import_repository(call, form)
+        app = build_app(call.settings)
+        app.platform.workspace.create()
+        actor = acting(app, call.user)
+        bring_in = app.upload.importer.repository
+        return show_imported(bring_in(actor, form.git, form.branch, form.inner, call.progress))
     folder = form.folder or Path()
     if not folder.is_file():
         return import_folder(call, folder, form.message, form.into)
-    app = call.app
-    actor = call.actor
-    batch = app.upload.uploads.decided(app.upload.uploads.read(actor, [_read(folder)], form.into, call.progress))
-    files = {path: raw for path, raw in app.upload.uploads.files(batch).items() if raw is not None}
-    files |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
-    refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
-    message = form.message or f"Import {folder.name}"
-    save = partial(app.knowledge.documents.save, actor, files, refused, message)
-    imported = app.reviews.merger.importing(actor, folder.name, save)
-    notes = [
-        (item.path, note.message) for item in batch.items for note in item.findings if note.rule in ("file", "status")
-    ]
-    return show_imported(replace(imported, warnings=(*notes, *imported.warnings), skipped=batch.left_out))
-
-
-def import_repository(call: CommandCall, form: ImportAnyOptions) -> Shown:
-    """A repository with its history, in a workspace that is made for it or is empty."""
-    app = build_app(call.settings)
-    app.platform.workspace.create()
-    actor = acting(app, call.user)
-    app.remote.remotes.bring_in(actor, form.git, form.branch, form.inner)
-    app.platform.settings.start(actor.person)
-    return show_imported(app.knowledge.documents.inventory(call.progress))
-
-
-def _read(path: Path) -> tuple[str, bytes]:
-    if not path.is_file():
-        raise NotFound(f"There is no file {str(path)!r}.")
-    if path.stat().st_size > MAX_UPLOAD:
-        raise BadInput(f"{path.name} has {path.stat().st_size:,} bytes; the limit is {MAX_UPLOAD:,}. Split it.")
-    return path.name, path.read_bytes()
+    files = [read_file(folder)]
+    return show_imported(call.app.upload.importer.files(call.actor, files, form.into, form.message, call.progress))
 
 
 def _json(item: UploadItem) -> dict[str, Any]:

@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
-from core.access import SYSTEM, require
+from core.access import SYSTEM, Actor, require
+from core.curation.upload.uploads import MAX_UPLOAD
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app, existing
 from core.errors import BadInput, NotFound
+from core.ports import Progress
+from core.services.knowledge.documents import Imported
 from core.services.platform.backups import Backup
 from core.settings import PROJECT
 
+if TYPE_CHECKING:
+    from core.bootstrap import App
+
 STORE = "s3://"
+_ADDRESS = re.compile(r"://|^[^/\s]+:")  # https://host/path, or user@host:path
 
 
 @form
 class InitOptions:
     source: Annotated[
-        Path | None,
+        str,
         Option(
-            "a folder of Markdown (default: the documents of the starter knowledge base)",
+            "a folder of Markdown, a zip or another file, or the address of a git repository, which comes with its history "
+            "(default: the documents of the starter knowledge base)",
             flags=("--from",),
+            metavar="DIR_FILE_OR_URL",
             one_of="first",
         ),
-    ] = None
+    ] = ""
     empty: Annotated[
         bool, Option("begin without documents; the sample, if it is there, is removed", one_of="first")
     ] = False
@@ -77,26 +88,15 @@ def init(call: CommandCall, form: InitOptions) -> Shown:
     require(actor, "import documents")
     if form.accept_database:
         app.platform.workspace.guard.database.accept()
-    source = form.source or PROJECT / "kb"
-    imported = None
-    if form.source and not source.is_dir():
-        raise NotFound(
-            f"There is no folder {str(source)!r}. For a zip or a git repository run: python -m core init --empty,"
-            " then: python -m core import"
-        )
     app.knowledge.repository.follow()
-    removed = (form.source or form.empty) and app.platform.sample.here()
+    bring_in = first_documents(app, actor, form.source, call.progress)  # refused before anything is removed
+    removed = bool(form.source or form.empty) and app.platform.sample.here()
     if removed:
         app.platform.sample.remove(actor)
     if form.sample and not app.knowledge.repository.head() and call.settings.sign_in == "demo":
         app.platform.sample.begin(actor, call.progress)
     app.platform.settings.start(actor.person)
-    if not app.knowledge.repository.head() and not form.empty:
-        first = "Start with the starter knowledge base" if source == PROJECT / "kb" else f"Start with {source.name}"
-        saving = partial(app.reviews.merger.importing, actor, source.name)
-        imported = app.knowledge.documents.import_folder(SYSTEM, source, first, progress=call.progress, saving=saving)
-        if not form.source:
-            imported = replace(imported, skipped=())  # the script of the sample
+    imported = bring_in() if not app.knowledge.repository.head() and not form.empty else None
     value = {
         "home": str(call.settings.home),
         "commit": app.knowledge.repository.head(),
@@ -106,15 +106,47 @@ def init(call: CommandCall, form: InitOptions) -> Shown:
     lines += ["The sample was removed."] if removed else []
     if form.source and imported is None:
         lines.append(
-            f"It holds documents already, so {source.name} was not brought in. Do that with: python -m core import"
+            f"It holds documents already, so {form.source} was not brought in. Do that with: python -m core import"
         )
     return _imported({**value, **(_import_json(imported) if imported else {})}, lines, imported)
+
+
+def first_documents(app: App, actor: Actor, source: str, progress: Progress) -> Callable[[], Imported]:
+    """How a new workspace gets its documents; BadInput or NotFound if it could not."""
+    path = Path(source) if source else PROJECT / "kb"
+    if path.is_dir() and not (path / "objects").is_dir():
+        first = f"Start with {path.name}" if source else "Start with the starter knowledge base"
+        saving = partial(app.reviews.merger.importing, actor, path.name)
+        everything = partial(
+            app.knowledge.documents.import_folder, SYSTEM, path, first, progress=progress, saving=saving
+        )
+        return everything if source else lambda: replace(everything(), skipped=())  # the script of the sample
+    if path.is_file():
+        files = [read_file(path)]
+        app.upload.importer.check(actor, files)
+        return partial(app.upload.importer.files, actor, files, "", f"Start with {path.name}", progress)
+    if not path.exists() and not _ADDRESS.search(source):
+        raise NotFound(
+            f"There is no folder and no file {source!r}, and it is no address of a git repository. "
+            "Such an address is https://HOST/PATH or ssh://USER@HOST/PATH."
+        )
+    app.upload.importer.check(actor, url=source)
+    return partial(app.upload.importer.repository, actor, source, progress=progress)
 
 
 def import_folder(call: CommandCall, folder: Path, message: str, into: str) -> Shown:
     saving = partial(call.app.reviews.merger.importing, call.actor, folder.name)
     documents = call.app.knowledge.documents
     return show_imported(documents.import_folder(call.actor, folder, message, into, call.progress, saving))
+
+
+def read_file(path: Path) -> tuple[str, bytes]:
+    """The name and the bytes of a file to upload."""
+    if not path.is_file():
+        raise NotFound(f"There is no file {str(path)!r}.")
+    if path.stat().st_size > MAX_UPLOAD:
+        raise BadInput(f"{path.name} has {path.stat().st_size:,} bytes; the limit is {MAX_UPLOAD:,}. Split it.")
+    return path.name, path.read_bytes()
 
 
 def show_imported(imported: Any) -> Shown:

@@ -190,6 +190,12 @@ READERS: Mapping[str, Callable[[Path, Draft, str], None]] = {
 }
 
 
+AUTHORED = (
+    "the answers of every document, as its author wrote them; authors edit until a question is found, so figures are higher "
+    "than for what people type"
+)
+
+
 def from_frontmatter(documents: Iterable[Document], name: str = "frontmatter") -> QuerySet:
     """The questions that authors list under `answers:`, each answered by its document."""
     questions, judgments = [], []
@@ -197,4 +203,4 @@ def from_frontmatter(documents: Iterable[Document], name: str = "frontmatter") -
         for text in (" ".join(answer.split()) for answer in document.meta.answers):
             questions.append(Question(f"{document.id}-{strict.digest(text, 8)}", text, document.meta.doc_type))
             judgments.append(Judgment(questions[-1].id, document.path, source="frontmatter", judge=document.meta.owner))
-    return QuerySet(name, tuple(questions), tuple(judgments), "the answers of every document, as its author wrote them")
+    return QuerySet(name, tuple(questions), tuple(judgments), AUTHORED)

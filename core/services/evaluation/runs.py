@@ -21,7 +21,14 @@ from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of
 from core.llm.together import together
 from core.ports import Clock, Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.services.evaluation.candidates import CandidateCache, RankedQuestion, RankingCache, ReadOnce, search_key
+from core.services.evaluation.candidates import (
+    CandidateCache,
+    KnownScores,
+    RankedQuestion,
+    RankingCache,
+    ReadOnce,
+    search_key,
+)
 from core.services.evaluation.estimates import judge_calls, run_calls
 from core.services.evaluation.querysets import QuerySets
 from core.services.jobs.jobs import Job, Jobs
@@ -62,10 +69,11 @@ class Runs:
         audit: Audit,
         estimator: CallEstimator | None = None,
         at_once: int = 4,
+        scores: KnownScores = lambda model, query, texts: None,
     ) -> None:
-        """`at_once`: questions that a language model is asked about at the same time."""
+        """`at_once`: questions that a language model is asked about at the same time; `scores`: of rerankers, known before."""
         self.database, self.querysets, self.searcher, self.estimator = database, querysets, searcher, estimator
-        self.at_once = at_once
+        self.at_once, self.scores = at_once, scores
         self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
 
     def under(self, team_settings: TeamSettings) -> Runs:
@@ -157,7 +165,7 @@ class Runs:
             digest = profiles.identity(plan.profile)
             if digest not in runners:
                 index = self.searcher.generations.open(plan.profile)
-                asking = (self.at_once, repeat)
+                asking = (self.at_once, repeat, self.scores)
                 runners[digest] = _SetRunner(self.searcher, self.database, index, judged_set, unit, *asking)
                 for other in sorted(
                     plans, key=lambda plan: -len(plan.config.legs)
@@ -319,9 +327,10 @@ class _SetRunner:
         unit: str,
         at_once: int = 1,
         repeat: int = 0,
+        scores: KnownScores = lambda model, query, texts: None,
     ) -> None:
         self.searcher, self.database, self.index = searcher, database, index
-        self.at_once, self.repeat, self.reader = at_once, repeat, ReadOnce()
+        self.at_once, self.repeat, self.reader = at_once, repeat, ReadOnce(scores)
         self.queryset, self.unit = queryset, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [

@@ -16,7 +16,7 @@ from core.services.evaluation.runs import Runs
 from core.services.index.builder import IndexBuilder
 from core.services.jobs.jobs import Jobs
 from core.services.models.wiring import ModelRoom, estimator
-from core.services.platform.base import Base
+from core.services.platform.base import Base, shipped_scores
 from core.services.search.searcher import Searcher
 from core.services.tuning.wiring import Tuning
 from core.types import Document
@@ -47,6 +47,7 @@ def wire_runs(base: Base, jobs: Jobs, models: ModelRoom, searcher: Searcher) -> 
         base.audit,
         estimator(base, models),
         base.settings.llm_concurrency,
+        shipped_scores().get,
     )
     base.upkeep.works["evaluate"] = runs.work
     return runs

@@ -103,7 +103,7 @@ class Impacts:
         if change.conflicts:
             raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
         with self._turn(actor, change):
-            return self._measure(change, progress)
+            return self._measure(change, progress, KnownAnswers())
 
     @contextmanager
     def _turn(self, actor: Actor, change: Change) -> Iterator[None]:
@@ -137,9 +137,10 @@ class Impacts:
         self.sweep()
         measured: list[int] = []
         failed: dict[int, str] = {}
+        known = KnownAnswers()
         while change := self._next(failed):
             try:
-                self._measure(change, progress)
+                self._measure(change, progress, known)
                 measured.append(change.id)
             except ConcordError as error:
                 failed[change.id] = str(error)
@@ -167,19 +168,19 @@ class Impacts:
     def measure_merged(self, merged: Sequence[Change]) -> Iterator[Impact]:
         """What changes did to search that were merged unmeasured, the oldest first, for services; each on main as it was then."""
         steps = [(self.repository.log(change.merged, limit=2)[1][0].id, change.merged) for change in merged]
-        states = self.states.replayed(self.team_settings.production().profile, steps)
+        states, known = self.states.replayed(self.team_settings.production().profile, steps), KnownAnswers()
         for change, (main, _), (before, after) in zip(merged, steps, states, strict=True):
-            yield self._compare(change, main, before, after, (), time.perf_counter(), no_progress)
+            yield self._compare(change, main, before, after, (), known, no_progress)
 
-    def _measure(self, change: Change, progress: Progress) -> Impact:
-        started, main = time.perf_counter(), self.repository.head()
+    def _measure(self, change: Change, progress: Progress, known: KnownAnswers) -> Impact:
+        main = self.repository.head()
         contradictions = tuple(
             _contradiction(found) for found in self.disagreeing(SYSTEM, change.id) if found.state == "open"
         )
         progress(0, 1, f"Change {change.id}: indexing")
         profile = self.team_settings.production().profile
         with self.states.both(change.id, profile, main, change.head, progress) as (before, after):
-            return self._compare(change, main, before, after, contradictions, started, progress)
+            return self._compare(change, main, before, after, contradictions, known, progress)
 
     def _compare(
         self,
@@ -188,15 +189,15 @@ class Impacts:
         before: Index,
         after: Index,
         contradictions: tuple[Contradiction, ...],
-        started: float,
+        known: KnownAnswers,
         progress: Progress,
     ) -> Impact:
         """Ask both states, and keep what differs."""
-        production = self.team_settings.production()
+        started, production = time.perf_counter(), self.team_settings.production()
         config, notes = _without_bills(production.config)
         houses = (self.searcher.house(before), self.searcher.house(after))
         asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
-        search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions)
+        search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions, known)
         search.prepare([question.text for question in asked])
         shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]
         impact = Impact(
@@ -222,6 +223,18 @@ class Impacts:
         return impact
 
 
+class KnownAnswers:
+    """What states of main answered: the one before a change is often the one before or after the last change, too."""
+
+    def __init__(self) -> None:
+        self._of: dict[tuple[str, SearchConfig], dict[str, tuple[FoundDocument, ...]]] = {}
+
+    def of(self, commits: Sequence[str], config: SearchConfig) -> list[dict[str, tuple[FoundDocument, ...]]]:
+        """By question, of each of these commits; what others answered is forgotten."""
+        self._of = {(commit, config): self._of.get((commit, config), {}) for commit in commits}
+        return [self._of[commit, config] for commit in commits]
+
+
 class _BothStates:
     """Two generations under one configuration: queries are embedded once, passages reranked once."""
 
@@ -233,6 +246,7 @@ class _BothStates:
         after: Index,
         config: SearchConfig,
         contradictions: Sequence[Contradiction],
+        known: KnownAnswers,
     ) -> None:
         self.searcher, self.vectors, self.indexes = searcher, vectors, (before, after)
         self.contradictions = contradictions
@@ -240,7 +254,7 @@ class _BothStates:
         self.known: dict[str, np.ndarray] = {}
         self._reranker: CachedReranker | None = None
         self.asks = tuple(map(self._ask, self.indexes))
-        self._found: dict[str, tuple[tuple[FoundDocument, ...], ...]] = {}
+        self._found = known.of([index.generation.commit for index in self.indexes], self.config)
 
     def _ask(self, index: Index) -> SearchContext:
         ask = self.searcher.ask(index, self.config)
@@ -269,12 +283,10 @@ class _BothStates:
 
     def shift(self, question: ImpactQuestion, n: int, of: int, progress: Progress) -> Shift:
         progress(n, of, "Asking before and after")
-        if question.text not in self._found:
-            self._found[question.text] = tuple(
-                _documents(pipeline.search(question.text, self.config, index, ask).hits)
-                for index, ask in zip(self.indexes, self.asks, strict=True)
-            )
-        before, after = self._found[question.text]
+        for found, index, ask in zip(self._found, self.indexes, self.asks, strict=True):
+            if question.text not in found:
+                found[question.text] = _documents(pipeline.search(question.text, self.config, index, ask).hits)
+        before, after = (found[question.text] for found in self._found)
         return replace(shift(question, before, after), disagreement=contradicted(after, self.contradictions))
 
     def in_brief(self, each: Shift) -> Shift:

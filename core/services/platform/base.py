@@ -24,7 +24,7 @@ from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.services.words.house import HouseFiles
 from core.settings import PROJECT, Settings
-from core.storage.cache.shipped import ShippedVectors
+from core.storage.cache.shipped import ShippedScores, ShippedVectors
 from core.storage.cache.texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
@@ -169,8 +169,17 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
 @cache
 def shipped_vectors() -> ShippedVectors:
     """Vectors of the starter knowledge base, read once in a process."""
-    sums = {model.name: model.files[0][1] for model in weights.BUNDLED}
-    return ShippedVectors(PROJECT / "kb" / "sample" / "vectors.bin", sums)
+    return ShippedVectors(PROJECT / "kb" / "sample" / "vectors.bin", _checksums())
+
+
+@cache
+def shipped_scores() -> ShippedScores:
+    """What a cross-encoder says of passages for the questions of the sample, read once in a process."""
+    return ShippedScores(PROJECT / "kb" / "sample" / "scores.json", _checksums())
+
+
+def _checksums() -> dict[str, str]:
+    return {model.name: model.files[0][1] for model in weights.BUNDLED}
 
 
 def _repository(settings: Settings, access: RemoteAccess) -> Repository:

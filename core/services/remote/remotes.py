@@ -30,6 +30,7 @@ WHOLE = "origin-whole"  # under this name the commits of a remote of which only 
 PAUSES = (1.0, 4.0, 15.0)  # seconds between the tries of one job
 RACES = 30  # times that somebody else may be faster before a job gives up
 LONGEST = 60  # minutes between two tries at most
+_NO_BRANCH = "The repository has no branch {branch!r}, or it is empty. Name one with: python -m core import --git URL --branch NAME"
 _REWRITTEN = (
     "The history of {branch} on the remote was rewritten: it no longer holds {commit}, which it had before. Nothing was taken over "
     "and nothing is pushed. Put the branch back there; or, if that was meant, accept it on the page Remote or with: python -m core "
@@ -112,12 +113,20 @@ class Remotes:
         with self.git.alone():
             theirs = self._seen(place)
             if not theirs:
-                raise NotFound(f"The repository has no branch {branch!r}, or it is empty. Name one with --branch.")
+                raise NotFound(_NO_BRANCH.format(branch=branch))
             self.incoming.move_main(theirs, place["url"])
             if self.database.remotes.get() is None:
                 self._track(place, "", "")
         self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
         return self.repository.head()
+
+    @use_case("import documents", READS)
+    def reach(self, actor: Actor, url: str, branch: str = "main") -> str:
+        """The newest commit of a repository that could be brought in; NotFound where it has none."""
+        head = self.git.head(safe_address(url, self.token), safe_branch(branch))
+        if not head:
+            raise NotFound(_NO_BRANCH.format(branch=branch))
+        return head
 
     def _refuse_unrelated(self, theirs: str) -> None:
         main = self.repository.head()

@@ -8,12 +8,16 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from core import strict
 from core.access import Actor
 from core.curation.review.diffs import lines
 from core.curation.words.pins import Pin
 from core.errors import NotFound
+from core.evaluation.tuning.calibration import PRECISION
 from core.ports import Progress
+from core.retrieval.config import parse
 from core.retrieval.presets import presets, spell
+from core.services.evaluation.jobs import EvaluationJobs
 from core.services.evaluation.runs import Runs
 from core.services.inbox.watches import Watches
 from core.services.knowledge.wiring import Knowledge
@@ -22,6 +26,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.wiring import Reviews
 from core.services.sample.script import FOLDER, Deed, PastClock, Script, edited, first_texts, read
 from core.services.search.queries import QueryLog
+from core.services.tuning.sweeps import MEASURE
 from core.services.tuning.wiring import Tuning
 from core.services.words.words import SynonymsAndPins
 
@@ -42,6 +47,7 @@ class SamplePast:
     queries: QueryLog
     runs: Runs
     tuning: Tuning
+    jobs: EvaluationJobs
     numbers: dict[str, int] = field(default_factory=dict)  # of changes, as the script calls them
 
     @property
@@ -162,6 +168,12 @@ class SamplePast:
             actor, run, config="" if run else _spelled(config), reason=more.get("reason", "")
         )
 
+    def calibrate(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
+        config, settings = _spelled(more["config"]), {"beta": more["beta"], "least": more["least"]}
+        tau = self.tuning.sweeps.tau(actor, queryset, config=parse(config), rule=PRECISION, **settings)
+        told = {"queryset": queryset, "config": config, "measure": MEASURE, "rule": PRECISION, **settings}
+        self.jobs.keep_result(actor, "calibrate", strict.plain(tau), **told)
+
     def threshold(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
         self.tuning.confidence.choose(actor, queryset, reason=more.get("reason", ""))
 
@@ -191,5 +203,6 @@ VERBS: Mapping[str, Callable[[SamplePast, Actor, Any, Mapping[str, Any]], object
     "impacts": SamplePast.measure_merged,
     "runs": SamplePast.measure,
     "promote": SamplePast.promote,
+    "tau": SamplePast.calibrate,
     "threshold": SamplePast.threshold,
 }

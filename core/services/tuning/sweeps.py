@@ -243,7 +243,10 @@ class Sweeps:
             raise BadInput(f"A tau is chosen by {' or '.join(calibration.RULES)}, keeping a share above 0 and up to 1.")
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off")
-        plans = [RunPlan(plan.profile, base), RunPlan(plan.profile, replace(base, rerank="always"))]
+        unread = replace(
+            base, rerank_blend=configs.DEFAULT.rerank_blend, tau=configs.DEFAULT.tau
+        )  # what reads nothing blends nothing
+        plans = [RunPlan(plan.profile, unread), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
         seen = observed(fused, reranked, measure)
         calibrated = calibration.calibrate(seen, beta=beta, least=least, rule=rule, keep=keep)

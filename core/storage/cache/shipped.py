@@ -1,8 +1,8 @@
-"""Vectors that come along with the starter knowledge base, so that its first start embeds nothing.
+"""Vectors and scores of a cross-encoder that come along with the starter knowledge base, so that its first start computes none.
 
-One line of JSON says by which model and weights they were made, how many there are of each kind, and the checksum of the
-rest: the keys of all texts, then one row of float16 for each. A file that does not fit gives back nothing, as if it were
-not there. `make vectors` writes it.
+Vectors: one line of JSON says by which model and weights they were made, how many there are of each kind, and the checksum of the
+rest: the keys of all texts, then one row of float16 for each. Scores: JSON by question and passage. A file that does not fit
+gives back nothing, as if it were not there. `make vectors` writes both.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from core.adapters.system.files import read_json
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +74,39 @@ def ship(
     counts = {"documents": len(documents), "queries": len(queries)}
     head = json.dumps({"model": model, "weights": weights, **counts, "sum": _sum(body)}).encode()
     return path.write_bytes(head + b"\n" + body)
+
+
+class ShippedScores:
+    """How well passages answer the questions of the sample, by a cross-encoder; `weights` as above."""
+
+    def __init__(self, path: Path, weights: Mapping[str, str]) -> None:
+        self.path, self.weights = path, weights
+
+    def get(self, model: str, query: str, texts: Sequence[str]) -> tuple[list[float], float] | None:
+        """One score per text, and the milliseconds that they took where they were made; None if one is missing."""
+        if model not in self.weights or self._facts.get("weights") != self.weights[model]:
+            return None
+        known = self._facts["scores"].get(query, {})
+        scores = [known.get(_short_key(text)) for text in texts]
+        return None if None in scores else (scores, self._facts["ms"] * len(texts))
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = read_json(self.path) or {}
+        return facts
+
+
+def ship_scores(path: Path, weights: str, ms: float, scores: Mapping[tuple[str, str], float]) -> int:
+    """Write such a file, of scores by question and passage; its characters."""
+    by_question: dict[str, dict[str, float]] = {}
+    for (query, text), score in sorted(scores.items()):
+        by_question.setdefault(query, {})[_short_key(text)] = round(score, 4)
+    facts = {"weights": weights, "ms": round(ms), "scores": by_question}
+    return path.write_text(json.dumps(facts, indent=0, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _short_key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _sum(body: bytes) -> str:

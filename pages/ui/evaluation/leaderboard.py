@@ -46,6 +46,7 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     if len({(run.commit, run.queryset_digest) for run in runs}) > 1:  # before any number of them
         st.warning("Some runs saw an older commit or older questions. Run them again to compare like with like.", icon=":material/warning:")  # fmt: skip
     _leader(ranking, names, measure)
+    _about(runs[0].queryset)
     colours = style.colours([run.id for run in runs])
     labels = [names[entry.run.id] for entry in ranking]
     paid = any(run.cost for run in runs)
@@ -65,6 +66,13 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
         with second:
             charts.show(heat, "board_heat")
     _warnings(runs)
+
+
+def _about(queryset: str) -> None:
+    """Where the questions come from, and what that does to figures."""
+    about = {summary.name: summary.about for summary in app().evaluation.querysets.listed(identity.me())}
+    if about.get(queryset):
+        st.caption(flash.plain(f"{queryset}: {about[queryset]}."))
 
 
 def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str]) -> None:
