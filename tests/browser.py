@@ -258,7 +258,10 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     script = "".join(
         (folder / f"{part}.js").read_text() for part in ("dom", *shared, name) if (folder / f"{part}.js").exists()
     )
-    page = new_page(browser)
+    idle = IDLE.setdefault(browser, [])
+    page = idle.pop() if idle else new_page(browser)
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.emulate_media(color_scheme="light")
     page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
     library = (folder / "vendor" / "codemirror.js").read_text()
     page.route("**/codemirror.js*", lambda route: route.fulfill(content_type="text/javascript", body=library))
@@ -276,5 +279,11 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     )
     try:
         yield page
-    finally:
+        left = Screen(page, "")
+        left.on("dialog", lambda dialog: dialog.accept())  # an editor asks whether its text may go
+        page.goto("http://127.0.0.1/")
+        left.leave()
+        idle.append(page)
+    except BaseException:
         page.context.close()
+        raise

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,7 @@ from sqlalchemy import create_engine, event
 from core.access import Actor
 from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.workers import Limits, WorkerPool
+from core.adapters.models import onnx
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.files import flock
 from core.adapters.system.processes import SystemProcesses
@@ -69,6 +70,9 @@ from tests.durations import Durations
 from tests.postgres import Homes, Server, server
 
 duckdb_files.OPENING["threads"] = "1"  # half the CPU of writing a small file
+
+# An App reads weights when it first searches, 0.3 CPU seconds and 0.5 for a reranker; those of one process read them once.
+onnx._session, onnx._tokenizer = cache(onnx._session), cache(onnx._tokenizer)  # type: ignore[assignment]
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make test: the same examples every time

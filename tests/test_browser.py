@@ -112,6 +112,7 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tm
         both_ways(chromium, url, "document", "/documents?doc=BSA-SOP-001")
 
 
+@pytest.mark.slow
 def test_every_way_out_of_a_view_leads_where_people_expect(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
@@ -175,6 +176,7 @@ def test_every_way_out_of_a_view_leads_where_people_expect(chromium: Any, own_ap
             assert page.url == f"{url}/upload", "one step back, without parameters of the page that was left"
 
 
+@pytest.mark.slow
 def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
@@ -219,6 +221,7 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
         both_ways(chromium, url, "index", "/index")
 
 
+@pytest.mark.slow
 def test_a_dialog_stays_open_when_a_job_ends_under_it(
     chromium: Any, own_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +271,7 @@ def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback
         assert not [job for job in own_app.platform.jobs.recent() if job.kind == "reindex"]
 
 
+@pytest.mark.slow
 def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) -> None:
     build(kb_settings(tmp_path / "empty")).platform.workspace.create()
     with browser.server(tmp_path / "empty", tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:

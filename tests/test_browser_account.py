@@ -26,6 +26,7 @@ def people_app(tmp_path: Path) -> App:
     return app
 
 
+@pytest.mark.slow
 def test_somebody_makes_a_token_and_ends_it(chromium: Any, people_app: App, tmp_path: Path) -> None:
     tokens = people_app.people.tokens
     with server(people_app.settings.home, tmp_path / "log") as base, screen(chromium, base) as shown:

@@ -38,6 +38,7 @@ def model() -> Iterator[ScriptedServer]:
         yield running
 
 
+@pytest.mark.slow
 def test_an_answer_comes_after_the_hits_with_its_passages(
     chromium: Any, kb_home: Path, tmp_path: Path, model: ScriptedServer
 ) -> None:
@@ -80,6 +81,7 @@ def test_an_answer_comes_after_the_hits_with_its_passages(
         page.wait_for_url(re.compile(r"/documents\?doc=.*start=\d+"))
 
 
+@pytest.mark.slow
 def test_without_a_model_the_page_says_nothing_about_answers(chromium: Any, kb_home: Path, tmp_path: Path) -> None:
     home = Path(shutil.copytree(kb_home, tmp_path / "home"))
     with server(home, tmp_path / "log") as base, screen(chromium, base) as shown:

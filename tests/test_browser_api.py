@@ -41,6 +41,7 @@ def test_the_app_lets_programs_through_by_token_alone(own_app: App, url: str) ->
     assert ask(f"{url}/api/v1/search?q=vpn", secret)[0] == 401
 
 
+@pytest.mark.slow
 def test_the_page_about_the_api_sends_a_request(own_app: App, url: str, chromium: Any) -> None:
     secret, _ = own_app.people.tokens.make(demo("reader"), "page", "read")
     page, heard = browser.new_page(chromium), []

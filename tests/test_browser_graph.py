@@ -42,6 +42,7 @@ def click(screen: browser.Screen, node: str) -> None:
     screen.page.mouse.click(*screen.page.evaluate(PLACE, node))
 
 
+@pytest.mark.slow
 def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
@@ -150,6 +151,7 @@ def point_at(screen: browser.Screen, node: str, words: str) -> None:
     raise AssertionError(f"No tip says {words!r}.")
 
 
+@pytest.mark.slow
 def test_hostile_titles_run_nowhere(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

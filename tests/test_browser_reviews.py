@@ -101,6 +101,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         expect(page.locator("article", has_text="berthslip")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_leaving_the_editor_loses_nothing(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 

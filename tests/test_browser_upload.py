@@ -93,6 +93,7 @@ def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> N
         expect(lines.nth(3)).to_contain_text("Ready")
 
 
+@pytest.mark.slow
 def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(chromium: Any, url: str) -> None:
     from playwright.sync_api import expect
 

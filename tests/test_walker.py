@@ -16,11 +16,11 @@ pytestmark = pytest.mark.browser
 SEED = 1
 
 
-def test_a_short_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: Path) -> None:
+def test_a_short_walk_meets_nothing_broken(chromium: Any, tmp_path: Path) -> None:
     log = Log()
-    with walker.served("starter", tmp_path, len(TITLES)) as place:
-        for role in walker.ROLES:
-            walker.walk(chromium, place, role, log, seed=SEED, steps=4)
+    with walker.served("odd", tmp_path, len(TITLES)) as place:
+        for role in ("author", "admin"):
+            walker.walk(chromium, place, role, log, seed=SEED, steps=2)
     assert not log.findings, log.table()
 
 
