@@ -62,7 +62,8 @@ def fused_score(score: float, config: SearchConfig) -> str:
 def contributions(hit: Hit, most: int = 4) -> str:
     """What moved a hit most where a learned ranker scored it; nothing elsewhere.
 
-    >>> contributions(Hit(1, "d", "p", "t", (), "c", 0, 1, "", 1.0, {}, reasons={"title match": 0.5, "length": -0.25}))
+    >>> reasons = {"title match": 0.5, "length": -0.25}
+    >>> contributions(Hit(1, "d", "p", "t", (), "c", 0, 1, "", 1.0, {}, "approved", 1, reasons=reasons))
     ' Because of: title match +0.50, length -0.25.'
     """
     strongest = sorted(hit.reasons.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:most]
