@@ -17,7 +17,8 @@ from core.evaluation.learning.training import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules, sides
 from core.retrieval.alpha.features import DISTRIBUTION, SCORES, distribution_features, query_features, score_features
-from core.retrieval.alpha.models import INPUTS, from_json, optimum, purpose, ranking_optimum, to_json
+from core.retrieval.alpha.learned import ALPHA
+from core.retrieval.alpha.models import INPUTS, optimum, purpose, ranking_optimum
 from core.retrieval.alpha.predictors import predictor
 from core.retrieval.records import AlphaModel, LegScores
 from core.types import SearchConfig
@@ -166,19 +167,16 @@ def test_ridge_equals_scikit_learn() -> None:
         assert intercept == pytest.approx(theirs.intercept_)
 
 
-def test_the_network_learns_and_its_gradients_are_right() -> None:
+def test_the_network_learns_what_is_there_and_keeps_its_best_layers() -> None:
     rng = np.random.default_rng(2)
-    x, y = rng.normal(size=(5, 3)), rng.random(5)
-    layers = network._start((3, 4, 3, 1), rng)
-    slopes = network._gradients(layers, x, y, 0.0, rng)
-    for n, part, at in ((0, 0, (1, 2)), (1, 0, (3, 1)), (2, 0, (2, 0)), (0, 1, (1,)), (2, 1, (0,))):
-        value, step = layers[n][part], 1e-6
-        value[at] += step
-        up = network._loss(layers, x, y)
-        value[at] -= 2 * step
-        down = network._loss(layers, x, y)
-        value[at] += step
-        assert slopes[n][part][at] == pytest.approx((up - down) / (2 * step), abs=1e-6)
+    x = rng.normal(size=(240, 3))
+    y = 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))  # no line through the inputs says it
+    settings = network.NetworkSettings((16, 8), 0.01, 32, 0.0, 0.01)
+    fitted = network.fit(x[:200], y[:200], (x[200:], y[200:]), settings)
+    errors = (network.predict(fitted.layers, x[200:]) - y[200:]) ** 2
+    assert float(errors.mean()) == pytest.approx(min(fitted.validation), abs=1e-5)
+    assert min(fitted.validation) < 0.2 * float(((y[200:] - y[:200].mean()) ** 2).mean())
+    assert [weights.shape for weights, _ in fitted.layers] == [(3, 16), (16, 8), (8, 1)]
 
 
 @pytest.fixture(scope="module")
@@ -220,8 +218,8 @@ def test_shap_values_add_up_to_the_prediction(trained: dict[str, training.Traine
 @pytest.mark.parametrize("kind", list(GRIDS))
 def test_a_model_read_back_from_json_predicts_the_same(trained: dict[str, training.Trained], kind: str) -> None:
     model = trained[kind].model
-    again = from_json(to_json(model), "model")
-    assert to_json(again) == to_json(model)
+    again = ALPHA.from_json(ALPHA.to_json(model), "model")
+    assert ALPHA.to_json(again) == ALPHA.to_json(model)
     by_query = {one.query: one for one in examples()}
     predict = predictor(again)
     for said in trained[kind].test:
@@ -232,7 +230,7 @@ def test_a_model_read_back_from_json_predicts_the_same(trained: dict[str, traini
 def test_training_twice_gives_the_same_model() -> None:
     for kind in ("ridge", "xgboost", "mlp"):
         one, two = (train(kind, examples(100), "p", grid=GRIDS[kind]).model for _ in range(2))
-        assert to_json(one) == to_json(two)
+        assert ALPHA.to_json(one) == ALPHA.to_json(two)
 
 
 def test_few_queries_are_called_thin_and_very_few_refused() -> None:
@@ -336,7 +334,7 @@ def test_a_damaged_model_is_not_kept(indexed_app: App, parameters: dict) -> None
 )
 def test_odd_files_are_named(text: str) -> None:
     with pytest.raises(Corrupt, match="x.json"):
-        from_json(text, "x.json")
+        ALPHA.from_json(text, "x.json")
 
 
 def test_names_cannot_leave_the_folder(indexed_app: App) -> None:

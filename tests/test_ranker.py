@@ -17,7 +17,7 @@ from core.retrieval.candidates import fuse
 from core.retrieval.presets import spell
 from core.retrieval.records import CandidateFeatures, RankerModel
 from core.retrieval.rerankers.features import ABOUT, features, names_of
-from core.retrieval.rerankers.learned import check_purpose, from_json, purpose, scored, to_json
+from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import demo
 from tests.evaluated import ADMIN, evaluated, questions
@@ -66,14 +66,14 @@ def test_training_is_the_same_in_any_order_of_questions() -> None:
 def test_a_ranker_is_json_and_its_contributions_add_up_to_its_scores() -> None:
     fitted, example = fit(examples()), examples()[0]
     model = RankerModel("r", "x", NAMES, fitted.plain)
-    again = from_json(to_json(model), "r.json")
+    again = RANKER.from_json(RANKER.to_json(model), "r.json")
     scores, parts = scored(again, example.table)
     np.testing.assert_allclose(scores, fitted.scores(example), atol=1e-4)
     np.testing.assert_allclose(parts.sum(axis=1), scores, atol=1e-4)
     with pytest.raises(Corrupt, match="is not a ranker"):
-        from_json('{"name": 1}', "r.json")
+        RANKER.from_json('{"name": 1}', "r.json")
     with pytest.raises(Corrupt, match="format 9"):
-        from_json(to_json(replace(model, format=9)), "r.json")
+        RANKER.from_json(RANKER.to_json(replace(model, format=9)), "r.json")
     with pytest.raises(Corrupt, match="trees of the ranker cannot be read"):
         scored(replace(model, booster={"learner": "none"}), example.table)
     with pytest.raises(Refused, match="other features"):
@@ -83,10 +83,10 @@ def test_a_ranker_is_json_and_its_contributions_add_up_to_its_scores() -> None:
 def test_a_ranker_serves_only_the_way_of_searching_that_it_was_trained_for() -> None:
     model = RankerModel("r", purpose(CONFIG, "p"), NAMES, {})
     served = replace(CONFIG, rerank="always", reranker="learned", rerank_model="r", rerank_depth=30, k=3)
-    check_purpose(model, served, "p")
+    RANKER.check_purpose(model, served, "p")
     for config, profile in ((replace(served, alpha=0.4), "p"), (served, "other")):
         with pytest.raises(Refused, match="trained for another"):
-            check_purpose(model, config, profile)
+            RANKER.check_purpose(model, config, profile)
 
 
 # ---------------------------------------------------------------- features
@@ -169,5 +169,5 @@ def test_too_few_questions_a_missing_ranker_and_other_roles_are_refused_in_plain
 def test_what_a_ranker_saves_is_plain_json(judged_app: App) -> None:
     made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=CONFIG)
     with open(made.path, encoding="utf-8") as file:
-        assert from_json(file.read(), "r") == made.model
+        assert RANKER.from_json(file.read(), "r") == made.model
     assert strict.plain(made.model)["format"] == 1

@@ -22,7 +22,6 @@ from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import presets, spell
 from core.retrieval.ranking import rank
-from core.services.evaluation.jobs import trained_alpha_json
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples
 from core.services.tuning.sweeps import observed, position, sweepable
@@ -178,7 +177,7 @@ def test_a_model_of_alpha_is_judged_by_what_passages_hold(judged_app: App) -> No
         trained = judged_app.tuning.training.train(ADMIN, "small", config=config, measure=measure)
         assert trained.measure == measure
         assert trained.best_fixed < 0.5, "the hash embedder is a poor one"
-        assert trained_alpha_json(trained)["swarm"] == {}, "ridge has coefficients instead"
+        assert trained.plain()["swarm"] == {}, "ridge has coefficients instead"
 
 
 @pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
@@ -272,7 +271,7 @@ def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_wi
     assert not made.wins
     assert f"Use the fixed alpha {made.best_fixed:g}, chosen on" in made.advice
     assert judged_app.evaluation.jobs.last(ADMIN, "learn", "small") is None
-    judged_app.evaluation.jobs.keep_result(ADMIN, "learn", trained_alpha_json(made), queryset="small")
+    judged_app.evaluation.jobs.keep_result(ADMIN, "learn", made.plain(), queryset="small")
     kept = judged_app.evaluation.jobs.last(ADMIN, "learn", "small")
     assert kept is not None
     assert kept.result["model"] == made.config.alpha_model, "a page shows what the terminal trained"
@@ -295,7 +294,7 @@ def test_training_shows_the_spread_over_five_folds_of_what_it_learned_from(judge
     assert sum(fold.questions for fold in made.folds) == len(made.trained.learned_from)
     assert all(fold.r2 <= 1 and 0 <= fold.fixed <= 1 for fold in made.folds)
     assert f"over {len(made.folds)} folds" in made.spread
-    assert trained_alpha_json(made)["spread"] == made.spread
+    assert made.plain()["spread"] == made.spread
     without = judged_app.tuning.training.train(ADMIN, "small", kind, config=config, folds=0)
     assert (without.folds, without.spread) == ((), "")
     with pytest.raises(BadInput, match="2 to 20 folds"):

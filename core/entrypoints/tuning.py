@@ -19,10 +19,8 @@ from core.evaluation.tuning.answerable import ALARMS
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
-from core.services.evaluation.jobs import trained_alpha_json, trained_ranker_json
 from core.services.tuning import prompts
 from core.services.tuning.confidence import ConfidenceReport
-from core.services.tuning.embedders import tuned_embedder_json
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.sweeps import position
 from core.types import SearchConfig
@@ -314,7 +312,7 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
         folds=form.folds,
         progress=call.progress,
     )
-    call.app.evaluation.jobs.keep_result(call.actor, "learn", trained_alpha_json(training), queryset=form.queryset)
+    call.app.evaluation.jobs.keep_result(call.actor, "learn", training.plain(), queryset=form.queryset)
     trained = training.trained
     value = {
         "model": trained.model.name,
@@ -362,7 +360,7 @@ def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
         config=configs.parse(form.config) if form.config else None,
         progress=call.progress,
     )
-    call.app.evaluation.jobs.keep_result(call.actor, "ranker", trained_ranker_json(trained), querysets=form.querysets)
+    call.app.evaluation.jobs.keep_result(call.actor, "ranker", trained.plain(), querysets=form.querysets)
     rows = [
         (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
     ]
@@ -377,7 +375,7 @@ def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
         trained.advice,
         f"It is served by: {spell(trained.config)}",
     ]
-    return Shown(trained_ranker_json(trained), lines)
+    return Shown(trained.plain(), lines)
 
 
 @command(
@@ -388,7 +386,7 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
     tuned = call.app.tuning.embedders.train(
         call.actor, form.querysets, name=form.name, settings=how, progress=call.progress
     )
-    value = tuned_embedder_json(tuned)
+    value = tuned.plain()
     call.app.evaluation.jobs.keep_result(call.actor, "embedder", value, querysets=form.querysets)
     rows = [
         (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])

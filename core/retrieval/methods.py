@@ -18,7 +18,8 @@ from core.types import NOTHING, LegScore, SearchConfig, Stage
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.retrieval.records import AlphaModels, CandidateFeatures, LegScores, RankerModel
+    from core.retrieval.records import AlphaModel, CandidateFeatures, LegScores, RankerModel
+    from core.retrieval.trained import TrainedModels
 
 Mask = Any  # a boolean array over the scores, or True
 Floor = Any  # an array that broadcasts over the scores, or a number
@@ -195,7 +196,7 @@ class LegWeights:
 class AlphaTools:
     """What an alpha source may use: trained models, a language model and an embedder."""
 
-    models: AlphaModels | None
+    models: TrainedModels[AlphaModel] | None
     llm: Callable[[], Llm]
     embed: Callable[[str], np.ndarray]
     profile: str

@@ -50,18 +50,6 @@ class Predict(Protocol):
         ...
 
 
-class AlphaModels(Protocol):
-    """Trained models by name, and their predictors."""
-
-    def model(self, name: str) -> AlphaModel:
-        """A model with its evidence."""
-        ...
-
-    def predictor(self, name: str) -> Predict:
-        """The predictor of a model."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class CandidateFeatures:
     """Candidates (rows) and their features (columns)."""
@@ -82,11 +70,3 @@ class RankerModel:
     evidence: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     start: float = RANKER_START
     format: int = RANKER_FORMAT
-
-
-class RankerModels(Protocol):
-    """Trained rankers by name."""
-
-    def model(self, name: str) -> RankerModel:
-        """A ranker with its evidence."""
-        ...

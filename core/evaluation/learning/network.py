@@ -1,19 +1,20 @@
-"""The small network of the thesis, trained by hand in numpy: two hidden layers, dropout, AdamW, early stopping."""
+"""The small network of the thesis: two hidden layers, dropout, AdamW, early stopping. Trained by torch, kept as plain numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from core.errors import Unavailable
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
 
     Layers = list[tuple[np.ndarray, np.ndarray]]
 
 EPOCHS, PATIENCE = 100, 10
-_BETAS, _TINY = (0.9, 0.999), 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,85 +41,57 @@ def fit(
     x: np.ndarray, y: np.ndarray, validation: tuple[np.ndarray, np.ndarray], settings: NetworkSettings, seed: int = 42
 ) -> Fitted:
     """Train until the validation error has not fallen for ten epochs; the best layers are kept."""
-    import numpy as np
-
-    rng = np.random.default_rng(seed)
-    layers = _start((x.shape[1], *settings.hidden, 1), rng)
-    moments = [[np.zeros_like(part) for part in layer for _ in range(2)] for layer in layers]
-    best, best_loss, since, step = layers, np.inf, 0, 0
-    losses: list[tuple[float, float]] = []
-    for _ in range(EPOCHS):
-        for rows in _batches(len(x), settings.batch, rng):
-            step += 1
-            _update(layers, moments, _gradients(layers, x[rows], y[rows], settings.dropout, rng), settings, step)
-        losses.append((_loss(layers, x, y), _loss(layers, *validation)))
-        since += 1
-        if losses[-1][1] < best_loss - 1e-6:
-            best, best_loss, since = [(w.copy(), b.copy()) for w, b in layers], losses[-1][1], 0
-        if since >= PATIENCE:
-            break
+    try:
+        import torch
+    except ImportError:
+        raise Unavailable("Training a network needs torch. Run: make setup") from None
+    inputs, targets = torch.from_numpy(x).double(), torch.from_numpy(y).double()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _network(x.shape[1], settings)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        best, best_loss, since = _layers(model), float("inf"), 0
+        losses: list[tuple[float, float]] = []
+        while len(losses) < EPOCHS and since < PATIENCE:
+            model.train()
+            for rows in torch.randperm(len(x)).split(settings.batch):
+                optimizer.zero_grad()
+                error = torch.nn.functional.mse_loss(model(inputs[rows])[:, 0], targets[rows])
+                torch.autograd.backward(error)
+                optimizer.step()
+            now, since = _layers(model), since + 1
+            losses.append((_loss(now, x, y), _loss(now, *validation)))
+            if losses[-1][1] < best_loss - 1e-6:
+                best, best_loss, since = now, losses[-1][1], 0
     return Fitted(best, tuple(a for a, _ in losses), tuple(b for _, b in losses))
 
 
 def predict(layers: Layers, x: np.ndarray) -> np.ndarray:
     """Alpha of every row."""
-    return _forward(layers, x)[-1][:, 0]
-
-
-def _start(sizes: tuple[int, ...], rng: np.random.Generator) -> Layers:
-    """Uniform within one over the root of the inputs, as PyTorch starts a linear layer."""
-    return [(rng.uniform(-(a**-0.5), a**-0.5, (a, b)), rng.uniform(-(a**-0.5), a**-0.5, b)) for a, b in pairwise(sizes)]
-
-
-def _batches(count: int, size: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    order = rng.permutation(count)
-    for at in range(0, count, size):
-        yield order[at : at + size]
-
-
-def _forward(layers: Layers, x: np.ndarray, masks: Any = None) -> list[np.ndarray]:
-    """Every layer's output; masks drop hidden units while training."""
     import numpy as np
 
-    values = [x]
-    for n, (weights, bias) in enumerate(layers):
-        value = values[-1] @ weights + bias
-        if n < len(layers) - 1:
-            value = np.maximum(value, 0.0)
-            values.append(value * masks[n] if masks else value)
-        else:
-            values.append(1.0 / (1.0 + np.exp(-np.clip(value, -60, 60))))
-    return values
+    for weights, bias in layers[:-1]:
+        x = np.maximum(x @ weights + bias, 0.0)
+    weights, bias = layers[-1]
+    alphas: np.ndarray = 1.0 / (1.0 + np.exp(-np.clip(x @ weights + bias, -60, 60)))
+    return alphas[:, 0]
 
 
-def _gradients(layers: Layers, x: np.ndarray, y: np.ndarray, dropout: float, rng: np.random.Generator) -> Layers:
-    """Backpropagation of the mean squared error."""
-    masks = [(rng.random((len(x), len(b))) >= dropout) / (1.0 - dropout) for _, b in layers[:-1]]
-    values = _forward(layers, x, masks)
-    out = values[-1]
-    delta = 2.0 * (out - y[:, None]) / len(x) * out * (1.0 - out)
-    gradients: Layers = []
-    for n in range(len(layers) - 1, -1, -1):
-        gradients.append((values[n].T @ delta, delta.sum(axis=0)))
-        if n:
-            delta = (delta @ layers[n][0].T) * masks[n - 1] * (values[n] > 0)
-    return gradients[::-1]
+def _network(inputs: int, settings: NetworkSettings) -> torch.nn.Sequential:
+    from torch import nn
+
+    hidden = [
+        part
+        for a, b in pairwise((inputs, *settings.hidden))
+        for part in (nn.Linear(a, b), nn.ReLU(), nn.Dropout(settings.dropout))
+    ]
+    return nn.Sequential(*hidden, nn.Linear(settings.hidden[-1], 1), nn.Sigmoid()).double()
 
 
-def _update(
-    layers: Layers, moments: list[list[np.ndarray]], slopes: Layers, settings: NetworkSettings, step: int
-) -> None:
-    """AdamW: Adam with the decay of weights apart from the gradient (Loshchilov and Hutter 2019)."""
-    import numpy as np
-
-    for layer, averages, slope in zip(layers, moments, slopes, strict=True):
-        for n, (value, change) in enumerate(zip(layer, slope, strict=True)):
-            first, second = averages[2 * n], averages[2 * n + 1]
-            first += (1 - _BETAS[0]) * (change - first)
-            second += (1 - _BETAS[1]) * (change * change - second)
-            size = np.sqrt(second / (1 - _BETAS[1] ** step)) + _TINY
-            value *= 1.0 - settings.learning_rate * settings.weight_decay
-            value -= settings.learning_rate * (first / (1 - _BETAS[0] ** step)) / size
+def _layers(model: torch.nn.Sequential) -> Layers:
+    """Weights and bias of every layer, as they are now."""
+    linear = [part for part in model if hasattr(part, "bias")]
+    return [(part.weight.detach().numpy().T.copy(), part.bias.detach().numpy().copy()) for part in linear]
 
 
 def _loss(layers: Layers, x: np.ndarray, y: np.ndarray) -> float:

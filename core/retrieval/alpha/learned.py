@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from core.errors import Unavailable
-from core.retrieval.alpha.models import check_purpose
+from core.retrieval.alpha.models import INPUTS, purpose
+from core.retrieval.alpha.predictors import predictor
 from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
-from core.retrieval.records import LegScores
+from core.retrieval.records import ALPHA_FORMAT, AlphaModel, LegScores
+from core.retrieval.trained import TrainedKind
 from core.types import SearchConfig
 
 
@@ -16,11 +18,23 @@ def weigh(seen: LegScores, config: SearchConfig, ask: AlphaTools) -> LegWeights:
     if not seen.dense and not seen.bm25:
         raise Unavailable("no leg found anything to predict from.")
     model = ask.models.model(config.alpha_model)
-    check_purpose(model, config, ask.profile)
-    alpha = ask.models.predictor(config.alpha_model)(seen, ask.embed)
+    ALPHA.check_purpose(model, config, ask.profile)
+    alpha = ask.models.serving(config.alpha_model)(seen, ask.embed)
     weights = {leg: alpha if leg == "dense" else 1.0 - alpha for leg in config.legs}
     return LegWeights(weights, f"alpha {alpha:.2f} from {model.name}")
 
+
+ALPHA = TrainedKind(
+    model=AlphaModel,
+    title="alpha model",
+    word="model",
+    folder="alpha",
+    command="tune train",
+    setting="alpha_model",
+    purpose=purpose,
+    readable=lambda model: model.format == ALPHA_FORMAT and model.kind in INPUTS,
+    serving=predictor,
+)
 
 LEARNED = AlphaSource(
     name="learned",

@@ -6,21 +6,13 @@ for and refuses to serve another.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import TYPE_CHECKING
 
 from core import strict
-from core.errors import ConcordError, Corrupt, Refused
 from core.retrieval.alpha.features import DISTRIBUTION, QUERY, SCORES
-from core.retrieval.records import ALPHA_FORMAT as FORMAT
-from core.retrieval.records import AlphaModel
 from core.types import SearchConfig
-
-if TYPE_CHECKING:
-    pass
 
 # ---------------------------------------------------------------- the optimum in hindsight
 
@@ -106,31 +98,3 @@ def purpose(config: SearchConfig, profile: str) -> str:
     """
     shape = (config.legs, config.normalisation, config.fusion, config.missing)
     return strict.digest({"shape": shape, "profile": profile})
-
-
-def check_purpose(model: AlphaModel, config: SearchConfig, profile: str) -> None:
-    """Refuse to serve what the model was not trained for."""
-    if model.trained_for != purpose(config, profile):
-        raise Refused(
-            f"The alpha model {model.name!r} was trained for another way of searching ({model.trained_for}, this is "
-            f"{purpose(config, profile)}). Train it for this profile, legs, normalisation and fusion."
-        )
-
-
-# ---------------------------------------------------------------- files
-
-
-def to_json(model: AlphaModel) -> str:
-    """A model as text: plain JSON, never pickle."""
-    return strict.canonical(model)
-
-
-def from_json(text: str, where: str) -> AlphaModel:
-    """A model from JSON; Corrupt says what is wrong with it."""
-    try:
-        model = strict.parse(AlphaModel, json.loads(text), where)
-    except (ValueError, ConcordError) as error:
-        raise Corrupt(f"{where} is not an alpha model: {error}") from None
-    if model.format != FORMAT or model.kind not in INPUTS:
-        raise Corrupt(f"{where} has format {model.format} and kind {model.kind!r}. Kinds: {', '.join(INPUTS)}.")
-    return model

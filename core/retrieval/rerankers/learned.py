@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.errors import ConcordError, Corrupt, Refused, Unavailable
+from core.errors import Corrupt, Refused, Unavailable
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.ranking import rank
-from core.retrieval.records import RANKER_FORMAT as FORMAT
-from core.retrieval.records import CandidateFeatures, RankerModel
+from core.retrieval.records import RANKER_FORMAT, CandidateFeatures, RankerModel
 from core.retrieval.rerankers.features import FUSED
+from core.retrieval.trained import TrainedKind
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -33,31 +33,6 @@ def purpose(config: SearchConfig, profile: str) -> str:
     before = {key: value for key, value in plain.items() if not key.startswith("rerank") and key not in ("k", "tau")}
     changed = {key: value for key, value in before.items() if value != usual[key]}
     return strict.digest({"search": changed, "profile": profile})
-
-
-def check_purpose(model: RankerModel, config: SearchConfig, profile: str) -> None:
-    """Refuse to serve what the model was not trained for."""
-    if model.trained_for != purpose(config, profile):
-        raise Refused(
-            f"The ranker {model.name!r} was trained for another profile or another way of searching. Train one for this: "
-            "Tuning, Ranker, or python -m core tune ranker."
-        )
-
-
-def to_json(model: RankerModel) -> str:
-    """A model as text: plain JSON, never pickle."""
-    return strict.canonical(model)
-
-
-def from_json(text: str, where: str) -> RankerModel:
-    """A model from JSON; Corrupt says what is wrong with it."""
-    try:
-        model = strict.parse(RankerModel, json.loads(text), where)
-    except (ValueError, ConcordError) as error:
-        raise Corrupt(f"{where} is not a ranker: {error}") from None
-    if model.format != FORMAT:
-        raise Corrupt(f"{where} is a ranker of format {model.format}, this version reads {FORMAT}. Train it again.")
-    return model
 
 
 @lru_cache(maxsize=8)
@@ -110,6 +85,17 @@ def without(config: SearchConfig) -> SearchConfig:
     usual = SearchConfig()
     return replace(config, rerank="off", reranker=usual.reranker, rerank_model="", rerank_blend=0.0, tau=usual.tau)
 
+
+RANKER = TrainedKind(
+    model=RankerModel,
+    title="ranker",
+    word="ranker",
+    folder="rankers",
+    command="tune ranker",
+    setting="rerank_model",
+    purpose=purpose,
+    readable=lambda model: model.format == RANKER_FORMAT,
+)
 
 LEARNED = RerankMethod(
     name="learned",

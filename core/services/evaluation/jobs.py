@@ -6,28 +6,24 @@ A job stores its result, so that a page can show it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from core import strict
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, Refused
 from core.evaluation.generators.qa import GeneratedSet
-from core.evaluation.learning.training import Trained
-from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.tuning import calibration
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
 from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.models.estimates import CallEstimate
-from core.services.tuning.alpha import AlphaTraining, TrainedAlpha
-from core.services.tuning.embedders import EmbedderTuning, tuned_embedder_json
-from core.services.tuning.prompts import ROUNDS, SAMPLES, PromptTuning
-from core.services.tuning.rankers import RankerTraining, TrainedRanker
+from core.services.tuning.prompts import ROUNDS, SAMPLES
 from core.services.tuning.sweeps import Sweeps
+from core.services.tuning.trainable import Trainable
 
-SWARM = 12  # features whose values are drawn question by question
 MEASURING = (
     "generate",
     "evaluate",
@@ -48,23 +44,17 @@ class EvaluationJobs:
         self,
         context: ExperimentContext,
         tuning: Sweeps,
-        training: AlphaTraining,
-        prompts: PromptTuning,
-        rankers: RankerTraining,
-        embedders: EmbedderTuning,
+        trainables: Iterable[Trainable],
         jobs: Jobs,
     ) -> None:
-        self.context, self.tuning, self.jobs, self.prompts = context, tuning, jobs, prompts
-        self.training, self.rankers, self.embedders = training, rankers, embedders
+        self.context, self.tuning, self.jobs = context, tuning, jobs
+        self.trainables = {trainable.job: trainable for trainable in trainables}
 
     def works(self) -> Mapping[str, Work]:
         return {
             "generate": self._generate,
             "calibrate": self._calibrate,
-            "learn": self._learn,
-            "prompt": self._prompt,
-            "ranker": self._ranker,
-            "embedder": self._embedder,
+            **{job: partial(self._trained, trainable) for job, trainable in self.trainables.items()},
         }
 
     # ------------------------------------------------------------ start and cancel
@@ -103,31 +93,31 @@ class EvaluationJobs:
     @use_case("change what is in production")
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
         """Learn alpha from a query set."""
-        configs.parse(config)
         arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
-        return self.jobs.start("learn", arguments, actor)
+        return self._train(actor, "learn", arguments)
 
     @use_case("change what is in production")
     def tune_prompt(
         self, actor: Actor, queryset: str, start: str = "one-shot", samples: int = SAMPLES, rounds: int = ROUNDS
     ) -> Job:
         """Tune the prompt of a reranking language model on a query set."""
-        self.prompts.runs.team_settings.prompt(start)
-        arguments = {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
-        return self.jobs.start("prompt", arguments, actor)
+        return self._train(
+            actor, "prompt", {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
+        )
 
     @use_case("change what is in production")
     def learn_ranker(self, actor: Actor, querysets: Sequence[str], config: str = "") -> Job:
         """Learn a ranker from query sets."""
-        if config:
-            configs.parse(config)
-        return self.jobs.start("ranker", {"querysets": list(querysets), "config": config}, actor)
+        return self._train(actor, "ranker", {"querysets": list(querysets), "config": config})
 
     @use_case("change what is in production")
     def train_embedder(self, actor: Actor, querysets: Sequence[str], epochs: int = 4) -> Job:
         """Fine-tune the embedder of production on query sets; that there are enough questions is checked at once."""
-        self.embedders.lessons_of(self.embedders.runs.searcher.index(), querysets)
-        return self.jobs.start("embedder", {"querysets": list(querysets), "epochs": epochs}, actor)
+        return self._train(actor, "embedder", {"querysets": list(querysets), "epochs": epochs})
+
+    def _train(self, actor: Actor, job: str, arguments: Mapping[str, Any]) -> Job:
+        self.trainables[job].check(arguments)
+        return self.jobs.start(job, arguments, actor)
 
     @use_case("run an evaluation")
     def drift(self, actor: Actor) -> Job:
@@ -172,109 +162,14 @@ class EvaluationJobs:
         )
         return strict.plain(calibrated)
 
-    def _prompt(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        asked = {name: arguments[name] for name in ("start", "samples", "rounds")}
+    def _trained(self, trainable: Trainable, arguments: Mapping[str, Any], progress: Progress) -> Any:
         actor = self.jobs.actor(arguments, "change what is in production")
-        result = self.prompts.tune(actor, arguments["queryset"], progress=progress, **asked)
-        return {"sentence": result.sentence, **strict.plain(result)}
-
-    def _learn(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        trained = self.training.train(
-            self.jobs.actor(arguments, "change what is in production"),
-            arguments["queryset"],
-            arguments["kind"],
-            config=configs.parse(arguments["config"]),
-            measure=arguments["measure"],
-            target=arguments["target"],
-            progress=progress,
-        )
-        return trained_alpha_json(trained)
-
-    def _ranker(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        trained = self.rankers.train(
-            self.jobs.actor(arguments, "change what is in production"),
-            arguments["querysets"],
-            config=configs.parse(arguments["config"]) if arguments["config"] else None,
-            progress=progress,
-        )
-        return trained_ranker_json(trained)
-
-    def _embedder(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        actor = self.jobs.actor(arguments, "change what is in production")
-        settings = FineTuning(epochs=arguments["epochs"])
-        tuned = self.embedders.train(actor, arguments["querysets"], settings=settings, progress=progress)
-        return tuned_embedder_json(tuned)
+        return trainable.train(actor, arguments, progress).plain()
 
 
 def _sets(job: Job) -> tuple[str, ...]:
     """The query sets that a job is about."""
     return (job.arguments.get("queryset", ""), *job.arguments.get("querysets", ()))
-
-
-def trained_ranker_json(trained: TrainedRanker) -> dict[str, Any]:
-    """A ranker with its evidence, as plain values; its trees stay in its file."""
-    return {
-        "model": trained.model.name,
-        "trained_for": trained.model.trained_for,
-        "querysets": list(trained.querysets),
-        "learned_from": trained.learned_from,
-        "rounds": trained.rounds,
-        "tried": {str(rounds): value for rounds, value in trained.tried.items()},
-        "importances": dict(trained.importances),
-        "quality": strict.plain(trained.quality),
-        "held_out": strict.plain(trained.held_out),
-        "unseen": strict.plain(trained.unseen),
-        "wins": trained.wins,
-        "advice": trained.advice,
-        "note": trained.note,
-        "config": strict.plain(trained.config),
-        "path": trained.path,
-    }
-
-
-def trained_alpha_json(result: TrainedAlpha) -> dict[str, Any]:
-    """A learned alpha with its evidence, as plain values."""
-    trained = result.trained
-    return {
-        "model": trained.model.name,
-        "kind": trained.model.kind,
-        "queries": trained.model.evidence["queries"],
-        "r2": dict(trained.r2),
-        "coefficients": dict(trained.coefficients),
-        "contributions": _strengths(trained),
-        "swarm": _swarm(trained),
-        "losses": {part: list(values) for part, values in trained.losses.items()},
-        "test": strict.plain(trained.test),
-        "measure": result.measure,
-        "quality": strict.plain(result.quality),
-        "best_fixed": result.best_fixed,
-        "against_best_fixed": strict.plain(result.against_best_fixed),
-        "folds": strict.plain(result.folds),
-        "spread": result.spread,
-        "warning": trained.warning,
-        "wins": result.wins,
-        "advice": result.advice,
-        "config": strict.plain(result.config),
-    }
-
-
-def _strengths(trained: Trained) -> dict[str, float]:
-    """How much each feature moves the prediction on average: the mean of the absolute SHAP values."""
-    rows = trained.contributions
-    return {
-        name: sum(abs(row[n]) for row in rows) / len(rows)
-        for n, name in enumerate(trained.features)
-        if rows and rows[0]
-    }
-
-
-def _swarm(trained: Trained) -> dict[str, Any]:
-    """The strongest features, and for each test question their values and how they push alpha; empty without SHAP."""
-    order = sorted(_strengths(trained).items(), key=lambda pair: -pair[1])[:SWARM]
-    at = [trained.features.index(name) for name, _ in order]
-    tables = {"values": trained.values, "pushes": trained.contributions}
-    rows = {what: [[round(row[n], 6) for n in at] for row in table] for what, table in tables.items()}
-    return {"features": [name for name, _ in order], **rows} if order else {}
 
 
 def _known_items(

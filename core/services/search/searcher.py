@@ -23,10 +23,11 @@ from core.retrieval.house import NO_RULES, QueryRules
 from core.retrieval.legs.embedders import apart
 from core.retrieval.methods import AlphaTools, LegWeights
 from core.retrieval.pipeline import SearchContext
-from core.retrieval.records import AlphaModels, LegScores, RankerModel, RankerModels
+from core.retrieval.records import AlphaModel, LegScores, RankerModel
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.learned import check_purpose
+from core.retrieval.rerankers.learned import RANKER
 from core.retrieval.trace import Trace
+from core.retrieval.trained import TrainedModels
 from core.retrieval.weights import leg_weights
 from core.services.platform.settings import TeamSettings
 from core.services.search.pending import sentence
@@ -52,8 +53,8 @@ class Searcher:
         models: Models,
         team_settings: TeamSettings,
         clock: Clock,
-        alphas: AlphaModels | None = None,
-        rankers: RankerModels | None = None,
+        alphas: TrainedModels[AlphaModel] | None = None,
+        rankers: TrainedModels[RankerModel] | None = None,
         proposed: Callable[[int, Profile], Index] | None = None,
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
         house: Callable[[str, LexicalOptions], QueryRules] = lambda commit, options: NO_RULES,
@@ -222,7 +223,7 @@ class Searcher:
         if self.rankers is None:
             raise Unavailable("no learned ranker is at hand.")
         model = self.rankers.model(config.rerank_model)
-        check_purpose(model, config, index.generation.digest)
+        RANKER.check_purpose(model, config, index.generation.digest)
         return model
 
     def models_used(self, profile: Profile, config: SearchConfig) -> tuple[str, ...]:

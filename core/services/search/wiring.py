@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.adapters.models.alphas import AlphaModelFiles
-from core.adapters.models.rankers import RankerFiles
+from core.adapters.models.trained import TrainedFiles
 from core.adapters.system.later import Later
+from core.retrieval.alpha.learned import ALPHA
+from core.retrieval.records import AlphaModel, RankerModel
+from core.retrieval.rerankers.learned import RANKER
 from core.services.impact.states import ChangeStates
 from core.services.jobs.jobs import Jobs
 from core.services.models.wiring import ModelRoom
@@ -36,13 +38,13 @@ class Search:
 class LearnedFiles:
     """What was trained here and a search uses."""
 
-    alphas: AlphaModelFiles
-    rankers: RankerFiles
+    alphas: TrainedFiles[AlphaModel]
+    rankers: TrainedFiles[RankerModel]
 
 
 def learned(base: Base) -> LearnedFiles:
     folder, written = base.settings.home / "models", base.events.written
-    return LearnedFiles(AlphaModelFiles(folder / "alpha", written), RankerFiles(folder / "rankers", written))
+    return LearnedFiles(TrainedFiles(ALPHA, folder, written), TrainedFiles(RANKER, folder, written))
 
 
 def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files: LearnedFiles) -> Search:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
-from pathlib import Path
 from statistics import mean, stdev
-from typing import Protocol
+from typing import TYPE_CHECKING, Any
 
+from core import strict
 from core.access import Actor, use_case
-from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2
@@ -23,24 +22,23 @@ from core.evaluation.querysets.queryset import QuerySet, Question, by_question, 
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
+from core.retrieval import config as configs
+from core.retrieval.alpha.learned import ALPHA
 from core.retrieval.alpha.models import purpose
 from core.retrieval.candidates import Candidates, fuse
 from core.retrieval.pipeline import seen
 from core.retrieval.records import AlphaModel
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import Runs, gold
+from core.services.tuning.trainable import Trainable, writable_name
 from core.types import NOTHING, SearchConfig
 
+if TYPE_CHECKING:
+    from core.adapters.models.trained import TrainedFiles
+
 FOLDS = 5  # of cross-validation, as in the thesis
+SWARM = 12  # features whose values are drawn question by question
 GRID = 21  # alphas among which the fixed one and those of the oracle are chosen
-
-
-class AlphaStore(Protocol):
-    """Where trained models are stored."""
-
-    def save(self, model: AlphaModel) -> Path:
-        """Store a model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +94,36 @@ class TrainedAlpha:
         why = "does not beat" if self.against_best_fixed.verdict != "better" else "is not shown well enough to beat"
         return f"Use {fixed}: the model {why} it on {unseen} questions it has not seen."
 
+    def plain(self) -> dict[str, Any]:
+        """A learned alpha with its evidence, as plain values."""
+        trained = self.trained
+        return {
+            "model": trained.model.name,
+            "kind": trained.model.kind,
+            "queries": trained.model.evidence["queries"],
+            "r2": dict(trained.r2),
+            "coefficients": dict(trained.coefficients),
+            "contributions": _strengths(trained),
+            "swarm": _swarm(trained),
+            "losses": {part: list(values) for part, values in trained.losses.items()},
+            "test": strict.plain(trained.test),
+            "measure": self.measure,
+            "quality": strict.plain(self.quality),
+            "best_fixed": self.best_fixed,
+            "against_best_fixed": strict.plain(self.against_best_fixed),
+            "folds": strict.plain(self.folds),
+            "spread": self.spread,
+            "warning": trained.warning,
+            "wins": self.wins,
+            "advice": self.advice,
+            "config": strict.plain(self.config),
+        }
+
 
 class AlphaTraining:
     """Trains and stores models of alpha."""
 
-    def __init__(self, runs: Runs, store: AlphaStore) -> None:
+    def __init__(self, runs: Runs, store: TrainedFiles[AlphaModel]) -> None:
         self.runs, self.store = runs, store
 
     @use_case("change what is in production")
@@ -131,7 +154,7 @@ class AlphaTraining:
             raise BadInput(
                 "Learned alpha needs convex fusion of dense and one other leg, for example --config tm2c2-0.5."
             )
-        name = self._named(name, f"{queryset}-{kind}")
+        name = writable_name(ALPHA, self.runs.team_settings, name, f"{queryset}-{kind}")
         index = self.runs.searcher.generations.open(plan.profile)
         examples = AlphaExamples(self.runs, index, base, self.runs.querysets.get(queryset))
         known = examples.all(kind == "mlp", target, progress)
@@ -144,7 +167,7 @@ class AlphaTraining:
         )
         best = examples.best_fixed(trained, measure)
         quality, against = examples.quality(trained, best, measure)
-        self._named(name, "")  # it may have been promoted during the training
+        writable_name(ALPHA, self.runs.team_settings, name)  # it may have been promoted during the training
         model = replace(trained.model, evidence={**trained.model.evidence, "best_fixed_alpha": best})
         path = self.store.save(model)
         self.runs.audit.note(actor, "learn alpha", name, detail=f"{kind} from {queryset}")
@@ -153,12 +176,14 @@ class AlphaTraining:
         final = replace(trained, model=model)
         return TrainedAlpha(final, measure, quality, best, against, served, str(path), validated)
 
-    def _named(self, name: str, default: str) -> str:
-        """A name that may be written: a model that is or was in production must not change."""
-        promoted = {promotion.production.config.alpha_model for promotion in self.runs.team_settings.promotions()}
-        if name and name in promoted:
-            raise BadInput(f"The model {name!r} is or was in production, so it stays as it is. Choose another --name.")
-        return name or free_name(default, promoted)
+    @property
+    def trainable(self) -> Trainable:
+        return Trainable("learn", lambda arguments: configs.parse(arguments["config"]), self._as_job)
+
+    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TrainedAlpha:
+        asked = {name: arguments[name] for name in ("measure", "target")}
+        config = configs.parse(arguments["config"])
+        return self.train(actor, arguments["queryset"], arguments["kind"], config=config, progress=progress, **asked)
 
 
 class AlphaExamples:
@@ -287,3 +312,22 @@ class AlphaExamples:
         if question.id not in self._golds:
             self._golds[question.id] = gold(self.judged[question.id], self.documents[question.id], self.index)
         return value(measure, list(documents), passages, self._golds[question.id])
+
+
+def _strengths(trained: Trained) -> dict[str, float]:
+    """How much each feature moves the prediction on average: the mean of the absolute SHAP values."""
+    rows = trained.contributions
+    return {
+        name: sum(abs(row[n]) for row in rows) / len(rows)
+        for n, name in enumerate(trained.features)
+        if rows and rows[0]
+    }
+
+
+def _swarm(trained: Trained) -> dict[str, Any]:
+    """The strongest features, and for each test question their values and how they push alpha; empty without SHAP."""
+    order = sorted(_strengths(trained).items(), key=lambda pair: -pair[1])[:SWARM]
+    at = [trained.features.index(name) for name, _ in order]
+    tables = {"values": trained.values, "pushes": trained.contributions}
+    rows = {what: [[round(row[n], 6) for n in at] for row in table] for what, table in tables.items()}
+    return {"features": [name for name, _ in order], **rows} if order else {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,6 +22,7 @@ from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Index, Progress, no_progress
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
+from core.services.tuning.trainable import Trainable
 from core.types import Profile, SearchConfig
 
 if TYPE_CHECKING:
@@ -81,6 +82,33 @@ class TunedEmbedder:
             return f"Promote the run on {self.profile.name}: the trained embedder wins on questions it has not seen. {said}"
         return f"Keep production: the trained embedder is not shown to be better on questions it has not seen. {said}"
 
+    def plain(self) -> dict[str, Any]:
+        """A trained embedder with its evidence, as plain values."""
+        return {
+            "name": self.name,
+            "base": self.base,
+            "profile": self.profile.name,
+            "embedder": self.profile.embedder,
+            "learned_from": self.learned_from,
+            "settings": strict.plain(self.settings),
+            "training": self.facts,
+            "seconds": self.seconds,
+            "compared": {
+                one.after.queryset: {
+                    "run": one.after.id,
+                    "against": one.before.id,
+                    "before": sum(row.before for row in one.rows) / len(one.rows),
+                    "after": sum(row.after for row in one.rows) / len(one.rows),
+                    **strict.plain(one.overall),
+                }
+                for one in self.compared
+            },
+            "apart": strict.plain(self.apart) if self.apart else None,
+            "wins": self.wins,
+            "advice": self.advice,
+            "path": self.path,
+        }
+
 
 class EmbedderTuning:
     """Trains embedders, builds their index, and measures them."""
@@ -119,6 +147,18 @@ class EmbedderTuning:
         path = self.trainer.describe(name, _card(tuned, querysets, index))
         self.runs.audit.note(actor, "train an embedder", name, detail=", ".join(querysets))
         return replace(tuned, path=str(path))
+
+    @property
+    def trainable(self) -> Trainable:
+        return Trainable("embedder", self._check, self._as_job)
+
+    def _check(self, arguments: Mapping[str, Any]) -> None:
+        """That there are enough questions."""
+        self.lessons_of(self.runs.searcher.index(), arguments["querysets"])
+
+    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TunedEmbedder:
+        settings = FineTuning(epochs=arguments["epochs"])
+        return self.train(actor, arguments["querysets"], settings=settings, progress=progress)
 
     def _named(self, name: str, querysets: Sequence[str]) -> str:
         if not querysets:
@@ -195,35 +235,7 @@ def _text(index: Index, chunk: int) -> str:
     return f"{context}\n\n{text}" if context else text
 
 
-def tuned_embedder_json(tuned: TunedEmbedder) -> dict[str, Any]:
-    """A trained embedder with its evidence, as plain values."""
-    return {
-        "name": tuned.name,
-        "base": tuned.base,
-        "profile": tuned.profile.name,
-        "embedder": tuned.profile.embedder,
-        "learned_from": tuned.learned_from,
-        "settings": strict.plain(tuned.settings),
-        "training": tuned.facts,
-        "seconds": tuned.seconds,
-        "compared": {
-            one.after.queryset: {
-                "run": one.after.id,
-                "against": one.before.id,
-                "before": sum(row.before for row in one.rows) / len(one.rows),
-                "after": sum(row.after for row in one.rows) / len(one.rows),
-                **strict.plain(one.overall),
-            }
-            for one in tuned.compared
-        },
-        "apart": strict.plain(tuned.apart) if tuned.apart else None,
-        "wins": tuned.wins,
-        "advice": tuned.advice,
-        "path": tuned.path,
-    }
-
-
 def _card(tuned: TunedEmbedder, querysets: Sequence[str], index: Index) -> str:
     """What the model is, beside its weights."""
-    facts = {"querysets": list(querysets), "commit": index.generation.commit, **tuned_embedder_json(tuned)}
+    facts = {"querysets": list(querysets), "commit": index.generation.commit, **tuned.plain()}
     return json.dumps(facts, indent=1, sort_keys=True)

@@ -31,6 +31,7 @@ from core.services.models.estimates import CallEstimate
 from core.services.models.ledger import stopping
 from core.services.people.audit import Audit
 from core.services.platform.settings import TunedPrompt
+from core.services.tuning.trainable import Trainable
 from core.types import SearchConfig
 
 FAR, NEAR = 50, 10  # places of the list that is reranked, and of what must hold the relevant documents
@@ -110,6 +111,10 @@ class PromptTuningResult:
         said = f"{found} and is {best.recall:.3f} with {self.kept.title}, on the questions it was tuned on."
         return f"{said} {self.held_out.sentence}" if self.held_out else f"{said} {UNHELD}"
 
+    def plain(self) -> dict[str, Any]:
+        """The rounds and what came of them, as plain values."""
+        return {"sentence": self.sentence, **strict.plain(self)}
+
 
 class PromptTuning:
     """Tunes prompts, and keeps them with the team's settings."""
@@ -170,6 +175,14 @@ class PromptTuning:
         rows = self.runs.calls_of(replace(judged, questions=tuple(sample)), [self.runs.plan(config=spell(prompted))])
         most = 1 + rounds + (rounds + 2 * len(held)) / max(1, len(sample))
         return tuple(_times(row, most) for row in rows)
+
+    @property
+    def trainable(self) -> Trainable:
+        return Trainable("prompt", lambda arguments: self.runs.team_settings.prompt(arguments["start"]), self._as_job)
+
+    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> PromptTuningResult:
+        asked = {name: arguments[name] for name in ("start", "samples", "rounds")}
+        return self.tune(actor, arguments["queryset"], progress=progress, **asked)
 
     def _config(self, config: str, model: str, samples: int, rounds: int) -> SearchConfig:
         if samples < 1 or not 1 <= rounds <= 100:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, use_case
-from core.curation.document.names import free_name
 from core.errors import BadInput
 from core.evaluation.learning.ranking import LEAST, FittedRanker, RankingExample, fit, measured
 from core.evaluation.measures.ranking import ndcg
@@ -18,23 +16,20 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, for_choosing
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.ports import Index, Progress, no_progress
+from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
 from core.retrieval.records import RankerModel
 from core.retrieval.rerankers.features import features
-from core.retrieval.rerankers.learned import DEPTH, purpose, without
+from core.retrieval.rerankers.learned import DEPTH, RANKER, purpose, without
 from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
+from core.services.tuning.trainable import Trainable, writable_name
 from core.types import SearchConfig
 
+if TYPE_CHECKING:
+    from core.adapters.models.trained import TrainedFiles
+
 THIN = 200  # judged questions below this: the evidence is thin
-
-
-class RankerStore(Protocol):
-    """Where trained rankers are stored."""
-
-    def save(self, model: RankerModel) -> Path:
-        """Store a ranker."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +74,31 @@ class TrainedRanker:
             return ""
         return f"The evidence is thin: {self.unseen.queries} judged questions, {THIN} are wanted."
 
+    def plain(self) -> dict[str, Any]:
+        """A ranker with its evidence, as plain values; its trees stay in its file."""
+        return {
+            "model": self.model.name,
+            "trained_for": self.model.trained_for,
+            "querysets": list(self.querysets),
+            "learned_from": self.learned_from,
+            "rounds": self.rounds,
+            "tried": {str(rounds): value for rounds, value in self.tried.items()},
+            "importances": dict(self.importances),
+            "quality": strict.plain(self.quality),
+            "held_out": strict.plain(self.held_out),
+            "unseen": strict.plain(self.unseen),
+            "wins": self.wins,
+            "advice": self.advice,
+            "note": self.note,
+            "config": strict.plain(self.config),
+            "path": self.path,
+        }
+
 
 class RankerTraining:
     """Trains and stores rankers."""
 
-    def __init__(self, runs: Runs, store: RankerStore) -> None:
+    def __init__(self, runs: Runs, store: TrainedFiles[RankerModel]) -> None:
         self.runs, self.store = runs, store
 
     @use_case("change what is in production")
@@ -99,7 +114,7 @@ class RankerTraining:
         """Learn an order from query sets for one way of searching, and store the ranker under a name."""
         plan = self.runs.plan()
         base = without(config or plan.config)
-        name = self._named(name, f"{querysets[0]}-ranker" if querysets else "ranker")
+        name = writable_name(RANKER, self.runs.team_settings, name, f"{querysets[0]}-ranker" if querysets else "ranker")
         index = self.runs.searcher.generations.open(plan.profile)
         today = self.runs.searcher.clock.today()
         examples = RankingExamples(self.runs, index, base, plan, today, progress)
@@ -107,7 +122,7 @@ class RankerTraining:
         learn, judge = _halves(found)
         fitted = fit([example for example, _ in learn], progress)
         trained = self._trained(fitted, learn, judge, name, base, index, tuple(querysets))
-        self._named(name, "")  # it may have been promoted during the training
+        writable_name(RANKER, self.runs.team_settings, name)  # it may have been promoted during the training
         path = self.store.save(trained.model)
         self.runs.audit.note(actor, "learn a ranker", name, detail=", ".join(querysets))
         return replace(trained, path=str(path))
@@ -144,12 +159,16 @@ class RankerTraining:
         figures = (fitted.rounds, fitted.tried, fitted.importances, quality)
         return TrainedRanker(model, served, "", querysets, len(learn), *figures, held_out, unseen)
 
-    def _named(self, name: str, default: str) -> str:
-        """A name that may be written: a ranker that is or was in production must not change."""
-        promoted = {promotion.production.config.rerank_model for promotion in self.runs.team_settings.promotions()}
-        if name and name in promoted:
-            raise BadInput(f"The ranker {name!r} is or was in production, so it stays as it is. Choose another --name.")
-        return name or free_name(default, promoted)
+    @property
+    def trainable(self) -> Trainable:
+        return Trainable("ranker", lambda arguments: _config(arguments["config"]), self._as_job)
+
+    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TrainedRanker:
+        return self.train(actor, arguments["querysets"], config=_config(arguments["config"]), progress=progress)
+
+
+def _config(name: str) -> SearchConfig | None:
+    return configs.parse(name) if name else None
 
 
 def _halves(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.adapters.models.alphas import AlphaModelFiles
 from core.adapters.models.finetune import LocalTrainer
-from core.adapters.models.rankers import RankerFiles
+from core.adapters.models.trained import TrainedFiles
+from core.retrieval.records import AlphaModel, RankerModel
 from core.services.evaluation.runs import Runs
 from core.services.index.wiring import IndexRoom
 from core.services.models.wiring import ModelRoom
@@ -28,13 +28,13 @@ class Tuning:
 
     sweeps: Sweeps
     training: AlphaTraining
-    alphas: AlphaModelFiles
+    alphas: TrainedFiles[AlphaModel]
     production: ProductionSettings
     prompts: PromptTuning
     confidence: ConfidenceTuning
     recommendation: Recommendation
     rankers: RankerTraining
-    ranker_files: RankerFiles
+    ranker_files: TrainedFiles[RankerModel]
     embedders: EmbedderTuning
 
 
