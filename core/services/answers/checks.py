@@ -14,17 +14,16 @@ from core.curation.document.questions import same_form
 from core.errors import ConcordError
 from core.ports import Progress, no_progress
 from core.services.answers.asking import AnswerSearch, Listed, Place
-from core.services.inbox.messages import Messages, Subject
+from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
 from core.services.jobs.jobs import Job, Jobs
-from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
 from core.types import DocumentFacts, Frozen
 
 if TYPE_CHECKING:
-    from core.storage.cache.vectors import EmbeddingCache
-    from core.storage.state.database import Database, State
+    from core.services.platform.base import Base
+    from core.storage.state.database import State
 
 JOB = "answers"
 PLACE = Frozen(show="Answers")  # the tab of the page that a message leads to
@@ -68,19 +67,9 @@ class Findability:
 class AnswerChecks:
     """Asks, keeps and shows. Owners are told once when a question of theirs is no longer found."""
 
-    def __init__(
-        self,
-        database: Database,
-        searcher: Searcher,
-        vectors: EmbeddingCache,
-        messages: Messages,
-        owners: Owners,
-        audit: Audit,
-        jobs: Jobs,
-    ) -> None:
-        self.database, self.searcher, self.vectors = database, searcher, vectors
-        self.messages, self.owners, self.audit, self.jobs = messages, owners, audit, jobs
-        self.clock = searcher.clock
+    def __init__(self, base: Base, searcher: Searcher, owners: Owners, jobs: Jobs) -> None:
+        self.database, self.vectors, self.messages, self.audit = base.database, base.vectors, base.messages, base.audit
+        self.searcher, self.owners, self.jobs, self.clock = searcher, owners, jobs, base.clock
 
     @property
     def team_settings(self) -> TeamSettings:

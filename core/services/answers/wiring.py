@@ -24,7 +24,7 @@ class AnswerRoom:
 
 
 def wire_checks(base: Base, jobs: Jobs, search: Search, owners: Owners) -> AnswerChecks:
-    checks = AnswerChecks(base.database, search.searcher, base.vectors, base.messages, owners, base.audit, jobs)
+    checks = AnswerChecks(base, search.searcher, owners, jobs)
     base.events.served.then(checks.start)
     base.upkeep.daily.append(checks.nightly)
     base.upkeep.works[JOB] = checks.work

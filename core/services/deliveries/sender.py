@@ -24,12 +24,13 @@ from core.services.deliveries import formats
 from core.services.deliveries.choices import DAILY, MailChoices, topic_of
 from core.services.deliveries.digests import Digests
 from core.services.deliveries.letters import DIGEST, Letterhead, letter
-from core.services.deliveries.outbox import Delivery, Outbox, delivery
-from core.services.inbox.messages import Messages, Subject
+from core.services.deliveries.outbox import Delivery, delivery
+from core.services.inbox.messages import Subject
 from core.types import Receipt
 
 if TYPE_CHECKING:
-    from core.storage.state.database import Database, State
+    from core.services.platform.base import Base
+    from core.storage.state.database import State
 
 _LOG = logging.getLogger(__name__)
 BATCH = 50  # deliveries that a lane takes at a time
@@ -79,20 +80,16 @@ class Sender:
 
     def __init__(
         self,
-        database: Database,
-        outbox: Outbox,
+        base: Base,
         choices: MailChoices,
         digests: Digests,
-        messages: Messages,
         head: Letterhead,
         mailer: Mailer | None,
         poster: Poster,
-        pace: Pace | None = None,
-        jitter: Callable[[], float] = random.random,
     ) -> None:
-        self.database, self.outbox, self.choices, self.digests = database, outbox, choices, digests
-        self.messages, self.head, self.mailer, self.poster = messages, head, mailer, poster
-        self.pace, self.jitter, self.stopping = pace or Pace(), jitter, threading.Event()
+        self.database, self.outbox, self.messages = base.database, base.outbox, base.messages
+        self.choices, self.digests, self.head, self.mailer, self.poster = choices, digests, head, mailer, poster
+        self.pace, self.jitter, self.stopping = Pace(), random.random, threading.Event()
         self._counting, self._report = threading.Lock(), SendReport()
 
     @use_case("send messages", SENDING_LOG)

@@ -34,7 +34,7 @@ def wire(base: Base, changes: Changes, freshness: FreshnessBoard) -> Deliveries:
     standing = DigestContent(database, changes, freshness).of
     digests = Digests(database, outbox, changes.accounts, standing, settings.digest_hour, settings.time_zone)
     head = letterhead(settings)
-    sender = Sender(database, outbox, choices, digests, base.messages, head, mailer(settings, head), poster)
+    sender = Sender(base, choices, digests, head, mailer(settings, head), poster)
     base.upkeep.daily.append(sender.sweep)
     webhooks = Webhooks(database, outbox, poster, sender, base.audit)
     return Deliveries(choices, webhooks, DeliveryBoard(database, sender, base.audit), sender)

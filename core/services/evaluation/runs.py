@@ -19,7 +19,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.llm.together import together
-from core.ports import Clock, Index, Progress, no_progress
+from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.candidates import (
     CandidateCache,
@@ -34,13 +34,12 @@ from core.services.evaluation.querysets import QuerySets
 from core.services.jobs.jobs import Job, Jobs
 from core.services.models.estimates import CallEstimate, CallEstimator
 from core.services.models.ledger import stopping
-from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
 from core.types import NOTHING, Profile, SearchConfig
 
 if TYPE_CHECKING:
-    from core.storage.state.database import Database
+    from core.services.platform.base import Base
 
 SHOWN = 20  # documents of a question that a run stores
 EVERY = 1_000_000  # runs: all that there are
@@ -60,21 +59,22 @@ class Runs:
 
     def __init__(
         self,
-        database: Database,
+        base: Base,
         querysets: QuerySets,
         searcher: Searcher,
-        team_settings: TeamSettings,
         jobs: Jobs,
-        clock: Clock,
-        audit: Audit,
-        estimator: CallEstimator | None = None,
-        at_once: int = 4,
-        scores: KnownScores = lambda model, query, texts: None,
+        estimator: CallEstimator,
+        scores: KnownScores,
     ) -> None:
-        """`at_once`: questions that a language model is asked about at the same time; `scores`: of rerankers, known before."""
-        self.database, self.querysets, self.searcher, self.estimator = database, querysets, searcher, estimator
-        self.at_once, self.scores = at_once, scores
-        self.team_settings, self.jobs, self.clock, self.audit = team_settings, jobs, clock, audit
+        self.database, self.clock, self.audit, self.team_settings = (
+            base.database,
+            base.clock,
+            base.audit,
+            base.team_settings,
+        )
+        self.querysets, self.searcher, self.jobs, self.estimator = querysets, searcher, jobs, estimator
+        self.at_once = base.settings.llm_concurrency  # questions that a language model is asked at the same time
+        self.scores = scores  # of rerankers, known before
 
     def under(self, team_settings: TeamSettings) -> Runs:
         """The same runs, with what is in production elsewhere."""
@@ -165,8 +165,7 @@ class Runs:
             digest = profiles.identity(plan.profile)
             if digest not in runners:
                 index = self.searcher.generations.open(plan.profile)
-                asking = (self.at_once, repeat, self.scores)
-                runners[digest] = _SetRunner(self.searcher, self.database, index, judged_set, unit, *asking)
+                runners[digest] = _SetRunner(self, index, judged_set, unit, repeat)
                 for other in sorted(
                     plans, key=lambda plan: -len(plan.config.legs)
                 ):  # pairs first: single legs are ranked from them
@@ -204,9 +203,7 @@ class Runs:
         progress: Progress = no_progress,
     ) -> Run:
         """A run in which every question has a configuration of its own, such as its own alpha; it is not stored."""
-        runner = _SetRunner(
-            self.searcher, self.database, self.searcher.generations.open(profile), queryset, "document", self.at_once
-        )
+        runner = _SetRunner(self, self.searcher.generations.open(profile), queryset)
         first = next(iter(chosen.values()))
         ranked = runner.rank(first, "", progress, chosen)
         results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
@@ -320,17 +317,14 @@ class _SetRunner:
 
     def __init__(
         self,
-        searcher: Searcher,
-        database: Database,
+        runs: Runs,
         index: Index,
         queryset: QuerySet,
-        unit: str,
-        at_once: int = 1,
+        unit: str = "document",
         repeat: int = 0,
-        scores: KnownScores = lambda model, query, texts: None,
     ) -> None:
-        self.searcher, self.database, self.index = searcher, database, index
-        self.at_once, self.repeat, self.reader = at_once, repeat, ReadOnce(scores)
+        self.searcher, self.database, self.index = runs.searcher, runs.database, index
+        self.at_once, self.repeat, self.reader = runs.at_once, repeat, ReadOnce(runs.scores)
         self.queryset, self.unit = queryset, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [

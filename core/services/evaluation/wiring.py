@@ -37,18 +37,7 @@ class Evaluation:
 
 def wire_runs(base: Base, jobs: Jobs, models: ModelRoom, searcher: Searcher) -> Runs:
     querysets = QuerySets(base.database, base.documents, base.clock, base.audit)
-    runs = Runs(
-        base.database,
-        querysets,
-        searcher,
-        base.team_settings,
-        jobs,
-        base.clock,
-        base.audit,
-        estimator(base, models),
-        base.settings.llm_concurrency,
-        shipped_scores().get,
-    )
+    runs = Runs(base, querysets, searcher, jobs, estimator(base, models), shipped_scores().get)
     base.upkeep.works["evaluate"] = runs.work
     return runs
 

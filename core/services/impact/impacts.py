@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from core.types import Hit, Profile, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.services.platform.base import Base
     from core.storage.cache.vectors import EmbeddingCache
 
 JOB = "impact"
@@ -47,23 +48,36 @@ WORDS = 180  # characters of a passage that are kept
 _LEFT_OUT = "What asks a language model was left out of it: every edit would run up a bill."
 
 
+@dataclass(frozen=True, slots=True)
+class ImpactEvidence:
+    """Where the questions come from that a change is measured on, and what it contradicts."""
+
+    guards: Callable[[], Iterable[QuerySet]]
+    popular: Popular
+    disagreeing: Callable[[Actor, int], Iterable[Disagreement]]
+
+
 class Impacts:
     """Measures, keeps and shows impacts; the gate reads what is kept."""
 
     def __init__(
         self,
+        base: Base,
         changes: Changes,
         states: ChangeStates,
         searcher: Searcher,
-        vectors: EmbeddingCache,
         jobs: Jobs,
-        guards: Callable[[], Iterable[QuerySet]],
-        popular: Popular = lambda limit: (),
-        disagreeing: Callable[[Actor, int], Iterable[Disagreement]] = lambda actor, number: (),
+        evidence: ImpactEvidence,
     ) -> None:
-        self.changes, self.states, self.searcher, self.vectors = changes, states, searcher, vectors
-        self.database, self.repository, self.clock = changes.database, changes.repository, changes.clock
-        self.jobs, self.guards, self.popular, self.disagreeing = jobs, guards, popular, disagreeing
+        self.changes, self.states, self.searcher, self.jobs, self.vectors = (
+            changes,
+            states,
+            searcher,
+            jobs,
+            base.vectors,
+        )
+        self.database, self.repository, self.clock = base.database, base.repository, base.clock
+        self.guards, self.popular, self.disagreeing = evidence.guards, evidence.popular, evidence.disagreeing
         self._measuring, self._lock = set[str](), Lock()
 
     @property

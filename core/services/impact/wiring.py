@@ -6,7 +6,7 @@ from functools import partial
 
 from core.services.disagreements.finder import Disagreements
 from core.services.evaluation.querysets import QuerySets
-from core.services.impact.impacts import JOB, Impacts
+from core.services.impact.impacts import JOB, ImpactEvidence, Impacts
 from core.services.impact.states import ChangeStates
 from core.services.index.builder import IndexBuilder
 from core.services.jobs.jobs import Jobs
@@ -24,16 +24,8 @@ def wire(
     base: Base, jobs: Jobs, states: ChangeStates, search: Search, querysets: QuerySets, disagreements: Disagreements
 ) -> Impacts:
     popular = lambda limit: [(asked.question, asked.times) for asked in search.queries.most_asked(limit)]
-    impacts = Impacts(
-        disagreements.changes,
-        states,
-        search.searcher,
-        base.vectors,
-        jobs,
-        querysets.guards,
-        popular,
-        disagreements.of_change,
-    )
+    evidence = ImpactEvidence(querysets.guards, popular, disagreements.of_change)
+    impacts = Impacts(base, disagreements.changes, states, search.searcher, jobs, evidence)
     base.events.rewritten.then(impacts.start)
     base.events.ended.then(impacts.ended)
     base.upkeep.sweeps.append(impacts.sweep)

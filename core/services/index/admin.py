@@ -13,22 +13,19 @@ from core.access import READS, Actor, use_case
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Embedder, Models, Texts
+from core.ports import Embedder
 from core.services.index.embedding import unknown_texts
 from core.services.index.model_calls import build_calls, summary_calls
 from core.services.jobs.jobs import Job, Jobs
-from core.services.knowledge.documents import Documents
 from core.services.models.estimates import CallEstimate, CallEstimator
-from core.services.models.fitness import Fitness
 from core.services.models.offered import OfferedModels
-from core.services.models.prices import FREE, Prices
-from core.services.people.audit import Audit
-from core.services.platform.settings import Production, TeamSettings
+from core.services.models.prices import FREE
+from core.services.platform.settings import Production
 from core.types import Generation, Profile
 
 if TYPE_CHECKING:
-    from core.storage.cache.vectors import EmbeddingCache
-    from core.storage.index.generations import Generations
+    from core.services.models.wiring import ModelRoom
+    from core.services.platform.base import Base
 
 _SAMPLE = 12  # documents that an estimate chunks
 _TIMED = 3  # texts that an estimate embeds
@@ -63,24 +60,17 @@ class IndexAdmin:
 
     def __init__(
         self,
-        documents: Documents,
-        generations: Generations,
-        team_settings: TeamSettings,
+        base: Base,
         jobs: Jobs,
-        models: Models,
-        cache: EmbeddingCache,
-        audit: Audit,
-        prices: Prices = Prices(),
-        offered: Callable[[], OfferedModels] = OfferedModels,
-        fitness: Fitness | None = None,
-        estimator: CallEstimator | None = None,
-        texts: Texts | None = None,
-        check_graph: Callable[[str], None] = lambda way: None,
+        models: ModelRoom,
+        offered: Callable[[], OfferedModels],
+        estimator: CallEstimator,
+        check_graph: Callable[[str], None],
     ) -> None:
-        self.documents, self.generations, self.team_settings, self.audit = documents, generations, team_settings, audit
-        self.jobs, self.models, self.cache, self.prices = jobs, models, cache, prices
-        self._offered, self._fitness, self._estimator, self._texts = offered, fitness, estimator, texts
-        self._check_graph = check_graph
+        self.documents, self.generations, self.team_settings = base.documents, base.generations, base.team_settings
+        self.jobs, self.audit, self.cache, self._texts = jobs, base.audit, base.vectors, base.texts
+        self.models, self.prices, self._fitness = models.registry, models.ledger.prices, models.probed
+        self._offered, self._estimator, self._check_graph = offered, estimator, check_graph
 
     @use_case("rebuild the index")
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:

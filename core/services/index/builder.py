@@ -23,21 +23,20 @@ from core.chunking.tools import Tools
 from core.curation.document.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.bill import Bill
-from core.llm.together import THREADS, together
+from core.llm.together import together
 from core.llm.writer import Writer
-from core.ports import Bulk, Clock, Embedder, Models, Progress, Texts, no_progress
+from core.ports import Bulk, Embedder, Models, Progress, no_progress
 from core.profiles import LANCE, model_uses
 from core.services.index.embedding import embed_texts, evenly, in_background, unknown_texts
 from core.services.index.entities import EntityExtractor, Extracts
-from core.services.knowledge.documents import Documents, assign_ids
+from core.services.knowledge.documents import assign_ids
 from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.storage.cache.vectors import EmbeddingCache
-    from core.storage.git.repository import Repository
+    from core.services.platform.base import Base
     from core.storage.index.catalogue import Parent
     from core.storage.index.generations import Generations
 
@@ -100,31 +99,12 @@ class BuildPlan:
 class IndexBuilder:
     """Builds generations."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        documents: Documents,
-        generations: Generations,
-        models: Models,
-        cache: EmbeddingCache,
-        clock: Clock,
-        texts: Texts,
-        extracting: EntityExtractor | None = None,
-        at_once: int = THREADS,
-        words_first: float = math.inf,
-    ) -> None:
-        """`at_once`: questions that a language model is asked at the same time. `words_first`: seconds of embedding beyond
-        which words are published first."""
-        self.repository, self.documents, self.generations, self.models, self.cache, self.clock = (
-            repository,
-            documents,
-            generations,
-            models,
-            cache,
-            clock,
-        )
-        self.texts, self.at_once, self.words_first = texts, at_once, words_first
-        self.extracting = extracting or EntityExtractor(models)
+    def __init__(self, base: Base, models: Models, extracting: EntityExtractor) -> None:
+        self.repository, self.documents, self.generations = base.repository, base.documents, base.generations
+        self.models, self.extracting, self.clock = models, extracting, base.clock
+        self.cache, self.texts = base.vectors, base.texts
+        self.at_once = base.settings.llm_concurrency  # questions that a language model is asked at the same time
+        self.words_first = base.settings.words_first  # seconds of embedding beyond which words are published first
 
     def behind(self, profile: Profile) -> bool:
         """Whether the index does not serve the newest commit yet, or serves words of it alone."""

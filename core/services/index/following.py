@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 
 from core.access import LEFT_OVERS, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import ConcordError, Refused, Unavailable
-from core.ports import Clock
-from core.types import Profile
+from core.settings import node_name
 
 if TYPE_CHECKING:
-    from core.storage.index.generations import Generations
+    from core.services.platform.base import Base
     from core.storage.object_store.collection import Collected, StoreNode
     from core.storage.object_store.copies import PublishedGenerations
     from core.storage.object_store.folders import SharedFolder
@@ -46,22 +45,13 @@ class StoreState:
 class IndexSync:
     """Follows what is published. Without a store there is nothing to follow."""
 
-    def __init__(
-        self,
-        url: str,
-        node: str,
-        generations: Generations,
-        profiles: Callable[[], Sequence[Profile]],
-        clock: Clock,
-        workspace: Callable[[], str],
-        folders: Sequence[SharedFolder] = (),
-        back: Callable[[], object] = lambda: None,
-    ) -> None:
+    def __init__(self, base: Base, folders: Sequence[SharedFolder], back: Callable[[], object]) -> None:
         """`folders`: of models and reports. `back` is called when a store can be used again: what failed is asked for again."""
-        self.workspace, self.folders, self._shared = workspace, folders, -math.inf
-        self.node, self.generations, self.profiles, self.clock, self.back = node, generations, profiles, clock, back
+        self.generations, self.profiles, self.clock = base.generations, base.team_settings.profiles, base.clock
+        self.node, self.workspace, url = node_name(base.settings), base.repository.workspace, base.settings.store
+        self.folders, self.back, self._shared = folders, back, -math.inf
         self._announced: tuple[float, object] = (-math.inf, None)  # when and what this node last said it serves
-        self.state = StoreState(url, True, clock.stamp()) if url else None
+        self.state = StoreState(url, True, base.clock.stamp()) if url else None
 
     @use_case(UPKEEP)
     def start(self) -> None:

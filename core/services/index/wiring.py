@@ -21,7 +21,6 @@ from core.services.models.wiring import ModelRoom, estimator, offered_models
 from core.services.people.accounts import Accounts
 from core.services.platform.base import Base
 from core.services.platform.guard import WorkspaceGuard
-from core.settings import node_name
 from core.storage.cache.texts import TextCache
 from core.storage.index.generations import Generations
 from core.storage.object_store.folders import SharedFolder
@@ -40,19 +39,8 @@ class IndexRoom:
 
 
 def wire_builder(base: Base, models: ModelRoom) -> IndexBuilder:
-    settings = base.settings
-    return IndexBuilder(
-        base.repository,
-        base.documents,
-        base.generations,
-        models.registry,
-        base.vectors,
-        base.clock,
-        base.texts,
-        EntityExtractor(models.registry, spacy_ner.entities, settings.llm_concurrency),
-        settings.llm_concurrency,
-        settings.words_first,
-    )
+    extractor = EntityExtractor(models.registry, spacy_ner.entities, base.settings.llm_concurrency)
+    return IndexBuilder(base, models.registry, extractor)
 
 
 def wire(
@@ -62,31 +50,9 @@ def wire(
     verifier = _verifier(base, accounts)
     cluster = lambda address: RayCluster(address, base.settings, InlineBulk(models.registry))
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, answers, base.events, cluster)
-    admin = IndexAdmin(
-        base.documents,
-        generations,
-        team_settings,
-        jobs,
-        models.registry,
-        base.vectors,
-        base.audit,
-        models.ledger.prices,
-        partial(offered_models, base.settings, models.ledger.prices),
-        models.probed,
-        estimator(base, models),
-        base.texts,
-        spacy_ner.check_graph,
-    )
-    following = IndexSync(
-        base.settings.store,
-        node_name(base.settings),
-        generations,
-        team_settings.profiles,
-        base.clock,
-        base.repository.workspace,
-        _shared_folders(base),
-        index_jobs.catch_up,
-    )
+    offered = partial(offered_models, base.settings, models.ledger.prices)
+    admin = IndexAdmin(base, jobs, models, offered, estimator(base, models), spacy_ner.check_graph)
+    following = IndexSync(base, _shared_folders(base), index_jobs.catch_up)
     base.events.moved.then(index_jobs.catch_up)
     base.events.written.then(following.share)
     base.upkeep.daily.append(following.sweep)

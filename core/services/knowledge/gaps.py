@@ -13,16 +13,15 @@ from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
-from core.ports import Clock
 from core.services.answers.asking import Place
-from core.services.inbox.messages import Messages, Subject
+from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
-from core.services.people.audit import Audit
 from core.services.platform.settings import QuestionSettings
 from core.types import Document, DocumentFacts
 
 if TYPE_CHECKING:
-    from core.storage.state.database import Database, State
+    from core.services.platform.base import Base
+    from core.storage.state.database import State
 
 MAX_NOTE = 2000
 MOST_OPEN = 100  # gaps of one account
@@ -71,19 +70,11 @@ class Gaps:
     """Reports, finds, lists and closes gaps. `near` finds the documents nearest to a question: their owners look after it."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        audit: Audit,
-        messages: Messages,
-        owners: Owners,
-        settings: Callable[[], QuestionSettings],
-        near: Callable[[str], Sequence[Document]] = lambda question: (),
-        answered: Answered = lambda question: None,
+        self, base: Base, owners: Owners, near: Callable[[str], Sequence[Document]], answered: Answered
     ) -> None:
-        self.database, self.clock, self.audit = database, clock, audit
-        self.messages, self.owners, self.settings = messages, owners, settings
-        self.near, self.answered = near, answered
+        """`near` has the documents nearest to a question, `answered` says which one lists it."""
+        self.database, self.clock, self.audit, self.messages = base.database, base.clock, base.audit, base.messages
+        self.settings, self.owners, self.near, self.answered = base.team_settings.questions, owners, near, answered
 
     @use_case("report a gap")
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:

@@ -49,9 +49,7 @@ def wire(
     base: Base, models: ModelRoom, searcher: Searcher, merger: Merger, answers: AnswerChecks, owners: Owners
 ) -> Knowledge:
     documents, repository, changes = base.documents, base.repository, merger.changes
-    near = partial(_nearest, searcher, documents)
-    questions = base.team_settings.questions
-    gaps = Gaps(base.database, base.clock, base.audit, base.messages, owners, questions, near, answers.answered)
+    gaps = Gaps(base, owners, partial(_nearest, searcher, documents), answers.answered)
     freshness = FreshnessBoard(documents, repository, merger.moving_main, base.audit, base.clock, base.events.moved)
     drafts = Drafts(base.database.drafts, base.clock)
     base.events.built.then(gaps.served)

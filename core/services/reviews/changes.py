@@ -14,24 +14,21 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from core.access import READS, Actor, require, use_case
-from core.curation.checks.findings import Finding, Read
+from core.curation.checks.findings import Finding
 from core.curation.review import moves
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
 from core.errors import BadInput, NotFound, Refused, Stale
-from core.ports import Clock
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
-from core.services.people.audit import Audit
 from core.services.reviews.checks import ChangeChecks, complete
 from core.services.reviews.facts import ChangeFacts, GitState, RowsOfChange, branch_of
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
-    from core.services.platform.base import Events
-    from core.storage.git.repository import Repository
-    from core.storage.state.database import Database, State
+    from core.services.platform.base import Base
+    from core.storage.state.database import State
 
 AT_ONCE = 1000  # changes whose records are read together
 
@@ -80,23 +77,13 @@ class Change:
 class Changes:
     """Changes and their moves between states, by the table in `core.curation.review.moves`."""
 
-    def __init__(
-        self,
-        repository: Repository,
-        database: Database,
-        accounts: Accounts,
-        audit: Audit,
-        clock: Clock,
-        news: ChangeNews,
-        reader: Read,
-        events: Events,
-    ) -> None:
-        self.events = events
-        self.repository, self.database, self.accounts, self.news = repository, database, accounts, news
-        self.audit, self.clock, self.checking = audit, clock, ChangeChecks(repository, reader)
-        self.facts = ChangeFacts(repository, accounts, self.checking, clock)
-        self.requests = ReviewRequests(accounts, news.messages, clock)
-        self.co_authors = CoAuthors(accounts, news.messages, clock)
+    def __init__(self, base: Base, accounts: Accounts, news: ChangeNews) -> None:
+        self.repository, self.database, self.events = base.repository, base.database, base.events
+        self.audit, self.clock, self.accounts, self.news = base.audit, base.clock, accounts, news
+        self.checking = ChangeChecks(base.repository, base.reader.read)
+        self.facts = ChangeFacts(base.repository, accounts, self.checking, base.clock)
+        self.requests = ReviewRequests(accounts, news.messages, base.clock)
+        self.co_authors = CoAuthors(accounts, news.messages, base.clock)
 
     # ------------------------------------------------------------ reading
 

@@ -27,10 +27,7 @@ class Reviews:
 
 def wire_changes(base: Base, accounts: Accounts) -> Merger:
     """Changes and their merges, which reach people and the index as events."""
-    news = ChangeNews(base.messages, accounts)
-    merger = Merger(
-        Changes(base.repository, base.database, accounts, base.audit, base.clock, news, base.reader.read, base.events)
-    )
+    merger = Merger(Changes(base, accounts, ChangeNews(base.messages, accounts)))
     base.upkeep.repairs.append(merger.repair)
     base.upkeep.sweeps.append(merger.sweep)
     return merger

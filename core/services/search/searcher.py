@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import EVERYBODY, IN_HAND, use_case
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Clock, Index, Llm, Models, Reranker
+from core.ports import Index, Llm, Models, Reranker
 from core.profiles import LANCE
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
-from core.retrieval.house import NO_RULES, QueryRules
+from core.retrieval.house import QueryRules
 from core.retrieval.legs.embedders import apart
 from core.retrieval.methods import AlphaTools, LegWeights
 from core.retrieval.pipeline import SearchContext
@@ -29,19 +29,34 @@ from core.retrieval.rerankers.learned import RANKER
 from core.retrieval.trace import Trace
 from core.retrieval.trained import TrainedModels
 from core.retrieval.weights import leg_weights
-from core.services.platform.settings import TeamSettings
 from core.services.search.pending import sentence
 from core.services.search.spelling import Speller, unknown_words
-from core.types import Filters, Frozen, Generation, LexicalOptions, Pending, Profile, Result, SearchConfig
+from core.types import Filters, Frozen, Generation, Pending, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from core.services.platform.base import Base
     from core.services.search.as_of import PastIndex
-    from core.storage.index.generations import Generations
 
 CHANGE = "@"  # between a profile and the number of a change
 RERANKER = "ms-marco-minilm-l12-int8"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedModels:
+    """What was trained here and a search uses."""
+
+    alphas: TrainedModels[AlphaModel] | None = None
+    rankers: TrainedModels[RankerModel] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherStates:
+    """States beside the one that serves: as an open change would leave it, and as it was on an earlier day."""
+
+    proposed: Callable[[int, Profile], Index] | None = None
+    past: Callable[[str, Profile], PastIndex] | None = None
 
 
 class Searcher:
@@ -49,27 +64,19 @@ class Searcher:
 
     def __init__(
         self,
-        generations: Generations,
+        base: Base,
         models: Models,
-        team_settings: TeamSettings,
-        clock: Clock,
-        alphas: TrainedModels[AlphaModel] | None = None,
-        rankers: TrainedModels[RankerModel] | None = None,
-        proposed: Callable[[int, Profile], Index] | None = None,
+        learned: LearnedModels = LearnedModels(),
+        elsewhere: OtherStates = OtherStates(),
         caveat: Callable[[str, str, str], str] = lambda model, server, purpose: "",
-        house: Callable[[str, LexicalOptions], QueryRules] = lambda commit, options: NO_RULES,
-        past: Callable[[str, Profile], PastIndex] | None = None,
         pending: Callable[[Generation], Pending | None] = lambda generation: None,
     ) -> None:
-        """`proposed` opens a profile as an open change would leave it, `past` as it was on an earlier day; `caveat`
-        speaks of models that are unfit, `pending` says how far the vectors of a generation are.
-
-        `house` has the synonyms and pins of a commit: those of the generation that is searched count.
-        """
-        self._house, self._speller = house, Speller()
-        self.generations, self.models, self.team_settings, self.clock = generations, models, team_settings, clock
-        self.alphas, self.rankers, self._caveat = alphas, rankers, caveat
-        self.proposed, self.past, self._pending = proposed, past, pending
+        """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms and pins
+        are those of the generation that is searched."""
+        self._house, self._speller = base.house.house, Speller()
+        self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
+        self.models, self.alphas, self.rankers = models, learned.alphas, learned.rankers
+        self.proposed, self.past, self._pending, self._caveat = elsewhere.proposed, elsewhere.past, pending, caveat
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 

@@ -18,7 +18,7 @@ from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
 from core.services.search.pending import VectorProgress
 from core.services.search.queries import QueryLog
-from core.services.search.searcher import Searcher
+from core.services.search.searcher import LearnedModels, OtherStates, Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +52,9 @@ def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files:
     as_of = AsOf(
         base.settings.home / "as_of", base.documents.line, states.builder, base.place, base.memory.require_room
     )
-    searcher = Searcher(
-        base.generations,
-        models.registry,
-        base.team_settings,
-        base.clock,
-        files.alphas,
-        files.rankers,
-        states.open,
-        models.fitness.caveat,
-        base.house.house,
-        as_of.open,
-        progress.of,
-    )
+    elsewhere = OtherStates(states.open, as_of.open)
+    trained = LearnedModels(files.alphas, files.rankers)
+    searcher = Searcher(base, models.registry, trained, elsewhere, models.fitness.caveat, progress.of)
     page = SearchPage(searcher, base.team_settings, base.clock)
     queries = QueryLog(base.database, searcher, base.team_settings, base.audit, base.clock)
     base.upkeep.daily.append(queries.sweep)

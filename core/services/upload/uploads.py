@@ -53,14 +53,13 @@ from core.curation.upload.uploads import (
     usable,
 )
 from core.errors import BadInput, ConcordError, Unavailable
-from core.ports import Clock, Progress, no_progress
-from core.services.knowledge.documents import Documents
+from core.ports import Progress, no_progress
 from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
 if TYPE_CHECKING:
     from core.adapters.conversion.converter import Converters, Originals
-    from core.adapters.conversion.texts import TextReader
+    from core.services.platform.base import Base
 
 
 class ChangeStarter(Protocol):
@@ -77,18 +76,15 @@ class Uploads:
 
     def __init__(
         self,
-        documents: Documents,
+        base: Base,
         duplicates: DuplicateFinder,
         converter: Converters,
-        reader: TextReader,
-        clock: Clock,
-        changes: ChangeStarter | None = None,
-        originals: Originals | None = None,
-        words: Callable[[], Mapping[str, str]] = dict,
+        changes: ChangeStarter | None,
+        originals: Originals | None,
     ) -> None:
-        self.documents, self.duplicates, self.converter = documents, duplicates, converter
-        self.reader, self.clock, self.changes, self.originals = reader, clock, changes, originals
-        self.words = words  # the team's own for statuses
+        self.documents, self.reader, self.clock = base.documents, base.reader, base.clock
+        self.duplicates, self.converter, self.changes, self.originals = duplicates, converter, changes, originals
+        self.words = base.team_settings.statuses  # the team's own for statuses
 
     # ------------------------------------------------------------ from bytes to items
 

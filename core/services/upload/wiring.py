@@ -30,15 +30,7 @@ class Upload:
 
 def wire(base: Base, models: Models, searcher: Searcher, merger: Merger, remotes: Remotes) -> Upload:
     duplicates = DuplicateFinder(base.documents, searcher, base.team_settings, models, base.vectors)
-    uploads = Uploads(
-        base.documents,
-        duplicates,
-        Converters(ocr=ocr.installed() if base.settings.ocr else None),
-        base.reader,
-        base.clock,
-        merger.changes,
-        Originals(),
-        base.team_settings.statuses,
-    )
+    converters = Converters(ocr=ocr.installed() if base.settings.ocr else None)
+    uploads = Uploads(base, duplicates, converters, merger.changes, Originals())
     importer = Importer(uploads, base.documents, merger, remotes, base.team_settings)
     return Upload(uploads, importer, base.reader, StatusWords(base.team_settings, base.audit))
