@@ -19,6 +19,7 @@ from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import AddedPassage
 from core.evaluation.runs.pooling import Pooled
+from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, Experiment
@@ -29,6 +30,8 @@ from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
 from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
+from core.services.tuning.alpha import AlphaSettings
+from core.services.tuning.prompts import PromptSettings
 from core.types import Profile, Receipt
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions
@@ -57,7 +60,7 @@ def tuned(app: App) -> None:
     models = app.search.searcher.models
     try:
         app.search.searcher.models = SmallModels(ScriptedLlm("[2, 1, 3]"))
-        app.tuning.prompts.tune(ADMIN, "small", samples=2, rounds=1)
+        app.tuning.prompts.tune(ADMIN, "small", PromptSettings(samples=2, rounds=1))
     finally:
         app.search.searcher.models = models
 
@@ -412,7 +415,9 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.experiments.start": lambda app: app.evaluation.experiments.start(ADMIN, "pairs"),
     "evaluation.experiments.run": lambda app: app.evaluation.experiments.run(ADMIN, "tiny", "small"),
     "evaluation.jobs.generate": lambda app: app.evaluation.jobs.generate(ADMIN, "known-items"),
-    "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(ADMIN, "small", "bm25", "nDCG@10", 0.9, 5),
+    "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(
+        ADMIN, "small", "bm25", TauRule(beta=0.9, least=5, measure="nDCG@10")
+    ),
     "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN, "small", "ridge", "bm25", "nDCG@10", "lss"),
     "evaluation.jobs.tune_prompt": lambda app: app.evaluation.jobs.tune_prompt(ADMIN, "small"),
     "evaluation.jobs.learn_ranker": lambda app: app.evaluation.jobs.learn_ranker(ADMIN, ["small"]),
@@ -423,7 +428,9 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.sweeps.load": lambda app: app.tuning.sweeps.load(ADMIN, "small"),
     "tuning.sweeps.curve": lambda app: app.tuning.sweeps.curve(ADMIN, "small", configs.parse("convex-0.5")),
     "tuning.sweeps.tau": lambda app: app.tuning.sweeps.tau(ADMIN, "small", config=configs.parse("convex-0.5")),
-    "tuning.training.train": lambda app: app.tuning.training.train(ADMIN, "small", config=configs.parse("tm2c2-0.5")),
+    "tuning.training.train": lambda app: app.tuning.training.train(
+        ADMIN, "small", AlphaSettings(config=configs.parse("tm2c2-0.5"))
+    ),
     "tuning.confidence.measure": lambda app: app.tuning.confidence.measure(ADMIN, "small"),
     "tuning.confidence.choose": lambda app: app.tuning.confidence.choose(ADMIN, threshold=0.4, reason="A try."),
     "tuning.rankers.train": lambda app: ranked(app),

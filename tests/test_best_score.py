@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from core.bootstrap import App
-from core.evaluation.tuning.calibration import Observed, curve
+from core.evaluation.tuning.calibration import Observed, TauRule, curve
 from core.retrieval.alpha.models import purpose
 from core.retrieval.config import parse
 from core.retrieval.records import AlphaModel
@@ -48,7 +48,7 @@ def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
 
 
 def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged_app: App) -> None:
-    made = judged_app.tuning.sweeps.tau(ADMIN, "small", config=CONDITIONAL.config, least=5)
+    made = judged_app.tuning.sweeps.tau(ADMIN, "small", TauRule(least=5), config=CONDITIONAL.config)
     before = len(judged_app.evaluation.runs.all())
     found = place_on_curve(judged_app.evaluation.runs, demo("author"), CONDITIONAL, 0.5)
     assert found.questions == 48 == found.curve[0].skipped

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluation.statistics import wilson_lower
-from core.evaluation.tuning.calibration import Observed, calibrate, choose, curve, keeping
+from core.evaluation.tuning.calibration import Observed, TauRule, calibrate, choose, curve, keeping
 
 observations = st.lists(
     st.builds(
@@ -59,7 +59,7 @@ def test_tau_is_the_smallest_that_is_safe(observed: list[Observed], beta: float,
 
 
 def test_an_honest_confidence_gives_a_tau_that_holds_on_held_out_queries() -> None:
-    found = calibrate(honest(2000), beta=0.7)
+    found = calibrate(honest(2000), TauRule("precision", beta=0.7))
     assert 0.3 <= found.tau <= 0.6
     assert found.holds
     assert found.held_out.precision >= 0.65
@@ -70,18 +70,20 @@ def test_an_honest_confidence_gives_a_tau_that_holds_on_held_out_queries() -> No
 
 def test_few_held_out_queries_that_fail_confirm_nothing() -> None:
     observed = [Observed(f"q{n:02d}", 0.9, True, 1.0, 1.0) for n in range(25)]
-    kept_out = calibrate(observed, least=15).held_out
+    kept_out = calibrate(observed, TauRule("precision", least=15)).held_out
     assert (kept_out.answered, kept_out.skipped) == (5, 5)
     order = sorted(observed, key=lambda one: one.query)
     random.Random(42).shuffle(order)
     missed = {one.query for one in order[:4]}
-    found = calibrate([replace(one, answered=one.query not in missed) for one in observed], least=15)
+    found = calibrate(
+        [replace(one, answered=one.query not in missed) for one in observed], TauRule("precision", least=15)
+    )
     assert (found.verdict, found.holds) == ("not contradicted", True)
     assert found.sentence.endswith("1 of 5 skipped queries answered, which neither confirms nor contradicts 50%.")
 
 
 def test_a_stricter_beta_never_skips_more() -> None:
-    taus = [calibrate(honest(2000), beta=beta).tau for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
+    taus = [calibrate(honest(2000), TauRule("precision", beta=beta)).tau for beta in (0.5, 0.6, 0.7, 0.8, 0.9)]
     assert taus == sorted(taus)
 
 
@@ -106,14 +108,14 @@ def test_calibrating_twice_gives_the_same_answer_whatever_the_order() -> None:
 
 def test_where_reranking_gains_nothing_it_is_left_off() -> None:
     seen = [Observed(str(n), n / 100, True, 0.5, 0.5) for n in range(100)]
-    found = calibrate(seen, rule="gain")
+    found = calibrate(seen, TauRule("gain"))
     assert (found.tau, found.verdict, found.holds) == (None, "no gain", False)
     assert found.sentence.startswith("Reranking gains nothing that these queries can show, so leave it off.")
 
 
 def test_the_smallest_tau_that_keeps_most_of_the_gain_is_chosen_and_not_the_one_that_never_reranks() -> None:
     seen = [Observed(str(n), n / 100, True, 1.0 if n > 60 else 0.2, 1.0) for n in range(100)]
-    found = calibrate(seen, rule="gain", keep=0.9)
+    found = calibrate(seen, TauRule("gain", keep=0.9))
     fitted = [point for point in found.curve if point.tau == found.tau]
     assert found.tau is not None
     assert 0.5 <= found.tau <= 0.62
@@ -121,7 +123,7 @@ def test_the_smallest_tau_that_keeps_most_of_the_gain_is_chosen_and_not_the_one_
     assert found.chosen is not None
     assert found.chosen.measure > 0.9
     assert "keeps 90% of what reranking gains" in found.sentence
-    assert calibrate(seen, rule="precision").tau == 0.0, "precision alone would have reranked nothing"
+    assert calibrate(seen, TauRule("precision")).tau == 0.0, "precision alone would have reranked nothing"
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=30))

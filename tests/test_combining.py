@@ -19,6 +19,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.config import parse
 from core.retrieval.legs.embedders import Vote, apart, concatenation
 from core.services.playground.compare import Column
+from core.services.tuning.sweeps import SweepScope
 from core.settings import Settings, load
 from core.types import Profile
 from tests.conftest import FixedClock, HashEmbedder, SmallModels, demo, put
@@ -209,7 +210,7 @@ def test_a_run_names_both_models_and_the_playground_and_sliders_work(production_
     assert run.figures["MRR@10"] == 1.0
     compared = production_app.playground.comparer.run(demo("author"), "reports", [Column("both", parse("dense"))])
     assert compared.outcomes[0].result
-    assert production_app.tuning.sweeps.load(demo("author"), "few", "both").questions
+    assert production_app.tuning.sweeps.load(demo("author"), "few", SweepScope("both")).questions
 
 
 def test_documents_are_cut_as_the_index_cuts_them(production_app: App) -> None:

@@ -20,6 +20,7 @@ from core.evaluation.runs.history import distinct, latest, over_commits
 from core.retrieval.presets import spell
 from core.services.playground.compare import Column
 from core.services.tuning.prompts import choice
+from core.services.tuning.sweeps import SweepScope
 from pages.ui import flash
 from tests.apptest import page_of
 from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, small_app
@@ -339,7 +340,7 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     after = figure(app, "tune_bars")["data"]
     assert after[0]["y"] == before[0]["y"]
     assert after[1]["y"] != before[1]["y"]
-    data = kb.tuning.sweeps.load(demo("author"), "small", depth=50)
+    data = kb.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=50))
     expected = kb.tuning.sweeps.measure_at(
         data, kb.evaluation.runs.plan("", '{"base": "convex-0", "depth": 30}').config
     )

@@ -20,6 +20,7 @@ from core.access import Actor
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
+from core.evaluation.tuning.calibration import TauRule
 from core.services.jobs import crew
 from core.services.jobs.jobs import MAX_ATTEMPTS, Job, next_in_line
 from core.services.jobs.workers import Worker
@@ -157,7 +158,9 @@ def test_a_push_is_done_by_a_worker(tmp_path: Path) -> None:
 AUTHOR, ADMIN = demo("author"), demo("admin")
 QUEUE: dict[str, Callable[[App, Actor], Job]] = {
     "generate": lambda app, actor: app.evaluation.jobs.generate(actor, "known-items", "later", 7, 3),
-    "calibrate": lambda app, actor: app.evaluation.jobs.calibrate(actor, "small", "bm25", "nDCG@10", 1.0, 1),
+    "calibrate": lambda app, actor: app.evaluation.jobs.calibrate(
+        actor, "small", "bm25", TauRule(beta=1.0, least=1, measure="nDCG@10")
+    ),
     "learn": lambda app, actor: app.evaluation.jobs.learn(actor, "small", "linear", "convex-0.5", "nDCG@10", "best"),
     "experiment": lambda app, actor: app.evaluation.experiments.start(actor, "cascade", "small", 3),
     "evaluate": lambda app, actor: app.evaluation.runs.start(actor, "small", [("", "bm25")]),

@@ -23,7 +23,7 @@ from core.retrieval import config as configs
 from core.services.evaluation import collections
 from core.services.evaluation.experiments import support
 from core.services.evaluation.experiments.context import ExperimentOptions
-from core.services.tuning.prompts import parted
+from core.services.tuning.prompts import PromptSettings, parted
 from core.settings import load
 from core.types import Filters, SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
@@ -257,7 +257,9 @@ def teachable(tmp_path: Path, study_app: App) -> Iterator[App]:
 
 
 def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_chosen(teachable: App) -> None:
-    result = teachable.tuning.prompts.tune(ADMIN, "small", name="parts", start="zero-shot", samples=12, rounds=3)
+    result = teachable.tuning.prompts.tune(
+        ADMIN, "small", PromptSettings("zero-shot", samples=12, rounds=3), name="parts"
+    )
     assert result.rounds[0].failures > 0
     assert result.kept is not None
     assert (result.kept.title, result.kept.task) == ("tuned-parts-v1", Teachable.lesson)
@@ -293,16 +295,16 @@ def test_a_prompt_that_is_not_there_leaves_the_order_with_a_warning(study_app: A
 
 
 def test_tuning_a_prompt_says_first_what_it_would_ask(study_app: App) -> None:
-    (row,) = study_app.tuning.prompts.estimate(ADMIN, "small", start="zero-shot", samples=12, rounds=3)
+    (row,) = study_app.tuning.prompts.estimate(ADMIN, "small", PromptSettings("zero-shot", samples=12, rounds=3))
     assert row.calls[0] == 12
     assert row.calls[1] > 4 * 12, "a pass for the start and one for each rewrite"
     with pytest.raises(BadInput, match="1 to 100 rounds"):
-        study_app.tuning.prompts.estimate(ADMIN, "small", rounds=0)
+        study_app.tuning.prompts.estimate(ADMIN, "small", PromptSettings(rounds=0))
 
 
 def test_what_is_no_new_task_is_named(study_app: App, server: ScriptedServer) -> None:
     server.answers = [lambda prompt: last(prompt) if "<material>" not in prompt else "I would rather not."]
-    result = study_app.tuning.prompts.tune(ADMIN, "small", start="zero-shot", samples=6, rounds=1)
+    result = study_app.tuning.prompts.tune(ADMIN, "small", PromptSettings("zero-shot", samples=6, rounds=1))
     assert result.kept is None
     assert "no other task was written. The answer of openai:large was not used" in result.sentence
 

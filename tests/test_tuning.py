@@ -17,14 +17,14 @@ from core.evaluation.measures.registry import ranking_measure
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.tuning import alpha_curves, passage_table, sweep
-from core.evaluation.tuning.calibration import Observed, points_at
+from core.evaluation.tuning.calibration import Observed, TauRule, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.presets import presets, spell
 from core.retrieval.ranking import rank
 from core.services.evaluation.runs import RunPlan
-from core.services.tuning.alpha import AlphaExamples
-from core.services.tuning.sweeps import observed, position, sweepable
+from core.services.tuning.alpha import AlphaExamples, AlphaSettings
+from core.services.tuning.sweeps import SweepScope, observed, position, sweepable
 from core.types import Frozen
 from tests.conftest import demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
@@ -78,7 +78,7 @@ def test_arrays_rank_as_the_pipeline_does_whatever_the_scores(
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG@3", "Recall@5", "MRR@10", "MAP@10", "P@1", "P@5"])
 @pytest.mark.parametrize("unit", ["document", "passage"])
 def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str, unit: str) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, unit=unit, whole=True)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, unit=unit, whole=True))
     index = shared_app.search.searcher.index()
     for name in ("convex-0.37", "rrf-20", "dbsn", "bm25"):
         config = replace(configs.parse(name), depth=9)
@@ -96,7 +96,9 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, measure: str
 
 def test_sliders_count_fields_and_documents_as_the_search_does_that_they_stand_for(shared_app: App) -> None:
     config, runs = presets()["Documents, titles"], shared_app.evaluation.runs
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=config.depth, whole=True, config=config)
+    data = shared_app.tuning.sweeps.load(
+        demo("author"), "small", SweepScope(depth=config.depth, whole=True), config=config
+    )
     assert sweepable(data, config)
     assert not sweepable(data, replace(config, documents=False)), "gathered in another way"
     assert not sweepable(data, replace(config, fields=Frozen({}))), "gathered in another way"
@@ -105,12 +107,12 @@ def test_sliders_count_fields_and_documents_as_the_search_does_that_they_stand_f
     for at in (config, moved):
         run = runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), at)])[0]
         assert shared_app.tuning.sweeps.measure_at(data, at).overall.mean == pytest.approx(run.figures["nDCG@10"])
-    curve = shared_app.tuning.sweeps.curve(demo("author"), "small", moved, whole=True)
+    curve = shared_app.tuning.sweeps.curve(demo("author"), "small", moved, SweepScope(whole=True))
     assert curve.overall.points[40].mean == pytest.approx(run.figures["nDCG@10"])
 
 
 def test_a_slider_measures_the_passages_that_a_run_reads(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
     assert data.quoted
     for name in ("convex-0.37", "rrf-20", "bm25"):
         config = replace(configs.parse(name), depth=9)
@@ -125,7 +127,7 @@ def test_a_slider_measures_the_passages_that_a_run_reads(shared_app: App) -> Non
 
 def test_alpha_can_be_chosen_by_what_the_first_passage_holds(judged_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    found = judged_app.tuning.sweeps.curve(demo("author"), "small", config, measure="T1EM", whole=True)
+    found = judged_app.tuning.sweeps.curve(demo("author"), "small", config, SweepScope(whole=True), measure="T1EM")
     runs = judged_app.evaluation.runs.evaluate(
         "small",
         [RunPlan(judged_app.platform.settings.profile(), replace(config, alpha=alpha)) for alpha in (0.0, 0.5, 1.0)],
@@ -135,18 +137,18 @@ def test_alpha_can_be_chosen_by_what_the_first_passage_holds(judged_app: App) ->
     mixed = questions(name="mixed")
     half = tuple(replace(row, quote="") if n % 2 else row for n, row in enumerate(mixed.judgments))
     judged_app.evaluation.querysets.keep(ADMIN, replace(mixed, judgments=half))
-    some = judged_app.tuning.sweeps.curve(demo("author"), "mixed", config, measure="T1EM", whole=True)
+    some = judged_app.tuning.sweeps.curve(demo("author"), "mixed", config, SweepScope(whole=True), measure="T1EM")
     assert some.overall.questions == len(mixed.questions) / 2, "questions that quote nothing do not count"
     judged_app.evaluation.querysets.keep(
         ADMIN, replace(mixed, name="bare", judgments=tuple(replace(row, quote="") for row in mixed.judgments))
     )
     with pytest.raises(BadInput, match="No question quotes its answer, so there is no T1EM"):
-        judged_app.tuning.sweeps.curve(demo("author"), "bare", config, measure="T1EM", whole=True)
+        judged_app.tuning.sweeps.curve(demo("author"), "bare", config, SweepScope(whole=True), measure="T1EM")
 
 
 def test_tau_counts_a_question_as_answered_when_its_answer_stands_in_a_passage(judged_app: App) -> None:
     config = replace(configs.parse("dense"), depth=9)
-    found = judged_app.tuning.sweeps.tau(ADMIN, "small", config=config, measure="T1EM", rule="precision")
+    found = judged_app.tuning.sweeps.tau(ADMIN, "small", TauRule("precision", measure="T1EM"), config=config)
     run = judged_app.evaluation.runs.evaluate("small", [RunPlan(judged_app.platform.settings.profile(), config)])[0]
     held = [answer.values["T5EM"] > 0 for answer in run.results.values()]
     assert found.event.startswith("T5EM: the answer stands in one of the first five passages")
@@ -158,7 +160,7 @@ def test_tau_counts_a_question_as_answered_when_its_answer_stands_in_a_passage(j
     assert not observed(other, other, "T1EM", whole=True)[0].answered, "the document alone is not the answer"
     bare = replace(questions(name="bare"), judgments=tuple(replace(row, quote="") for row in questions().judgments))
     judged_app.evaluation.querysets.keep(ADMIN, bare)
-    unquoted = judged_app.tuning.sweeps.tau(ADMIN, "bare", config=config, rule="precision")
+    unquoted = judged_app.tuning.sweeps.tau(ADMIN, "bare", TauRule("precision"), config=config)
     assert (
         unquoted.event == "Recall@5: a relevant document is among the first five, since no question quotes its answer"
     )
@@ -174,7 +176,7 @@ def test_every_tau_says_what_its_reranking_takes() -> None:
 def test_a_model_of_alpha_is_judged_by_what_passages_hold(judged_app: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
     for measure in ("T1EM", "T1C", "T1O", "SpanMRR"):
-        trained = judged_app.tuning.training.train(ADMIN, "small", config=config, measure=measure)
+        trained = judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=config, measure=measure))
         assert trained.measure == measure
         assert trained.best_fixed < 0.5, "the hash embedder is a poor one"
         assert trained.plain()["swarm"] == {}, "ridge has coefficients instead"
@@ -187,14 +189,15 @@ def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: 
     sure = sorted(one.confidence for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
         moved = shared_app.tuning.sweeps.measure_at(
-            shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True), replace(config, tau=tau)
+            shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True)),
+            replace(config, tau=tau),
         )
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
     table = alpha_curves.table(data.table, config, "MRR@10")
     index = shared_app.search.searcher.index()
     judged = {one.question: one.path for one in shared_app.evaluation.querysets.get("small").judgments}
@@ -211,7 +214,7 @@ def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
 
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
     found = shared_app.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
@@ -227,11 +230,13 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) 
     assert set(found.by_category) == {"first", "second"}
     assert "Only 48 judged questions" in found.note
     assert all(0.0 <= low <= high <= 1.0 for low, high in found.per_question.values())
-    assert shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True) is data, "loaded once"
+    assert shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True)) is data, (
+        "loaded once"
+    )
 
 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
-    data = shared_app.tuning.sweeps.load(demo("author"), "small", depth=9, whole=True)
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
     with pytest.raises(BadInput, match="needs convex fusion"):
         shared_app.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
@@ -250,20 +255,20 @@ def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
 
 def test_tau_is_calibrated_on_what_reranking_changes(shared_app: App) -> None:
     found = shared_app.tuning.sweeps.tau(
-        ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), beta=0.2, least=5, rule="precision"
+        ADMIN, "small", TauRule("precision", beta=0.2, least=5), config=replace(configs.parse("tm2c2-0.5"), depth=9)
     )
     assert len(found.curve) == 101
     assert [point.share for point in found.curve] == sorted(point.share for point in found.curve)
     assert found.chosen is None or (found.chosen.lower >= 0.2 and found.chosen.skipped >= 5)
     with pytest.raises(BadInput, match="chosen by gain or precision"):
-        shared_app.tuning.sweeps.tau(ADMIN, "small", rule="luck")
+        shared_app.tuning.sweeps.tau(ADMIN, "small", TauRule("luck"))
     with pytest.raises(BadInput, match="beta"):
-        shared_app.tuning.sweeps.tau(ADMIN, "small", beta=1.5)
+        shared_app.tuning.sweeps.tau(ADMIN, "small", TauRule(beta=1.5))
 
 
 def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_with(judged_app: App) -> None:
     made = judged_app.tuning.training.train(
-        ADMIN, "small", "ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9)
+        ADMIN, "small", AlphaSettings("ridge", config=replace(configs.parse("tm2c2-0.5"), depth=9))
     )
     assert set(made.quality) == {f"fixed {made.best_fixed:g}", "model", "oracle"}
     assert max(each.mean for each in made.quality.values()) == made.quality["oracle"].mean, "nothing beats the oracle"
@@ -283,27 +288,27 @@ def test_learned_alpha_is_measured_beside_one_fixed_alpha_and_can_be_searched_wi
     ]
     assert run.warnings == ()
     with pytest.raises(BadInput, match="needs convex fusion"):
-        judged_app.tuning.training.train(ADMIN, "small", config=configs.parse("rrf-60"))
+        judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=configs.parse("rrf-60")))
 
 
 @pytest.mark.parametrize("kind", ["ridge", "xgboost"])
 def test_training_shows_the_spread_over_five_folds_of_what_it_learned_from(judged_app: App, kind: str) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
-    made = judged_app.tuning.training.train(ADMIN, "small", kind, config=config)
+    made = judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(kind, config=config))
     assert len(made.folds) >= 5
     assert sum(fold.questions for fold in made.folds) == len(made.trained.learned_from)
     assert all(fold.r2 <= 1 and 0 <= fold.fixed <= 1 for fold in made.folds)
     assert f"over {len(made.folds)} folds" in made.spread
     assert made.plain()["spread"] == made.spread
-    without = judged_app.tuning.training.train(ADMIN, "small", kind, config=config, folds=0)
+    without = judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(kind, config=config, folds=0))
     assert (without.folds, without.spread) == ((), "")
     with pytest.raises(BadInput, match="2 to 20 folds"):
-        judged_app.tuning.training.train(ADMIN, "small", kind, config=config, folds=1)
+        judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(kind, config=config, folds=1))
 
 
 def test_training_advises_one_alpha_that_was_chosen_on_the_questions_it_learned_from(judged_app: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
-    made = judged_app.tuning.training.train(ADMIN, "small", config=config)
+    made = judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=config))
     assert not set(made.trained.learned_from) & {row.query for row in made.trained.test}
     index = judged_app.search.searcher.index()
     examples = AlphaExamples(judged_app.evaluation.runs, index, config, judged_app.evaluation.querysets.get("small"))
@@ -319,19 +324,22 @@ def test_training_advises_one_alpha_that_was_chosen_on_the_questions_it_learned_
 def test_training_that_fails_keeps_nothing(judged_app: App) -> None:
     with pytest.raises(BadInput, match="There is no measure"):
         judged_app.tuning.training.train(
-            ADMIN, "small", config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1"
+            ADMIN, "small", AlphaSettings(config=replace(configs.parse("tm2c2-0.5"), depth=9), measure="F1")
         )
     assert judged_app.tuning.alphas.names() == ()
 
 
 def test_a_model_that_was_promoted_is_never_written_again(judged_app: App) -> None:
     config = replace(configs.parse("tm2c2-0.5"), depth=9)
-    first = judged_app.tuning.training.train(ADMIN, "small", config=config)
+    first = judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=config))
     judged_app.tuning.production.promote(ADMIN, config=spell(first.config), reason="to see it serve")
     judged_app.tuning.production.rollback(ADMIN)
     with pytest.raises(BadInput, match="'small-ridge' is or was in production"):
-        judged_app.tuning.training.train(ADMIN, "small", name="small-ridge", config=config)
-    assert judged_app.tuning.training.train(ADMIN, "small", config=config).config.alpha_model == "small-ridge-2"
+        judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=config), name="small-ridge")
+    assert (
+        judged_app.tuning.training.train(ADMIN, "small", AlphaSettings(config=config)).config.alpha_model
+        == "small-ridge-2"
+    )
     assert judged_app.tuning.alphas.model("small-ridge") == first.trained.model
 
 
@@ -403,7 +411,7 @@ def test_a_set_without_anything_to_compare_with_is_unknown_and_not_fine(judged_a
 
 def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that_was_tried(judged_app: App) -> None:
     run = worse_then_better(judged_app)
-    chosen_on = {each.id for each in judged_app.tuning.sweeps.load(ADMIN, "wide", depth=9).questions}
+    chosen_on = {each.id for each in judged_app.tuning.sweeps.load(ADMIN, "wide", SweepScope(depth=9)).questions}
     judged_app.evaluation.runs.evaluate("wide", [judged_app.evaluation.runs.plan(config=name) for name in ("rrf-60", "combmnz")])  # fmt: skip
     compared = judged_app.tuning.production.evidence(ADMIN, run)
     judged_on = {row.question for row in compared.rows}

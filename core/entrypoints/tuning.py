@@ -16,13 +16,16 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.tuning import calibration
 from core.evaluation.tuning.answerable import ALARMS
+from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
 from core.services.tuning import prompts
+from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
-from core.services.tuning.sweeps import position
+from core.services.tuning.prompts import PromptSettings
+from core.services.tuning.sweeps import SweepScope, position
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
@@ -137,14 +140,7 @@ def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
         now = call.app.platform.settings.production().config
         config = position(now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha)
     sweep = call.app.tuning.sweeps.curve(
-        call.actor,
-        form.queryset,
-        config,
-        form.profile,
-        form.measure,
-        form.unit,
-        call.progress,
-        form.whole,
+        call.actor, form.queryset, config, SweepScope(form.profile, form.unit, form.whole), form.measure, call.progress
     )
     best = sweep.overall.points[sweep.overall.alphas.index(sweep.overall.best)]
     value = {
@@ -217,14 +213,10 @@ def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
     calibrated = app.tuning.sweeps.tau(
         call.actor,
         form.queryset,
+        TauRule(form.by, form.beta, form.least, form.keep, form.measure),
         form.profile,
         config,
-        form.measure,
-        form.beta,
-        form.least,
         call.progress,
-        form.by,
-        form.keep,
     )
     app.evaluation.jobs.keep_result(
         call.actor,
@@ -303,13 +295,10 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
     training = call.app.tuning.training.train(
         call.actor,
         form.queryset,
-        form.kind,
+        AlphaSettings(
+            form.kind, profile=form.profile, config=config, measure=form.measure, target=form.target, folds=form.folds
+        ),
         name=form.name,
-        profile=form.profile,
-        config=config,
-        measure=form.measure,
-        target=form.target,
-        folds=form.folds,
         progress=call.progress,
     )
     call.app.evaluation.jobs.keep_result(call.actor, "learn", training.plain(), queryset=form.queryset)
@@ -405,11 +394,11 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
 @command("tune prompt", "let a language model rewrite its reranking prompt where it failed", "tuning.prompts.tune")
 def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
     app = call.app
-    asked = {name: getattr(form, name) for name in ("start", "config", "model", "samples", "rounds", "seed")}
+    settings = PromptSettings(form.start, form.config, form.model, form.samples, form.rounds, form.seed)
     if form.estimate:
-        return show_estimate(app.tuning.prompts.estimate(call.actor, form.queryset, **asked))
-    result = app.tuning.prompts.tune(call.actor, form.queryset, name=form.name, progress=call.progress, **asked)
-    value = {"sentence": result.sentence, **strict.plain(result)}
+        return show_estimate(app.tuning.prompts.estimate(call.actor, form.queryset, settings))
+    result = app.tuning.prompts.tune(call.actor, form.queryset, settings, name=form.name, progress=call.progress)
+    value = result.plain()
     app.evaluation.jobs.keep_result(call.actor, "prompt", value, queryset=form.queryset)
     rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
     lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]

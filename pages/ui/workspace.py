@@ -24,7 +24,7 @@ from core.retrieval import config as configs
 from core.services.answers.loop import LoopPoint
 from core.services.knowledge.home import Overview
 from core.services.playground.compare import CachedSearch, Column
-from core.services.tuning.sweeps import AlphaCurve, SweepData
+from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepScope
 from core.settings import load
 from core.types import Filters
 
@@ -130,7 +130,7 @@ def sweep_data(
     queryset: str, digest: str, generation: str, day: str, depth: int, production: str, _actor: Actor
 ) -> SweepData:
     """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
-    return app().tuning.sweeps.load(_actor, queryset, depth=depth, config=configs.parse(production))
+    return app().tuning.sweeps.load(_actor, queryset, SweepScope(depth=depth), config=configs.parse(production))
 
 
 @st.cache_resource(max_entries=16, show_spinner="Drawing the curve")

@@ -134,31 +134,40 @@ def choose(points: Sequence[Point], beta: float = BETA, least: int = LEAST) -> P
     return next((point for point in points if point.lower >= beta and point.skipped >= least), None)
 
 
+@dataclass(frozen=True, slots=True)
+class TauRule:
+    """How tau is chosen: by what is kept of the gain, or by how precise the queries are that it skips."""
+
+    by: str = GAIN
+    beta: float = BETA  # the precision that is wanted
+    least: int = LEAST  # skipped queries
+    keep: float = KEEP  # of what reranking everything gains
+    measure: str = "nDCG@10"  # that the gain is of
+
+
 def calibrate(
     observed: Sequence[Observed],
+    rule: TauRule = TauRule(PRECISION),
     *,
-    beta: float = BETA,
-    least: int = LEAST,
     share_held_out: float = HELD_OUT,
     seed: int = 42,
-    rule: str = PRECISION,
-    keep: float = KEEP,
 ) -> Calibration:
     """Choose tau on most of the queries and verify it on the rest."""
+    by, beta, least, keep = rule.by, rule.beta, rule.least, rule.keep
     order = sorted(observed, key=lambda observation: observation.query)
     random.Random(seed).shuffle(order)
     cut = round(len(order) * share_held_out)
     held_out, fitted = order[:cut], order[cut:]
     points = curve(fitted)
     everything = compare([each.fused for each in order], [each.reranked for each in order]) if order else None
-    about: dict[str, Any] = {"rule": rule, "keep": keep, "gain": everything.sentence if everything else ""}
-    if rule == GAIN and (everything is None or everything.verdict != "better"):
+    about: dict[str, Any] = {"rule": by, "keep": keep, "gain": everything.sentence if everything else ""}
+    if by == GAIN and (everything is None or everything.verdict != "better"):
         return Calibration(
             None, beta, least, points, None, None, None, False, _no_gain(about["gain"]), NO_GAIN, **about
         )
-    chosen = keeping(points, fitted, keep) if rule == GAIN else choose(points, beta, least)
+    chosen = keeping(points, fitted, keep) if by == GAIN else choose(points, beta, least)
     if chosen is None:
-        why = _nothing_kept(keep) if rule == GAIN else _no_tau(points, beta, least)
+        why = _nothing_kept(keep) if by == GAIN else _no_tau(points, beta, least)
         return Calibration(None, beta, least, points, None, None, None, False, why, **about)
     held_out_curve = curve(held_out)
     at = held_out_curve[points.index(chosen)]
@@ -167,9 +176,9 @@ def calibrate(
         _mean(observation.reranked - observation.fused for observation in held_out),
     )
     kept = (at.measure - base) / gain if gain > 1e-12 else None
-    outcome = verdict(at, beta) if rule == PRECISION else _kept_verdict(kept, keep)
+    outcome = verdict(at, beta) if by == PRECISION else _kept_verdict(kept, keep)
     holds = bool(held_out) and outcome != CONTRADICTED
-    sentence = _sentence(chosen, at, beta, outcome) if rule == PRECISION else _kept_sentence(chosen, kept, keep)
+    sentence = _sentence(chosen, at, beta, outcome) if by == PRECISION else _kept_sentence(chosen, kept, keep)
     return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome, **about)
 
 

@@ -14,7 +14,7 @@ from core import strict
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, Refused
 from core.evaluation.generators.qa import GeneratedSet
-from core.evaluation.tuning import calibration
+from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
@@ -73,21 +73,11 @@ class EvaluationJobs:
         return self.context.generating(kind, per_category)
 
     @use_case("run an evaluation")
-    def calibrate(
-        self,
-        actor: Actor,
-        queryset: str,
-        config: str,
-        measure: str,
-        beta: float,
-        least: int,
-        rule: str = calibration.GAIN,
-        keep: float = calibration.KEEP,
-    ) -> Job:
+    def calibrate(self, actor: Actor, queryset: str, config: str, rule: TauRule) -> Job:
         """Calibrate tau for a configuration; every judged question is reranked once."""
         configs.parse(config)
-        arguments = {"queryset": queryset, "config": config, "measure": measure, "beta": beta, "least": least}
-        arguments |= {"rule": rule, "keep": keep}
+        arguments = {"queryset": queryset, "config": config, "measure": rule.measure, "beta": rule.beta}
+        arguments |= {"least": rule.least, "rule": rule.by, "keep": rule.keep}
         return self.jobs.start("calibrate", arguments, actor)
 
     @use_case("change what is in production")
@@ -152,13 +142,9 @@ class EvaluationJobs:
         calibrated = self.tuning.tau(
             self.jobs.actor(arguments, "run an evaluation"),
             arguments["queryset"],
+            TauRule(*(arguments[name] for name in ("rule", "beta", "least", "keep", "measure"))),
             config=configs.parse(arguments["config"]),
-            measure=arguments["measure"],
-            beta=arguments["beta"],
-            least=arguments["least"],
             progress=progress,
-            rule=arguments.get("rule", calibration.PRECISION),
-            keep=arguments.get("keep", calibration.KEEP),
         )
         return strict.plain(calibrated)
 

@@ -13,7 +13,7 @@ from core.access import Actor
 from core.curation.review.diffs import lines
 from core.curation.words.pins import Pin
 from core.errors import NotFound
-from core.evaluation.tuning.calibration import PRECISION
+from core.evaluation.tuning.calibration import PRECISION, TauRule
 from core.ports import Progress
 from core.retrieval.config import parse
 from core.retrieval.presets import presets, spell
@@ -170,7 +170,7 @@ class SamplePast:
 
     def calibrate(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
         config, settings = _spelled(more["config"]), {"beta": more["beta"], "least": more["least"]}
-        tau = self.tuning.sweeps.tau(actor, queryset, config=parse(config), rule=PRECISION, **settings)
+        tau = self.tuning.sweeps.tau(actor, queryset, TauRule(PRECISION, **settings), config=parse(config))
         told = {"queryset": queryset, "config": config, "measure": MEASURE, "rule": PRECISION, **settings}
         self.jobs.keep_result(actor, "calibrate", strict.plain(tau), **told)
 

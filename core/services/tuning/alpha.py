@@ -120,6 +120,18 @@ class TrainedAlpha:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class AlphaSettings:
+    """What is learned, for which way of searching, and how it is measured."""
+
+    kind: str = "ridge"
+    profile: str = ""  # that of production if not set, as is the configuration
+    config: SearchConfig | None = None
+    measure: str = "nDCG@10"
+    target: str = "lss"  # what the best alpha of a question maximises
+    folds: int = FOLDS
+
+
 class AlphaTraining:
     """Trains and stores models of alpha."""
 
@@ -131,25 +143,23 @@ class AlphaTraining:
         self,
         actor: Actor,
         queryset: str,
-        kind: str = "ridge",
+        settings: AlphaSettings = AlphaSettings(),
         *,
         name: str = "",
-        profile: str = "",
-        config: SearchConfig | None = None,
-        measure: str = "nDCG@10",
-        target: str = "lss",
-        folds: int = FOLDS,
         progress: Progress = no_progress,
     ) -> TrainedAlpha:
         """Learn alpha from a query set for one configuration, and store the model under a name.
 
         The chosen settings are cross-validated on the questions that the model learned from; 0 folds leave that out.
         """
+        kind, measure, folds = settings.kind, settings.measure, settings.folds
         if folds != 0 and not 2 <= folds <= 20:
             raise BadInput("Cross-validation has 2 to 20 folds; 0 leaves it out.")
         known_measure(measure)
-        plan = self.runs.plan(profile)
-        base = replace(config or plan.config, rerank="off", alpha_from="fixed", alpha_model="", weights=NOTHING)
+        plan = self.runs.plan(settings.profile)
+        base = replace(
+            settings.config or plan.config, rerank="off", alpha_from="fixed", alpha_model="", weights=NOTHING
+        )
         if base.fusion != "convex" or len(base.legs) != 2 or "dense" not in base.legs:
             raise BadInput(
                 "Learned alpha needs convex fusion of dense and one other leg, for example --config tm2c2-0.5."
@@ -157,7 +167,7 @@ class AlphaTraining:
         name = writable_name(ALPHA, self.runs.team_settings, name, f"{queryset}-{kind}")
         index = self.runs.searcher.generations.open(plan.profile)
         examples = AlphaExamples(self.runs, index, base, self.runs.querysets.get(queryset))
-        known = examples.all(kind == "mlp", target, progress)
+        known = examples.all(kind == "mlp", settings.target, progress)
         trained = train(
             kind,
             known,
@@ -181,9 +191,9 @@ class AlphaTraining:
         return Trainable("learn", lambda arguments: configs.parse(arguments["config"]), self._as_job)
 
     def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TrainedAlpha:
-        asked = {name: arguments[name] for name in ("measure", "target")}
+        asked = {name: arguments[name] for name in ("kind", "measure", "target")}
         config = configs.parse(arguments["config"])
-        return self.train(actor, arguments["queryset"], arguments["kind"], config=config, progress=progress, **asked)
+        return self.train(actor, arguments["queryset"], AlphaSettings(config=config, **asked), progress=progress)
 
 
 class AlphaExamples:

@@ -116,6 +116,18 @@ class PromptTuningResult:
         return {"sentence": self.sentence, **strict.plain(self)}
 
 
+@dataclass(frozen=True, slots=True)
+class PromptSettings:
+    """How a prompt is tuned."""
+
+    start: str = "one-shot"  # the prompt whose task is rewritten
+    config: str = ""
+    model: str = ""
+    samples: int = SAMPLES
+    rounds: int = ROUNDS
+    seed: int = 42
+
+
 class PromptTuning:
     """Tunes prompts, and keeps them with the team's settings."""
 
@@ -132,20 +144,15 @@ class PromptTuning:
         self,
         actor: Actor,
         queryset: str,
+        settings: PromptSettings = PromptSettings(),
         *,
         name: str = "",
-        start: str = "one-shot",
-        config: str = "",
-        model: str = "",
-        samples: int = SAMPLES,
-        rounds: int = ROUNDS,
-        seed: int = 42,
         progress: Progress = no_progress,
     ) -> PromptTuningResult:
         """Rewrite the task of a prompt round by round, and keep the best as the next version of its name."""
-        trial = _Trial(self.runs, self._config(config, model, samples, rounds), queryset, samples, seed)
-        first = self.runs.team_settings.prompt(start)
-        tried = trial.rounds(first, rounds, progress)
+        trial = _Trial(self.runs, self._config(settings), queryset, settings.samples, settings.seed)
+        first = self.runs.team_settings.prompt(settings.start)
+        tried = trial.rounds(first, settings.rounds, progress)
         best = max(tried, key=lambda round_: round_.recall)
         kept, held = None, None
         if best is not tried[0]:
@@ -156,24 +163,15 @@ class PromptTuning:
 
     @use_case("run an evaluation", READS)
     def estimate(
-        self,
-        actor: Actor,
-        queryset: str,
-        *,
-        start: str = "one-shot",
-        config: str = "",
-        model: str = "",
-        samples: int = SAMPLES,
-        rounds: int = ROUNDS,
-        seed: int = 42,
+        self, actor: Actor, queryset: str, settings: PromptSettings = PromptSettings()
     ) -> tuple[CallEstimate, ...]:
         """What tuning would ask: from one pass over the sample to one for every round, and two over held-out questions."""
-        plain, judged = self._config(config, model, samples, rounds), self.runs.querysets.get(queryset)
+        plain, judged = self._config(settings), self.runs.querysets.get(queryset)
         index = self.runs.searcher.generations.open(self.runs.team_settings.production().profile)
-        sample, held = parted(judged, anchoring.gains(judged.judgments, index).gains, samples, seed)
-        prompted = replace(plain, rerank_prompt=start)
+        sample, held = parted(judged, anchoring.gains(judged.judgments, index).gains, settings.samples, settings.seed)
+        prompted = replace(plain, rerank_prompt=settings.start)
         rows = self.runs.calls_of(replace(judged, questions=tuple(sample)), [self.runs.plan(config=spell(prompted))])
-        most = 1 + rounds + (rounds + 2 * len(held)) / max(1, len(sample))
+        most = 1 + settings.rounds + (settings.rounds + 2 * len(held)) / max(1, len(sample))
         return tuple(_times(row, most) for row in rows)
 
     @property
@@ -181,13 +179,13 @@ class PromptTuning:
         return Trainable("prompt", lambda arguments: self.runs.team_settings.prompt(arguments["start"]), self._as_job)
 
     def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> PromptTuningResult:
-        asked = {name: arguments[name] for name in ("start", "samples", "rounds")}
-        return self.tune(actor, arguments["queryset"], progress=progress, **asked)
+        settings = PromptSettings(arguments["start"], samples=arguments["samples"], rounds=arguments["rounds"])
+        return self.tune(actor, arguments["queryset"], settings, progress=progress)
 
-    def _config(self, config: str, model: str, samples: int, rounds: int) -> SearchConfig:
-        if samples < 1 or not 1 <= rounds <= 100:
+    def _config(self, settings: PromptSettings) -> SearchConfig:
+        if settings.samples < 1 or not 1 <= settings.rounds <= 100:
             raise BadInput("At least one question and 1 to 100 rounds are needed.")
-        plan = self.runs.plan(config=config or "dense")
+        plan, model = self.runs.plan(config=settings.config or "dense"), settings.model
         asked = replace(plan.config, rerank="always", reranker="listwise", rerank_model=model, rerank_orders=1)
         return replace(asked, depth=2 * FAR, rerank_depth=FAR)
 

@@ -15,7 +15,7 @@ from core.evaluation.runs.run import Answered, Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
 from core.evaluation.tuning.alpha_curves import Curve
-from core.evaluation.tuning.calibration import Calibration, Observed
+from core.evaluation.tuning.calibration import Calibration, Observed, TauRule
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
@@ -75,6 +75,17 @@ class SweepResult:
     reranked: float = 0.0  # the share of questions whose best score is below tau
 
 
+@dataclass(frozen=True, slots=True)
+class SweepScope:
+    """What of a query set is swept, and in which profile."""
+
+    profile: str = ""  # that of production if not set
+    unit: str = "document"
+    whole: bool = False  # else the half that things are chosen on
+    legs: tuple[str, ...] = ("bm25", "dense")
+    depth: int = 0  # that of production if not set
+
+
 class Sweeps:
     """Alpha curves, slider positions and calibrations."""
 
@@ -88,26 +99,22 @@ class Sweeps:
         self,
         actor: Actor,
         queryset: str,
-        profile: str = "",
-        legs: tuple[str, ...] = ("bm25", "dense"),
-        depth: int = 0,
-        unit: str = "document",
-        progress: Progress = no_progress,
-        whole: bool = False,
+        scope: SweepScope = SweepScope(),
         config: SearchConfig | None = None,
+        progress: Progress = no_progress,
     ) -> SweepData:
         """The half of a query set that things are chosen on, or the whole of it, as arrays; cached until the set or
         the index changes. Fields and documents count as in the configuration, by default that of production."""
-        plan = self.runs.plan(profile)
+        plan = self.runs.plan(scope.profile)
         judged_set = self.runs.querysets.get(queryset)
-        known_unit(unit)
+        known_unit(scope.unit)
         index = self.runs.searcher.generations.open(plan.profile)
-        searched = _gathered_as(config or plan.config, legs, depth or plan.config.depth)
-        key = (judged_set.digest, generation_key(self.runs.searcher, index), searched, unit, whole)
+        searched = _gathered_as(config or plan.config, scope.legs, scope.depth or plan.config.depth)
+        key = (judged_set.digest, generation_key(self.runs.searcher, index), searched, scope.unit, scope.whole)
         if key not in self._loaded:
-            data = self._load(judged_set, index, searched, unit, progress, whole)
+            data = self._load(judged_set, index, searched, scope.unit, progress, scope.whole)
             self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
-            self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(legs)} on {plan.profile.name}")
+            self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(scope.legs)} on {plan.profile.name}")
         return self._loaded[key]
 
     def _load(
@@ -155,14 +162,12 @@ class Sweeps:
         actor: Actor,
         queryset: str,
         config: SearchConfig,
-        profile: str = "",
+        scope: SweepScope = SweepScope(),
         measure: str = MEASURE,
-        unit: str = "document",
         progress: Progress = no_progress,
-        whole: bool = False,
     ) -> AlphaCurve:
-        """Load a query set and compute its curve."""
-        data = self.load(actor, queryset, profile, config.legs, config.depth, unit, progress, whole, config)
+        """Load a query set as the configuration searches it, and compute its curve."""
+        data = self.load(actor, queryset, replace(scope, legs=config.legs, depth=config.depth), config, progress)
         return self.alpha(data, config, measure)
 
     @use_case(IN_HAND)
@@ -224,22 +229,18 @@ class Sweeps:
         self,
         actor: Actor,
         queryset: str,
+        rule: TauRule = TauRule(),
         profile: str = "",
         config: SearchConfig | None = None,
-        measure: str = MEASURE,
-        beta: float = calibration.BETA,
-        least: int = calibration.LEAST,
         progress: Progress = no_progress,
-        rule: str = calibration.GAIN,
-        keep: float = calibration.KEEP,
     ) -> Calibration:
         """Calibrate tau: the smallest that keeps most of what reranking gains, or that skips only what is answered
         well enough without it."""
-        if measure not in EVERY:
-            raise BadInput(f"A run has no measure {measure!r}. It has: {', '.join(EVERY)}.")
-        if not 0 < beta < 1 or least < 1:
+        if rule.measure not in EVERY:
+            raise BadInput(f"A run has no measure {rule.measure!r}. It has: {', '.join(EVERY)}.")
+        if not 0 < rule.beta < 1 or rule.least < 1:
             raise BadInput("beta must lie between 0 and 1, and at least one skipped question is needed.")
-        if rule not in calibration.RULES or not 0 < keep <= 1:
+        if rule.by not in calibration.RULES or not 0 < rule.keep <= 1:
             raise BadInput(f"A tau is chosen by {' or '.join(calibration.RULES)}, keeping a share above 0 and up to 1.")
         plan = self.runs.plan(profile)
         base = replace(config or plan.config, rerank="off")
@@ -248,8 +249,7 @@ class Sweeps:
         )  # what reads nothing blends nothing
         plans = [RunPlan(plan.profile, unread), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
-        seen = observed(fused, reranked, measure)
-        calibrated = calibration.calibrate(seen, beta=beta, least=least, rule=rule, keep=keep)
+        calibrated = calibration.calibrate(observed(fused, reranked, rule.measure), rule)
         calibrated = replace(calibrated, **_price(fused, reranked), event=event(fused))
         self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
         return calibrated

@@ -11,7 +11,7 @@ from core.access import Actor, allowed
 from core.retrieval.presets import spell
 from core.retrieval.prompts import PROMPTS
 from core.services.platform.settings import TunedPrompt
-from core.services.tuning.prompts import ROUNDS, choice
+from core.services.tuning.prompts import ROUNDS, PromptSettings, choice
 from pages.ui import actions, empty, flash, identity
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -49,7 +49,8 @@ def _form(tuning_set: TuningSet) -> None:
         about = "Admins tune, since a prompt can be put into production."
         if st.button("Tune", icon=":material/edit_note:", type="primary", key="prompt_go", disabled=not may, help=about):  # fmt: skip
             asked: dict[str, Any] = {"start": start, "samples": samples, "rounds": rounds}
-            calls = app().tuning.prompts.estimate(identity.me(), tuning_set.queryset, **asked)
+            settings = PromptSettings(start, samples=samples, rounds=rounds)
+            calls = app().tuning.prompts.estimate(identity.me(), tuning_set.queryset, settings)
             actions.after_estimate("Tuning a prompt", calls, partial(begin, queryset=tuning_set.queryset, **asked))
 
 

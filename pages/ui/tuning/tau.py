@@ -12,6 +12,7 @@ from core.access import Actor
 from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval
 from core.evaluation.tuning import calibration
+from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from pages.ui import actions, charts, empty, flash, identity, style
@@ -88,7 +89,7 @@ def start(
     least: int = calibration.LEAST,
 ) -> str:
     """Calibrate in the background."""
-    job = app().evaluation.jobs.calibrate(actor, queryset, config, measure, beta, least, rule, keep)
+    job = app().evaluation.jobs.calibrate(actor, queryset, config, TauRule(rule, beta, least, keep, measure))
     return f"Calibrating as job {job.id}."
 
 

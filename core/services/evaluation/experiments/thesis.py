@@ -12,6 +12,7 @@ from core.evaluation.learning.learners import NETWORKS
 from core.evaluation.reports.report import Report
 from core.evaluation.runs.run import Run, means, times_of
 from core.evaluation.tuning import calibration
+from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import chunking, thesis_report
@@ -180,7 +181,7 @@ def _rerank(
     reranked = context.runs.each(context.queryset, foundation.profile, always, progress)
     seen = observed(fused, reranked, MEASURE, whole=True)
     replay.calibrated = replace(
-        calibration.calibrate(seen, rule=calibration.PRECISION), event=event(fused), curve=calibration.curve(seen)
+        calibration.calibrate(seen, TauRule(calibration.PRECISION)), event=event(fused), curve=calibration.curve(seen)
     )
     replay.taus = calibration.points_at(seen, TAUS)
     replay.tau = TAU if replay.calibrated.tau is None else replay.calibrated.tau
