@@ -124,8 +124,8 @@ def scratch(folder: Path) -> Path:
 
 def failing(folder: Path, fault: Fault, log: Path) -> bool:
     """Whether its tests fail in this folder, in a process forked from this one."""
-    chosen = [f"tests/test_{name}.py" for name in fault.tests.split()]
-    chosen += [fault.file] if fault.file.startswith(("core/", "pages/ui/")) else []
+    chosen = [fault.file] if fault.file.startswith(("core/", "pages/ui/")) else []
+    chosen += [f"tests/test_{name}.py" for name in fault.tests.split()]
     chosen = [name for name in chosen if (folder / name).exists()]
     if pid := os.fork():
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
