@@ -263,8 +263,10 @@ def operation(
 
 def action_of(record: UseCaseRecord, app: object) -> str:
     """The action that somebody must be allowed to use it; "" where every account may."""
-    mark = use_case_of(attrgetter(record.calls)(app)) if record.calls else None
-    return record.needs or ("" if mark is None or mark.needs in FREE else mark.needs)
+    if record.needs or not record.calls:
+        return record.needs
+    mark = use_case_of(attrgetter(record.calls)(app))
+    return "" if mark is None or mark.needs in FREE else mark.needs
 
 
 def _form_of(function: Callable[..., Any]) -> type | None:
