@@ -6,7 +6,8 @@ from functools import partial
 
 import streamlit as st
 
-from core.services.people.audit import AuditEntry, as_csv
+from core.services.people.audit import as_csv
+from core.storage.state.records import AuditEntry
 from pages.ui import identity, style
 from pages.ui.workspace import app
 

@@ -70,7 +70,7 @@ FAULTS = (
     Fault(A, "core/access.py", '_AGENTS_REACH = "propose"', '_AGENTS_REACH = "review"', "tokens"),
     Fault(A, "core/access.py", "if not _in_scope(actor.scope, action):", "if False:", "tokens api_doors"),
     Fault(A, "core/access.py", 'return folded(email).strip(" .,:;<>\\"\\\\\'")', "return folded(email)", "review_rules"),
-    Fault(A, "core/services/people/tokens.py", '"expired" if row["expires"] <= self._stamp() else "active"', '"active"', "tokens"),
+    Fault(A, "core/services/people/tokens.py", '"expired" if row.expires <= self._stamp() else "active"', '"active"', "tokens"),
     Fault(A, "core/services/people/sessions.py", "idle * 3600", "idle * 36000", "sessions sign_in"),
     Fault(A, "pages/ui/security.py", "if changes and (foreign or", "if changes and (False or", "security"),
     Fault(A, "pages/ui/security.py", "parts[0] in LOOPBACK and ", "", "security"),

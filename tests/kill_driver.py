@@ -157,8 +157,8 @@ def _change_is_there(app: App, fact: dict[str, Any]) -> bool:
     if row is None:
         return False
     if "commit" in fact:
-        return bool(row["stage"] == "merged" and row["merged"] == fact["commit"])
-    return bool(row["title"] == fact["title"] and app.knowledge.repository.head(f"change/{fact['change']}"))
+        return bool(row.stage == "merged" and row.merged == fact["commit"])
+    return bool(row.title == fact["title"] and app.knowledge.repository.head(f"change/{fact['change']}"))
 
 
 def _generations(killed: Killed, app: App) -> None:

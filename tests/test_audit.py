@@ -24,7 +24,6 @@ from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, Experiment
 from core.services.evaluation.experiments.context import ExperimentContext
-from core.services.people.audit import AuditEntry
 from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
@@ -32,6 +31,7 @@ from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
 from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.prompts import PromptSettings
+from core.storage.state.records import AuditEntry
 from core.types import Profile, Receipt
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
 from tests.evaluated import evaluated, questions

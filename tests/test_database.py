@@ -16,7 +16,7 @@ from sqlalchemy import Connection, inspect
 from core.bootstrap import App, build
 from core.errors import BadInput, Corrupt, Refused, Unavailable
 from core.settings import load
-from core.storage.state import migrations, postgres_form
+from core.storage.state import migrations
 from core.storage.state.copies import TABLES
 from core.storage.state.database import State
 from core.storage.state.tables import METADATA
@@ -24,6 +24,7 @@ from core.storage.state.urls import open_database
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, small_app, sql
 from tests.postgres import Server
 from tests.small_kb import FILES
+from tests.test_upgrade import revised
 
 ADMIN, AUTHOR, REVIEWER = demo("admin"), demo("author"), demo("reviewer")
 NUMBERS = count(1)
@@ -59,37 +60,40 @@ def form(url: str) -> dict[str, Any]:
         look.get_pk_constraint(name)["constrained_columns"],
         sorted(key["constrained_columns"] for key in look.get_foreign_keys(name)),
     )
-    return {name: (columns(name), keys(name)) for name in sorted(look.get_table_names()) if name != "migrations"}
+    return {name: (columns(name), keys(name)) for name in sorted(look.get_table_names()) if name != "alembic_version"}
 
 
 def test_the_migrations_lead_to_the_tables_that_the_statements_name(url: str, postgres: Server) -> None:
     database = open_database(url, Path())
     database.create("w" * 32)
-    assert database.facts().version == len(migrations.MIGRATIONS)
+    assert database.facts().version == migrations.newest()
     assert database.damaged() == []
     other = postgres.database(f"test{next(NUMBERS)}")
     METADATA.create_all(open_database(other, Path()).engine, TABLES)
     assert form(url) == form(other)
 
 
-def test_each_migration_since_the_first_database_there_is_applied_to_one(
-    url: str, postgres: Server, monkeypatch: pytest.MonkeyPatch
+def test_a_database_from_before_alembic_gets_each_revision_that_it_lacks(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    every = migrations.MIGRATIONS
-    with monkeypatch.context() as earlier:
-        earlier.setattr(migrations, "MIGRATIONS", every[: postgres_form.FIRST])
-        open_database(url, Path()).create("w" * 32)
-    late = "CREATE TABLE late (id INTEGER PRIMARY KEY, what TEXT NOT NULL DEFAULT 'x;y', much REAL NOT NULL);"
-    open_database(url, Path()).create()
-    new = postgres.database(f"test{next(NUMBERS)}")
-    open_database(new, Path()).create()
-    assert form(url) == form(new)
-    monkeypatch.setattr(migrations, "MIGRATIONS", (*every, late + "INSERT INTO late (much) VALUES (1.5);"))
     database = open_database(url, Path())
+    database.create("w" * 32)
+    before = form(url)
+    with database.engine.begin() as connection:
+        for statement in (
+            "DROP TABLE alembic_version",
+            "CREATE TABLE migrations (seen BIGINT NOT NULL)",
+            "INSERT INTO migrations VALUES (32)",
+        ):
+            connection.exec_driver_sql(statement)
     database.create()
-    with database.engine.connect() as connection:
-        assert connection.exec_driver_sql("SELECT * FROM late").all() == [(1, "x;y", 1.5)]
-    monkeypatch.setattr(migrations, "MIGRATIONS", every)
+    assert (form(url), database.facts().version) == (before, migrations.newest())
+    more = "from core.storage.state.tables import new_column; op.add_column('gaps', new_column('mood', 'str', 'x;y'))"
+    with monkeypatch.context() as later:
+        revised(tmp_path / "migrations", more, later)
+        database.create()
+        assert database.facts().version == migrations.newest()
+    assert form(url)["gaps"][0]["mood"] == ("TEXT", False, "x;y")
     with pytest.raises(Unavailable, match="written by a newer version"):
         database.create()
 
@@ -128,7 +132,7 @@ def test_a_change_is_written_reviewed_merged_and_found(shared_app: App) -> None:
     assert shared_app.platform.jobs.run(job.id, shared_app.platform.workspace.works).state == "done"
     assert shared_app.search.searcher.search("cash over 10,000").hits[0].path == "fin/ctr.md"
     assert [message.title for message in shared_app.inbox.messages.listed(AUTHOR)][:1] == ["First documents"]
-    assert [line["action"] for line in shared_app.platform.backups.database.audit.of_change(1)] == [
+    assert [line.action for line in shared_app.platform.backups.database.audit.of_change(1)] == [
         "propose",
         "submit",
         "approve",
@@ -156,15 +160,17 @@ def test_writers_of_several_nodes_take_turns(shared_app: App, url: str) -> None:
     def add(node: object, times: int) -> None:
         for _ in range(times):
             with node.transaction() as state:  # type: ignore[attr-defined]
-                text = (state.drafts.get("all", "sum") or {"text": "0"})["text"]
-                state.drafts.keep("all", "sum", str(int(text) + 1), "now")
+                row = state.drafts.get("all", "sum")
+                state.drafts.keep("all", "sum", str(int(row.text) + 1 if row else 1), "now")
 
     threads = [threading.Thread(target=add, args=(node, 10)) for node in nodes * 2]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert nodes[0].drafts.get("all", "sum") == {"text": "60", "at": "now"}
+    row = nodes[0].drafts.get("all", "sum")
+    assert row
+    assert row.text == "60"
 
 
 # ---------------------------------------------------------------- there and back

@@ -19,9 +19,8 @@ from core.evaluation.querysets import anchoring, export_querysets, import_querys
 from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.runs.trec_runs import read_run, write_run
-from core.storage.state.migrations import MIGRATIONS, statements
 from core.types import ChunkerSpec, Frozen, Profile
-from tests.conftest import demo, put, sql, write
+from tests.conftest import demo, put, write
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 READER = Actor("rob", "Rob", "rob@example.org", "reader")
@@ -373,21 +372,6 @@ def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
 
 
 @pytest.mark.sqlite
-def test_grades_that_were_kept_under_a_name_belong_to_its_account(kb: App) -> None:
-    kb.people.accounts.add(ADMIN, "ann", "Ann", "ann@example.org", "admin")
-    hit = kb.search.searcher.search("photos").hits[0]
-    kb.playground.grades.judge(replace(ADMIN, id="Ann"), "photos", hit, 1)
-    kb.playground.grades.judge(replace(ADMIN, id="Gone"), "photos", hit, 2)
-    kb.evaluation.querysets.keep(ADMIN, sample())
-    for statement in statements(next(one for one in MIGRATIONS if "UPDATE OR IGNORE judged" in one)):
-        sql(kb, statement)
-    assert [(one.judge, one.name) for one in kb.playground.grades.of(demo("author"), "photos")] == [
-        ("ann", "Ann"),
-        ("Gone", "Gone"),
-    ]
-    assert [one.judge for one in kb.evaluation.querysets.get("sample").judgments] == ["ann", "Ben", ""]
-
-
 def test_readers_may_judge_and_not_keep(kb: App) -> None:
     kb.evaluation.querysets.keep(ADMIN, sample())
     kb.evaluation.querysets.judge(READER, "sample", [Judgment("q1", "ops/claims.md", grade=1.0)])

@@ -15,7 +15,7 @@ from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed
 from core.services.platform.daily import Daily
 from core.services.platform.settings import QuestionSettings
-from core.services.search.queries import Asked
+from core.storage.state.records import Asked
 from core.storage.state.rows.questions import QueryRows
 from tests.conftest import FixedClock, NoProcesses, demo, put, small_app, sql
 from tests.small_kb import FILES
@@ -63,9 +63,9 @@ def test_questions_are_folded_by_their_words_and_counted(app: App) -> None:
     log.keep(AUTHOR, "form 111", opened=True)
     log.keep(AUTHOR, "where to park a bicycle")
     assert log.most_asked(10) == (
-        Asked("FORM 111", 3, "2026-11-15T12:00:00+00:00", 3, 1),
-        Asked("where to park a bicycle", 1, "2026-11-15T12:00:00+00:00", 0, 0),
-        Asked("error 809", 1, "2026-11-15T12:00:00+00:00", 1, 0),
+        Asked(question="FORM 111", times=3, last="2026-11-15T12:00:00+00:00", found=3, opened=1),
+        Asked(question="where to park a bicycle", times=1, last="2026-11-15T12:00:00+00:00", found=0, opened=0),
+        Asked(question="error 809", times=1, last="2026-11-15T12:00:00+00:00", found=1, opened=0),
     )
     assert [asked.question for asked in log.most_asked(1)] == ["FORM 111"]
 

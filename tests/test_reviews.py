@@ -17,7 +17,7 @@ from core.errors import BadInput, Conflict, NotFound, Refused
 from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
-from core.storage.state.migrations import MIGRATIONS, statements
+from core.storage.state.migrations.earlier import SCRIPTS, statements
 from core.storage.state.statements import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
@@ -464,7 +464,7 @@ def test_requests_that_an_edit_voided_before_the_upgrade_stay_void(tmp_path: Pat
     put(app, {"finance/records.md": TEXT})
     edited, standing = blocked(app), blocked(app)
     app.reviews.changes.edit(AUTHOR, edited, changed("5 years", "8 years"))
-    for statement in list(statements(next(script for script in MIGRATIONS if "CREATE TABLE looks" in script)))[:1]:
+    for statement in list(statements(next(script for script in SCRIPTS if "CREATE TABLE looks" in script)))[:1]:
         sql(app, statement)
     assert {change.id: change.state for change in app.reviews.changes.all()} == {
         edited: "in review",
@@ -478,7 +478,7 @@ def test_whoever_edited_an_open_change_before_the_upgrade_goes_on_as_co_author(r
     changes.invite(AUTHOR, number, ["author2"])
     changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
     changes.uninvite(AUTHOR, number, ["author2"])
-    script = next(script for script in MIGRATIONS if "CREATE TABLE co_authors" in script)
+    script = next(script for script in SCRIPTS if "CREATE TABLE co_authors" in script)
     sql(reviews_app, list(statements(script))[1])
     assert [(each.account, each.name) for each in changes.get(number).co_authors] == [("author2", AUTHOR2.name)]
     assert changes.submit(AUTHOR2, number).state == "in review"

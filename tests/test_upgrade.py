@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import inspect
+import shutil
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine
 from sqlalchemy.dialects import postgresql
 
 from core.bootstrap import App
+from core.errors import Unavailable
 from core.storage.cache.texts import TextCache
 from core.storage.git.repository import Repository
+from core.storage.state import migrations
 from core.storage.state.database import State
-from core.storage.state.migrations import MIGRATIONS
+from core.storage.state.records import RemoteRow
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.statements import Statements
-from core.storage.state.tables import METADATA
 from tests.conftest import ROOT, NoProcesses, demo, small_app
 
 SAVED = ROOT / "tests" / "data" / "workspace"
@@ -152,18 +154,84 @@ def keys(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
     return sorted([(bool(unique), of(index)) for _, index, unique, *_ in found]) + foreign
 
 
-def test_the_migrations_lead_to_the_tables_that_the_statements_name(tmp_path: Path) -> None:
-    SqliteDatabase(tmp_path / "migrated.db").create()
-    METADATA.create_all(create_engine(f"sqlite:///{tmp_path / 'made.db'}"))
-    assert form(tmp_path / "migrated.db") == form(tmp_path / "made.db")
+def test_a_workspace_of_the_version_before_gets_the_form_of_a_new_one(old_home: Path) -> None:
+    for name in ("app.db", "new.db"):
+        SqliteDatabase(old_home / name).create()
+    assert form(old_home / "app.db") == form(old_home / "new.db")
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(old_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_no_release_wrote_is_refused_with_a_sentence(old_home: Path) -> None:
+    with closing(sqlite3.connect(old_home / "app.db")) as connection:
+        connection.execute("PRAGMA user_version = 7")
+    with pytest.raises(Unavailable, match="older than version 0.1.0"):
+        SqliteDatabase(old_home / "app.db").create()
+
+
+def revised(folder: Path, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One more revision, behind those that there are."""
+    shutil.copytree(migrations.FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    number = migrations.newest() + 1
+    head = f'from alembic import op\nrevision, down_revision = "{number}", "{number - 1}"\n'
+    (folder / "versions" / f"v{number}_more.py").write_text(f"{head}def upgrade():\n    {revision}\n")
+    monkeypatch.setattr(migrations, "FOLDER", folder)
+
+
+def test_a_revision_that_fails_leaves_the_file_as_it_was(
+    old_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = rows(old_home / "app.db")
-    monkeypatch.setattr("core.storage.state.migrations.MIGRATIONS", (*MIGRATIONS, "CREATE TABLE jobs (id TEXT);"))
+    revised(tmp_path / "migrations", 'op.execute("CREATE TABLE jobs (id TEXT)")', monkeypatch)
     with pytest.raises(Exception, match="already exists"):
         SqliteDatabase(old_home / "app.db").create()
     assert rows(old_home / "app.db") == before
+
+
+def test_a_file_whose_form_was_changed_is_named(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "app.db")
+    database.create("w" * 32)
+    assert database.damaged() == []
+    with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:
+        connection.execute("ALTER TABLE gaps DROP COLUMN writer")
+    (damage,) = database.damaged()
+    assert damage.what == "has another form than was written"
+
+
+# ---------------------------------------------------------------- a new column
+
+OPENED = """
+import sys
+from pathlib import Path
+from core.storage.state import migrations
+from core.storage.state.records import Gap
+from core.storage.state.sqlite import SqliteDatabase
+
+for path in map(Path, sys.argv[1:]):
+    database = SqliteDatabase(path)
+    database.create("w" * 32)
+    number = database.gaps.add(query="?", who="Ann", hits=0, created="now", mood="cross")
+    print([(gap.mood, type(gap.mood).__name__) for gap in database.gaps.all()], database.damaged())
+print(*(line.strip() for text in migrations._made("postgresql") for line in text.splitlines() if "mood" in line))
+"""
+
+
+def test_a_column_is_added_in_two_places(old_home: Path, tmp_path: Path) -> None:
+    """Its line in the record and a revision: it is in new files, in old ones, in PostgreSQL and in the rows."""
+    tree, number = tmp_path / "tree", migrations.newest() + 1
+    shutil.copytree(ROOT / "core", tree / "core", ignore=shutil.ignore_patterns("__pycache__"))
+    records = tree / "core" / "storage" / "state" / "records.py"
+    last = '    writer: str = ""  # the account that merged it\n'
+    records.write_text(records.read_text(encoding="utf-8").replace(last, f'{last}    mood: str = "calm"\n'))
+    (records.parent / "migrations" / "versions" / f"v{number}_mood.py").write_text(
+        f'from alembic import op\nfrom core.storage.state.tables import new_column\n\nrevision, down_revision = "{number}", "{number - 1}"\n\n\n'
+        'def upgrade() -> None:\n    op.add_column("gaps", new_column("mood", "str", "calm"))\n'
+    )
+    command = [sys.executable, "-c", OPENED, str(old_home / "app.db"), str(tmp_path / "new.db")]
+    said = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said == [
+        "[('cross', 'str'), ('calm', 'str'), ('calm', 'str')] []",
+        "[('cross', 'str')] []",
+        "mood TEXT COLLATE \"C\" DEFAULT 'calm' NOT NULL,",
+    ]
 
 
 # ---------------------------------------------------------------- durable and portable
@@ -206,7 +274,7 @@ class PostgresConnection:
     def keys(self) -> tuple[str, ...]:
         return ()
 
-    def mappings(self) -> tuple[()]:
+    def scalars(self) -> tuple[()]:
         return ()
 
     def __iter__(self) -> Any:
@@ -216,7 +284,14 @@ class PostgresConnection:
         return 1
 
 
-EXAMPLES = {"str": "x", "int": 1, "float": 1.0, "bool": True, "Mapping[str, bytes]": {"x": b""}}
+EXAMPLES: dict[str, Any] = {
+    "RemoteRow": RemoteRow(name="x", url="x", branch="x", folder="x", created="x"),
+    "str": "x",
+    "int": 1,
+    "float": 1.0,
+    "bool": True,
+    "Mapping[str, bytes]": {"x": b""},
+}
 
 
 @pytest.mark.parametrize("noun", sorted(vars(State(Statements(nullcontext, nullcontext)))))

@@ -83,7 +83,7 @@ def test_several_workers_do_each_job_once(tmp_path: Path, urls: Callable[[str], 
     jobs = [nodes[0].platform.jobs.get(number) for number in numbers]
     assert {(job.state, job.attempts) for job in jobs} == {("done", 1)}
     assert {job.worker for job in jobs} <= {"w0", "w1", "w2"}
-    ends = [line for line in nodes[0].platform.backups.database.audit.newest(100) if line["action"] == "job done"]
+    ends = [line for line in nodes[0].platform.backups.database.audit.newest(100) if line.action == "job done"]
     assert len(ends) == 12
 
 
@@ -104,7 +104,7 @@ def test_the_job_of_a_lost_worker_is_claimed_again_and_ends_once(
     ended = app.platform.jobs.get(job.id)
     assert (ended.state, ended.result, ended.worker, ended.attempts) == ("done", "by the second", "second", 2)
     lines = app.platform.backups.database.audit.newest(100)
-    assert [line["action"] for line in lines].count("job done") == 1
+    assert [line.action for line in lines].count("job done") == 1
 
 
 @pytest.mark.parametrize("kind", DATABASES)
@@ -128,7 +128,7 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
     lose(app, job.id)
     until(lambda: app.platform.jobs.rows.get(job.id)["leased"] > 1)
     assert drained(app, "second", {"slow": slow}) == 0
-    assert [row["name"] for row in app.platform.backups.database.workers.alive(60)] == ["first"]
+    assert [row.name for row in app.platform.backups.database.workers.alive(60)] == ["first"]
     assert "begins in worker first" in app.platform.jobs.log(ADMIN, job.id), "what it says is there while it runs"
     seen.set()
     thread.join()
@@ -250,7 +250,7 @@ def test_a_killed_worker_process_is_replaced(tmp_path: Path, urls: Callable[[str
     second.send_signal(signal.SIGTERM)
     assert second.wait(600) == 0
     assert app.platform.jobs.get(job.id).state == "done"
-    seen = [row["name"] for row in app.platform.backups.database.workers.alive(3600)]
+    seen = [row.name for row in app.platform.backups.database.workers.alive(3600)]
     assert seen == ["first"], "it did not say good-bye"
 
 

@@ -48,14 +48,14 @@ def ledger_summary(call: CommandCall, form: LedgerSummaryOptions) -> Shown:
     spending = call.app.models.ledger.summary(call.actor, form.month)
     rows = [
         (
-            row["purpose"],
-            row["model"],
-            row["calls"],
-            row["cached"],
-            row["failed"],
-            row["input_tokens"],
-            row["output_tokens"],
-            dollars_of(row["dollars"]),
+            row.purpose,
+            row.model,
+            row.calls,
+            row.cached,
+            row.failed,
+            row.input_tokens,
+            row.output_tokens,
+            dollars_of(row.dollars),
         )
         for row in spending.rows
     ]

@@ -7,7 +7,8 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.services.knowledge.gaps import SOURCES, Gap
+from core.services.knowledge.gaps import SOURCES
+from core.storage.state.records import Gap
 from pages.ui import actions, flash, keys, style
 from pages.ui.documents import draft
 from pages.ui.workspace import app

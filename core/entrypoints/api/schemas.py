@@ -20,14 +20,13 @@ from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.queryset import Question as JudgedQuestion
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import PairedComparison
-from core.services.evaluation.querysets import QuerySetSummary
 from core.services.jobs.jobs import Job
-from core.services.knowledge.gaps import Gap
 from core.services.playground.where import Diagnosis
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
 from core.services.reviews.merge import Collision
+from core.storage.state.records import Gap, QuerySetSummary
 from core.types import Hit, Pending, Stage
 
 __all__ = ["Diagnosis", "Gap", "Job", "QuerySetSummary", "model"]  # records of services that are answers as they are

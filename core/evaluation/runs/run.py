@@ -110,10 +110,10 @@ def pack(run: Run) -> tuple[str, bytes]:
     return facts, zlib.compress(listed.encode(), 6)
 
 
-def unpack(row: Mapping[str, Any]) -> Run:
-    """A run from its row; without results where the row has none."""
-    raw = json.loads(row["facts"])
-    listed = json.loads(zlib.decompress(row["results"])) if "results" in row else []
+def unpack(facts: str, packed: bytes) -> Run:
+    """A run from what is kept of it; without results where those were not asked for."""
+    raw = json.loads(facts)
+    listed = json.loads(zlib.decompress(packed)) if packed else []
     results = [_answered(raw_result) for raw_result in listed]
     tuples = {name: tuple(raw[name]) for name in ("models", "unmapped", "warnings")}
     config = strict.parse(SearchConfig, raw["config"], "configuration")

@@ -19,6 +19,7 @@ from core.services.inbox.owners import Owners
 from core.services.jobs.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
+from core.storage.state.records import AnswerRankRow, FindabilityRow
 from core.types import DocumentFacts, Frozen
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class AnswerChecks:
     @use_case(EVERYBODY)
     def listed(self, name: str = "") -> tuple[AnswerState, ...]:
         """Every question that a document in the index answers, or those of one by id or path, the worst first."""
-        known = {(row["doc"], row["key"]): row for row in self.database.answers.newest()}
+        known = {(row.doc, row.key): row for row in self.database.answers.newest()}
         states = [_state(asked, known.get(asked.key)) for asked in AnswerSearch(self.searcher, self.vectors).listed()]
         wanted = [state for state in states if not name or name in (state.doc, state.path)]
         return tuple(sorted(wanted, key=_worst_first))
@@ -102,7 +103,7 @@ class AnswerChecks:
     def history(self, doc: str, question: str) -> tuple[tuple[str, Place], ...]:
         """Each place that a question had, with the time from which on, oldest first."""
         rows = self.database.answers.of(doc, same_form(question))
-        return tuple((row["at"], Place(row["rank"], row["note"])) for row in rows)
+        return tuple((row.at, Place(row.rank, row.note)) for row in rows)
 
     def answered(self, question: str) -> tuple[DocumentFacts, Place] | None:
         """The document in the index that lists a question, and where a search finds it; the best where several do."""
@@ -162,13 +163,13 @@ class AnswerChecks:
     def _keep(self, asked: Sequence[Listed], places: Mapping[tuple[str, str], Place], commit: str) -> Findability:
         now, first = self.clock.stamp(), self.first
         with self.database.transaction() as state:
-            known = {(row["doc"], row["key"]): row for row in state.answers.newest()}
+            known = {(row.doc, row.key): row for row in state.answers.newest()}
             broken: list[Listed] = []
             for one in asked:
                 place, before = places[one.key], known.get(one.key)
-                if before is None or before["rank"] != place.rank:
+                if before is None or before.rank != place.rank:
                     self._add(state, one, place, commit, now)
-                was_found = before is None or 0 < before["rank"] <= first
+                was_found = before is None or 0 < before.rank <= first
                 if was_found and not place.within(first):
                     broken.append(one)
             point = _counted(asked, places, commit, now, first)
@@ -201,10 +202,10 @@ class AnswerChecks:
             self.messages.tell(state, SYSTEM, [account], "not found", subject, words)
 
 
-def _state(asked: Listed, row: Mapping[str, Any] | None) -> AnswerState:
+def _state(asked: Listed, row: AnswerRankRow | None) -> AnswerState:
     facts: DocumentFacts = asked.facts
-    place = Place(row["rank"], row["note"]) if row else None
-    return AnswerState(facts.doc, facts.path, facts.title, facts.owner, asked.question, place, row["at"] if row else "")
+    place = Place(row.rank, row.note) if row else None
+    return AnswerState(facts.doc, facts.path, facts.title, facts.owner, asked.question, place, row.at if row else "")
 
 
 def _worst_first(state: AnswerState) -> tuple[float, str, str]:
@@ -224,6 +225,6 @@ def _counted(
     return Findability(commit, now, len(asked), found_in_all, first, Frozen(folders))
 
 
-def _point(row: Mapping[str, Any]) -> Findability:
-    folders = {name: tuple(counts) for name, counts in json.loads(row["folders"]).items()}
-    return Findability(row["commit_id"], row["at"], row["questions"], row["found"], row["within"], Frozen(folders))
+def _point(row: FindabilityRow) -> Findability:
+    folders = {name: tuple(counts) for name, counts in json.loads(row.folders).items()}
+    return Findability(row.commit_id, row.at, row.questions, row.found, row.within, Frozen(folders))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from core.access import EVERYBODY, READS, Actor, use_case
 from core.services.answers.checks import AnswerChecks, Findability
 from core.services.knowledge.gaps import GapCounts, Gaps
-from core.services.search.queries import QueryLog, QueryTotals
+from core.services.search.queries import QueryLog
+from core.storage.state.records import QueryTotals
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
@@ -59,7 +60,7 @@ class FindabilityReport:
             return ()
         steps = [step for step, _ in self.repository.log(self.repository.head())]
         places = {step.id: place for place, step in enumerate(steps)}
-        merged = {row["merged"]: row["id"] for row in self.database.changes.all() if row["merged"]}
+        merged = {row.merged: row.id for row in self.database.changes.all() if row.merged}
         points, before = [], len(steps)
         for found in (point for point in known if point.commit in places):
             place = places[found.commit]

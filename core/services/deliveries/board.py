@@ -61,7 +61,7 @@ class DeliveryBoard:
     def show(self, actor: Actor, number: int) -> tuple[Delivery, tuple[Attempt, ...]]:
         """One with its attempts, oldest first."""
         rows = self.database.deliveries.attempts(number)
-        attempts = tuple(Attempt(row["at"], row["seconds"], row["code"], row["note"]) for row in rows)
+        attempts = tuple(Attempt(row.at, row.seconds, row.code, row.note) for row in rows)
         return self._get(number), attempts
 
     @use_case("send messages")
@@ -87,8 +87,8 @@ class DeliveryBoard:
         key, line = f"test_{secrets.token_hex(12)}", "Mail from Concord arrives"
         content = {"sentence": line, "text": "This is a test. Nothing has happened.", "address": "/"}
         with self.database.transaction() as state:
-            self.sender.outbox.put(state, key, "mail", row["id"], TEST, content)
-            self.audit.record(state, actor, "test mail", f"{row['name']} ({row['id']})")
+            self.sender.outbox.put(state, key, "mail", row.id, TEST, content)
+            self.audit.record(state, actor, "test mail", f"{row.name} ({row.id})")
         return self.sender.deliver(key)
 
     def _get(self, number: int) -> Delivery:

@@ -65,7 +65,7 @@ class MailChoices:
         if unknown := sorted(set(topics) - set(TOPICS)):
             raise BadInput(f"There is no topic {unknown[0]!r}. Topics: {', '.join(TOPICS)}.")
         account = self.database.accounts.get(actor.id)
-        if account is None or account["kind"] != PERSON:
+        if account is None or account.kind != PERSON:
             raise BadInput(
                 f"{actor.name} is no person with an account here, so there is nobody to write to. Name one with --as."
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
@@ -16,6 +16,7 @@ from core.services.deliveries.letters import DIGEST
 from core.services.deliveries.outbox import Outbox
 from core.services.people.accounts import Accounts
 from core.services.people.directory import owners
+from core.storage.state.records import HeldDelivery
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Digests:
         moment, day = last_moment(self.outbox.now(), self.hour, self.zone)
         if self._done == moment:
             return 0
-        people = {row["target"] for row in self.database.deliveries.held(moment)}
+        people = {row.target for row in self.database.deliveries.held(moment)}
         made = sum(self._collect(account, moment, day) for account in sorted(people))
         self._done = moment
         return made
@@ -54,23 +55,24 @@ class Digests:
         standing = self.standing(account.actor) if account.active else []
         key = f"digest_{strict.digest([name, day.isoformat()], 24)}"
         with self.database.transaction() as state:
-            rows = [row for row in state.deliveries.held(moment) if row["target"] == name]
+            rows = [row for row in state.deliveries.held(moment) if row.target == name]
             if not rows or state.deliveries.by_key(key):
                 return False
-            news = [row for row in rows if not row["read"]]
+            news = [row for row in rows if not row.read]
             if news and account.active:
                 self.outbox.put(state, key, "mail", name, DIGEST, _content(news, standing, day))
-            self._end(state, rows, (state.deliveries.by_key(key) or {"id": 0})["id"])
+            sent = state.deliveries.by_key(key)
+            self._end(state, rows, sent.id if sent else 0)
         return bool(news) and account.active
 
-    def _end(self, state: State, rows: Iterable[Mapping[str, Any]], number: int) -> None:
+    def _end(self, state: State, rows: Iterable[HeldDelivery], number: int) -> None:
         stamp = self.outbox.clock.stamp()
         for row in rows:
-            if row["read"] or not number:
-                note = "It was read before the digest." if row["read"] else "The account is switched off."
-                state.deliveries.set(row["id"], state="cancelled", note=note, ended=stamp)
+            if row.read or not number:
+                note = "It was read before the digest." if row.read else "The account is switched off."
+                state.deliveries.set(row.id, state="cancelled", note=note, ended=stamp)
             else:
-                state.deliveries.set(row["id"], state=IN_DIGEST, digest=number, ended=stamp)
+                state.deliveries.set(row.id, state=IN_DIGEST, digest=number, ended=stamp)
 
 
 def last_moment(now: float, hour: int, zone: ZoneInfo) -> tuple[float, date]:
@@ -91,7 +93,7 @@ def last_moment(now: float, hour: int, zone: ZoneInfo) -> tuple[float, date]:
     return at, day
 
 
-def _content(rows: Sequence[Mapping[str, Any]], standing: list[tuple[str, list[Line]]], day: date) -> dict[str, Any]:
+def _content(rows: Sequence[HeldDelivery], standing: list[tuple[str, list[Line]]], day: date) -> dict[str, Any]:
     news = _news(rows)
     listed = {line["address"] for lines in news.values() for line in lines}
     parts = [(TOPICS[topic][0], news[topic]) for topic in TOPICS if topic in news]
@@ -103,12 +105,12 @@ def _content(rows: Sequence[Mapping[str, Any]], standing: list[tuple[str, list[L
     }
 
 
-def _news(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Line]]:
+def _news(rows: Sequence[HeldDelivery]) -> dict[str, list[Line]]:
     """Topic to lines; several causes of one message are one line with all their words."""
     by_message: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for row in rows:
-        content = json.loads(row["content"])
-        by_message.setdefault((row["message"], content["sentence"]), []).append(content)
+        content = json.loads(row.content)
+        by_message.setdefault((row.message, content["sentence"]), []).append(content)
     news: dict[str, list[Line]] = {}
     for contents in by_message.values():
         words = dict.fromkeys(content["text"] for content in contents if content["text"])
@@ -153,8 +155,8 @@ class DigestContent:
     def _questions(self, actor: Actor) -> Iterable[Line]:
         if allowed(actor, "see reported gaps"):
             for row in self.database.gaps.open():
-                if row["owner"] == actor.id:
-                    yield _line(row["query"], row["note"], "/search", q=row["query"])
+                if row.owner == actor.id:
+                    yield _line(row.query, row.note, "/search", q=row.query)
 
 
 def _owns(accounts: Sequence[Any], document: Document, actor: Actor) -> bool:

@@ -13,6 +13,7 @@ from core.ports import Clock
 from core.services.deliveries.choices import topic_of
 from core.services.deliveries.formats import event_of
 from core.services.inbox.messages import Message
+from core.storage.state.records import DeliveryRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -48,10 +49,9 @@ class Delivery:
     ended: str
 
 
-def delivery(row: Mapping[str, Any]) -> Delivery:
+def delivery(row: DeliveryRow) -> Delivery:
     """A row as what it means."""
-    names = Delivery.__dataclass_fields__
-    return Delivery(**{**{name: row[name] for name in names}, "content": json.loads(row["content"])})
+    return of_row(Delivery, row, content=json.loads(row.content))
 
 
 class Outbox:
@@ -74,11 +74,11 @@ class Outbox:
         """The same for webhooks: once for each, however many people were told."""
         name = event_of(message.kind, message.about)
         for row in state.webhooks.all() if name else ():
-            wanted = json.loads(row["events"])
-            if row["active"] and (not wanted or name in wanted):
-                facts = [row["id"], name, message.ref, message.at, message.actor, message.text, message.title]
+            wanted = json.loads(row.events)
+            if row.active and (not wanted or name in wanted):
+                facts = [row.id, name, message.ref, message.at, message.actor, message.text, message.title]
                 key = f"evt_{strict.digest(facts, 24)}"
-                self.put(state, key, "webhook", str(row["id"]), name, as_content(message))
+                self.put(state, key, "webhook", str(row.id), name, as_content(message))
 
     def put(
         self,

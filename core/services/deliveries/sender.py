@@ -10,7 +10,7 @@ import random
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from email.message import EmailMessage
@@ -18,7 +18,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from core.access import SENDING_LOG, SYSTEM, UPKEEP, Actor, use_case
-from core.errors import ConcordError
+from core.errors import ConcordError, NotFound
 from core.ports import Mailer, Poster
 from core.services.deliveries import formats
 from core.services.deliveries.choices import DAILY, MailChoices, topic_of
@@ -26,6 +26,7 @@ from core.services.deliveries.digests import Digests
 from core.services.deliveries.letters import DIGEST, Letterhead, letter
 from core.services.deliveries.outbox import Delivery, delivery
 from core.services.inbox.messages import Subject
+from core.storage.state.records import DeliveryRow, WebhookRow
 from core.types import Receipt
 
 if TYPE_CHECKING:
@@ -118,13 +119,13 @@ class Sender:
         """Try one delivery now, if nobody else has it; how it stands afterwards."""
         worker, until = secrets.token_hex(8), self.outbox.now() + LEASE
         with self.database.transaction() as state:
-            row = state.deliveries.by_key(key) or {}
-            free = row["state"] == "waiting" and row["leased"] <= self.outbox.now()
+            row = _known(state, key)
+            free = row.state == "waiting" and row.leased <= self.outbox.now()
             if free:
-                state.deliveries.lease(row["id"], worker, until)
+                state.deliveries.lease(row.id, worker, until)
         if free:
             self._work([delivery(row)], worker, until)
-        return delivery(self.database.deliveries.by_key(key) or {})
+        return delivery(_known(self.database, key))
 
     @use_case(UPKEEP)
     def sweep(self) -> int:
@@ -160,7 +161,7 @@ class Sender:
         with self.database.transaction() as state:
             claimed = {lane: state.deliveries.due(now, BATCH, *lane) for lane in free}
             for row in chain.from_iterable(claimed.values()):
-                state.deliveries.lease(row["id"], worker, until)
+                state.deliveries.lease(row.id, worker, until)
         return {lane: list(map(delivery, rows)) for lane, rows in claimed.items() if rows}
 
     def _work(self, claimed: Sequence[Delivery], worker: str, until: float) -> None:
@@ -204,14 +205,14 @@ class Sender:
         if send is None:
             return Receipt("again", 0, "mail is not configured", reachable=False)
         account = self.database.accounts.get(one.target)
-        if not account or not account["active"]:
+        if not account or not account.active:
             return Receipt("cancelled", note="The account is switched off.")
         if not self._wanted(one):
             return Receipt("cancelled", note="It was not wanted any more.")
         topic = DAILY if one.kind == DIGEST else topic_of(one.kind)
         token = self.choices.token(one.target, topic) if topic else ""
         try:
-            mail = letter(self.head, account["name"], account["email"], one, token)
+            mail = letter(self.head, account.name, account.email, one, token)
         except ValueError:
             return Receipt("refused", note="The address cannot be used.")
         return send(mail)
@@ -226,18 +227,18 @@ class Sender:
 
     def _post(self, one: Delivery) -> Receipt:
         row = self.database.webhooks.get(int(one.target))
-        if row is None or not row["active"]:
+        if row is None or not row.active:
             return Receipt("cancelled", note="The webhook is gone or switched off.")
-        payload = formats.body(row["format"], one.kind, one.content, self.head.url)
+        payload = formats.body(row.format, one.kind, one.content, self.head.url)
         now = int(self.outbox.now())
         headers = {
             "Content-Type": "application/json",
             "User-Agent": "Concord",
             "webhook-id": one.key,
             "webhook-timestamp": str(now),
-            "webhook-signature": formats.signature(row["secret"], one.key, now, payload),
+            "webhook-signature": formats.signature(row.secret, one.key, now, payload),
         }
-        return self.poster.post(row["url"], payload, headers)
+        return self.poster.post(row.url, payload, headers)
 
     # ------------------------------------------------------------ writing down
 
@@ -250,7 +251,7 @@ class Sender:
                 facts = {"code": receipt.code, "note": receipt.note, "seconds": round(seconds, 3)}
                 state.deliveries.add_attempt(delivery=one.id, at=stamp, **facts)
                 values["attempts"] = one.attempts + 1
-            elif (state.deliveries.get(one.id) or {}).get("state") == "cancelled":
+            elif (row := state.deliveries.get(one.id)) and row.state == "cancelled":
                 values = {"state": "cancelled"}  # whoever ended it said why
             if state.deliveries.end_lease(one.id, worker, **values):
                 self._follow(state, one, receipt, values["state"], now)
@@ -281,31 +282,31 @@ class Sender:
         """What an attempt means for its receiver: a webhook that fails for too long is switched off; admins learn of it."""
         if one.channel == "mail":
             if now_is == "failed":
-                account = state.accounts.get(one.target) or {"name": one.target}
-                self._tell_admins(state, f"Mail to {account['name']}", one.target, receipt.note)
+                account = state.accounts.get(one.target)
+                self._tell_admins(state, f"Mail to {account.name if account else one.target}", one.target, receipt.note)
             return
         row = state.webhooks.get(int(one.target))
         if row is None:
             return
         if receipt.state == "sent":
-            state.webhooks.set(row["id"], failing=0)
+            state.webhooks.set(row.id, failing=0)
         elif receipt.state in ("again", "refused"):
             self._failed(state, row, now_is, now, receipt)
 
-    def _failed(self, state: State, row: Mapping[str, Any], now_is: str, now: float, receipt: Receipt) -> None:
-        since = row["failing"] or now
-        state.webhooks.set(row["id"], failing=since)
+    def _failed(self, state: State, row: WebhookRow, now_is: str, now: float, receipt: Receipt) -> None:
+        since = row.failing or now
+        state.webhooks.set(row.id, failing=since)
         gone = receipt.state == "refused"
-        if row["active"] and now_is == "failed" and (gone or now - since >= self.pace.give_up):
-            state.webhooks.set(row["id"], active=0)
+        if row.active and now_is == "failed" and (gone or now - since >= self.pace.give_up):
+            state.webhooks.set(row.id, active=0)
             note = f"The webhook is switched off: {receipt.note}"
-            state.deliveries.cancel("webhook", str(row["id"]), note, self.outbox.clock.stamp())
+            state.deliveries.cancel("webhook", str(row.id), note, self.outbox.clock.stamp())
             self._tell_admins(
-                state, f"The webhook {row['name']}", f"webhook {row['id']}", f"It is switched off: {receipt.note}"
+                state, f"The webhook {row.name}", f"webhook {row.id}", f"It is switched off: {receipt.note}"
             )
 
     def _tell_admins(self, state: State, title: str, ref: str, note: str) -> None:
-        admins = [row["id"] for row in state.accounts.all() if row["role"] == "admin"]
+        admins = [row.id for row in state.accounts.all() if row.role == "admin"]
         self.messages.tell(
             state, SYSTEM, admins, "not delivered", Subject("deliveries", ref, title), f"{note[:1].upper()}{note[1:]}"
         )
@@ -327,3 +328,10 @@ def _span(seconds: float) -> str:
     ('2 days', '30 s')
     """
     return f"{seconds / 86_400:g} days" if seconds >= 86_400 else f"{seconds:g} s"
+
+
+def _known(state: State, key: str) -> DeliveryRow:
+    row = state.deliveries.by_key(key)
+    if row is None:
+        raise NotFound(f"There is no delivery {key!r}.")
+    return row

@@ -5,9 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
@@ -17,6 +16,7 @@ from core.services.deliveries.formats import EVENTS, FORMATS, TEST
 from core.services.deliveries.outbox import Delivery, Outbox
 from core.services.deliveries.sender import Sender
 from core.services.people.audit import Audit
+from core.storage.state.records import WebhookRow
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -121,17 +121,17 @@ class Webhooks:
         return webhook(row)
 
 
-def webhook(row: Mapping[str, Any]) -> Webhook:
+def webhook(row: WebhookRow) -> Webhook:
     """A row without its secrets."""
     return Webhook(
-        row["id"],
-        row["name"],
-        _shown(row["url"]),
-        tuple(json.loads(row["events"])),
-        row["format"],
-        bool(row["active"]),
-        bool(row["failing"]),
-        row["created"],
+        row.id,
+        row.name,
+        _shown(row.url),
+        tuple(json.loads(row.events)),
+        row.format,
+        row.active,
+        bool(row.failing),
+        row.created,
     )
 
 

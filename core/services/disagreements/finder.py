@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core import strict
 from core.access import READS, Actor, use_case
@@ -17,6 +17,7 @@ from core.services.disagreements.base import ClaimBase
 from core.services.disagreements.opinions import SecondOpinion
 from core.services.people.audit import Audit
 from core.services.reviews.changes import Change, Changes
+from core.storage.state.records import Settlement
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -154,11 +155,10 @@ class Disagreements:
         rows = self.database.settlements.all() if made else {}
         return tuple(self._in_state(found, rows.get(key)) for key, found in made.items())
 
-    def _in_state(self, found: Disagreement, row: Mapping[str, Any] | None) -> Disagreement:
+    def _in_state(self, found: Disagreement, row: Settlement | None) -> Disagreement:
         """What a person said counts; else the second opinion may take it away."""
         if row:
-            said = {"reason": row["reason"], "settled_by": row["name"], "settled_at": row["at"]}
-            return replace(found, state="settled", **said)
+            return replace(found, state="settled", reason=row.reason, settled_by=row.name, settled_at=row.at)
         sides = [(" > ".join((side.title, *side.heading)), side.text) for side in (found.mine, found.theirs)]
         return replace(found, state="dismissed") if self.opinion.dismissed(*sides) else found
 

@@ -32,7 +32,7 @@ class QuerySetEditor:
         if self.database.querysets.get(new):
             raise BadInput(f"There is a query set {new!r} already. Choose another name.")
         with self.database.transaction() as state:
-            state.querysets.rename(head["id"], name, new)
+            state.querysets.rename(head.id, name, new)
             self.audit.record(state, actor, "rename a query set", new, detail=f"was {name}")
         return self.querysets.get(new)
 
@@ -57,7 +57,7 @@ class QuerySetEditor:
         others = tuple(known for known in queryset.questions if known.id != question.id)
         check(replace(queryset, questions=(*others, question), judgments=()))
         with self.database.transaction() as state:
-            number = self.querysets.head(queryset.name)["id"]
+            number = self.querysets.head(queryset.name).id
             state.querysets.put_question(number, question.id, question.text, question.category)
             self.audit.record(state, actor, action, queryset.name, detail=detail)
         return question
@@ -68,7 +68,7 @@ class QuerySetEditor:
         self._open(actor, name)
         question = self.question(name, ident)
         with self.database.transaction() as state:
-            state.querysets.drop_question(self.querysets.head(name)["id"], ident)
+            state.querysets.drop_question(self.querysets.head(name).id, ident)
             self.audit.record(state, actor, "remove a question", name, detail=question.text)
 
     @use_case("keep a query set")
@@ -84,7 +84,7 @@ class QuerySetEditor:
         with self.database.transaction() as state:
             if instead_of is not None:
                 self._drop(state, name, instead_of)
-            number = self.querysets.head(name)["id"]
+            number = self.querysets.head(name).id
             state.querysets.keep_judgments(number, [row_of(given, self.clock.stamp())])
             self.audit.record(state, actor, "edit a judgment", name, detail=_said(question, given))
         return given
@@ -100,7 +100,7 @@ class QuerySetEditor:
 
     def _drop(self, state: State, name: str, judgment: Judgment) -> None:
         row = {key: value for key, value in row_of(judgment, "").items() if key not in ("grade", "note", "created")}
-        if not state.querysets.drop_judgment(self.querysets.head(name)["id"], **row):
+        if not state.querysets.drop_judgment(self.querysets.head(name).id, **row):
             raise NotFound(f"This judgment is no longer in {name!r}.")
 
     def _open(self, actor: Actor, name: str) -> QuerySet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
 from core.services.playground.grades import Grade, question_id
+from core.storage.state.records import JudgmentRow, QuerySetRow, QuerySetSummary, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -41,20 +42,6 @@ GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
     "0: it does not help. Judge the passage, not the document around it, and do not guess what the system meant."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class QuerySetSummary:
-    """A query set without its questions."""
-
-    name: str
-    about: str
-    questions: int
-    judgments: int
-    judges: int
-    who: str
-    created: str
-    guard: bool = False  # every change is asked its questions
 
 
 class QuerySets:
@@ -75,8 +62,7 @@ class QuerySets:
 
     def all(self) -> tuple[QuerySetSummary, ...]:
         """Every query set, newest first; for services, doors call `listed`."""
-        rows = self.database.querysets.summaries()
-        return tuple(QuerySetSummary(**{**row, "guard": bool(row["guard"])}) for row in rows)
+        return tuple(self.database.querysets.summaries())
 
     def guards(self) -> tuple[QuerySet, ...]:
         """The sets whose questions every change is asked; for services."""
@@ -97,11 +83,11 @@ class QuerySets:
     def get(self, name: str) -> QuerySet:
         """A query set by name, with all its judgments; for services, doors call `show`."""
         head = self.head(name)
-        questions = tuple(Question(**row) for row in self.database.querysets.questions(head["id"]))
-        judgments = tuple(map(_judgment, self.database.querysets.judgments(head["id"])))
-        return QuerySet(name, questions, judgments, head["about"])
+        questions = tuple(of_row(Question, row) for row in self.database.querysets.questions(head.id))
+        judgments = tuple(map(_judgment, self.database.querysets.judgments(head.id)))
+        return QuerySet(name, questions, judgments, head.about)
 
-    def head(self, name: str) -> dict[str, Any]:
+    def head(self, name: str) -> QuerySetRow:
         """The row of a set by name; for services."""
         row = self.database.querysets.get(name)
         if row is None:
@@ -145,7 +131,7 @@ class QuerySets:
                 raise NotFound(f"There is no question {judgment.question!r} in {name!r}.")
         now = self.clock.stamp()
         rows = [row_of(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
-        self._judged(actor, "judge results", name, head["id"], rows)
+        self._judged(actor, "judge results", name, head.id, rows)
         return self.get(name)
 
     def _judged(self, actor: Actor, action: str, name: str, number: int, rows: Sequence[dict[str, Any]]) -> None:
@@ -171,27 +157,27 @@ class QuerySets:
                     failed[str(error)] += 1
                 progress(n, len(pool), f"{llm.name} judges")
         finally:
-            now, number = self.clock.stamp(), self.head(name)["id"]
+            now, number = self.clock.stamp(), self.head(name).id
             self._judged(actor, "let a model judge", name, number, [row_of(judgment, now) for judgment in judgments])
         return len(judgments), dict(failed)
 
     @use_case("keep a query set")
     def drop(self, actor: Actor, name: str) -> None:
         """Delete a set. Its runs stay, with their questions."""
-        number = self.head(name)["id"]
+        number = self.head(name).id
         with self.database.transaction() as state:
             state.querysets.drop(number)
             self.audit.record(state, actor, "delete a query set", name)
 
     @use_case("see query sets", READS)
     def guidelines(self, actor: Actor, name: str) -> str:
-        return str(self.head(name)["guidelines"])
+        return self.head(name).guidelines
 
     @use_case("keep a query set")
     def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
-        number = self.head(name)["id"]
+        number = self.head(name).id
         with self.database.transaction() as state:
             state.querysets.set_guidelines(number, text.strip())
             self.audit.record(state, actor, "set guidelines", name)
@@ -211,9 +197,9 @@ class QuerySets:
     def pool_summary(self, actor: Actor, name: str) -> PoolSummary:
         """How good judges found the answers to the questions of a set, and how often they added to a pool."""
         names = shown_names(self.database.accounts)
-        ratings = [Rating(**row, name=names.get(row["judge"], "")) for row in self.database.pools.ratings()]
+        ratings = [of_row(Rating, row, name=names.get(row.judge, "")) for row in self.database.pools.ratings()]
         added = self.database.pools.added()
-        passages = [AddedPassage(**{**row, "new_document": bool(row["new_document"])}) for row in added]
+        passages = [of_row(AddedPassage, row, name="") for row in added]
         return pool_summary(self.get(name), ratings, passages)
 
     @use_case("see query sets", READS)
@@ -236,13 +222,13 @@ class QuerySets:
             raise BadInput(f"No line of {path.name} could be used. The first: {problems[0].line}: {problems[0].why}.")
         kept = self.keep(actor, replace(queryset, judgments=tuple(self._by_path(queryset.judgments))))
         listed = json.dumps(strict.plain(problems[:_PROBLEMS]), ensure_ascii=False)
-        self.database.querysets.set_problems(self.head(kept.name)["id"], listed)
+        self.database.querysets.set_problems(self.head(kept.name).id, listed)
         return kept, problems
 
     @use_case("see query sets", READS)
     def problems(self, actor: Actor, name: str) -> tuple[Problem, ...]:
         """Lines that the last import into a set left out."""
-        return tuple(Problem(**row) for row in json.loads(self.head(name)["problems"]))
+        return tuple(Problem(**row) for row in json.loads(self.head(name).problems))
 
     def _by_path(self, judgments: Iterable[Judgment]) -> list[Judgment]:
         """Judgments with document ids replaced by paths."""
@@ -313,8 +299,8 @@ def _from_playground(question: str, grade: Grade) -> Judgment:
     return Judgment(question, grade.path, heading, grade.quote, float(grade.grade), "person", grade.judge, grade.note)
 
 
-def _judgment(row: dict[str, Any]) -> Judgment:
-    return Judgment(**{**row, "heading": tuple(json.loads(row["heading"]))})
+def _judgment(row: JudgmentRow) -> Judgment:
+    return of_row(Judgment, row, heading=tuple(json.loads(row.heading)))
 
 
 def _name(stem: str) -> str:

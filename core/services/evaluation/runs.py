@@ -284,11 +284,11 @@ class Runs:
             raise NotFound(
                 f"There is no single run {number!r}. The newest: {known}. Make one with: python -m core eval run"
             )
-        return unpack(rows[0])
+        return unpack(rows[0].facts, rows[0].results)
 
     def _find(self, number: str) -> Run | None:
         row = self.database.runs.get(number)
-        return unpack(row) if row else None
+        return unpack(row.facts, row.results) if row else None
 
     def tried(self, run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:
         """Every profile and configuration, as digests, that was ever run on one of these questions of a run.
@@ -303,7 +303,7 @@ class Runs:
 
     def all(self, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
         """Runs without their questions, newest first; for services, doors call `listed`."""
-        return tuple(unpack(row) for row in self.database.runs.newest(queryset, limit))
+        return tuple(unpack(row.facts, row.results) for row in self.database.runs.newest(queryset, limit))
 
 
 def _keys(run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:

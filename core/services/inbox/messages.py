@@ -13,6 +13,7 @@ from core.access import OWN_DESK, READS, Actor, use_case
 from core.curation.text.render import plain
 from core.errors import BadInput
 from core.ports import Clock
+from core.storage.state.records import MessageRow, of_row
 from core.types import Frozen
 
 if TYPE_CHECKING:
@@ -157,7 +158,7 @@ class Messages:
     @use_case("mark messages as read", OWN_DESK)
     def opened(self, actor: Actor, about: str, ref: str) -> int:
         """Mark what is about one thing as read, since somebody looks at it; how many were new."""
-        mine = [row["id"] for row in self.database.messages.about(actor.id, about, ref) if not row["read"]]
+        mine = [row.id for row in self.database.messages.about(actor.id, about, ref) if not row.read]
         return self.read(actor, mine) if mine else 0
 
     # ------------------------------------------------------------ making
@@ -166,7 +167,7 @@ class Messages:
         self, state: State, actor: Actor, accounts: Iterable[str], kind: str, subject: Subject, text: str = ""
     ) -> None:
         """A message to each account but the actor's own, inside the transaction of its cause."""
-        people = {row["id"] for row in state.accounts.all() if row["active"]} - {actor.id}
+        people = {row.id for row in state.accounts.all() if row.active} - {actor.id}
         self.outgoing.event(state, self._new(actor, "", kind, subject, text))
         for account in sorted(set(accounts) & people):
             self._tell_one(state, actor, account, kind, subject, text)
@@ -186,13 +187,13 @@ class Messages:
         waiting = [
             row
             for row in state.messages.about(account, subject.about, subject.ref)
-            if row["kind"] == kind and not row["read"]
+            if row.kind == kind and not row.read
         ]
         if waiting:
             if kind in SAID:
-                content["text"] = " · ".join(filter(None, (content["text"], waiting[0]["text"])))[:MAX_TEXT]
-            state.messages.set(waiting[0]["id"], **content, count=waiting[0]["count"] + 1)
-            self.outgoing.mail(state, replace(new, id=waiting[0]["id"]))
+                content["text"] = " · ".join(filter(None, (content["text"], waiting[0].text)))[:MAX_TEXT]
+            state.messages.set(waiting[0].id, **content, count=waiting[0].count + 1)
+            self.outgoing.mail(state, replace(new, id=waiting[0].id))
             return
         number = state.messages.add(account=account, kind=kind, about=subject.about, ref=subject.ref, **content)
         self.outgoing.mail(state, replace(new, id=number))
@@ -203,5 +204,5 @@ class Messages:
         state.messages.forget(account, (now - READ_FOR).isoformat(), (now - UNREAD_FOR).isoformat(), LIMIT)
 
 
-def _message(row: Mapping[str, Any]) -> Message:
-    return Message(**{**row, "place": Frozen(json.loads(row["place"]))})
+def _message(row: MessageRow) -> Message:
+    return of_row(Message, row, place=Frozen(json.loads(row.place)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed
 from core.curation.text.mentions import mentioned
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Accounts
 from core.services.people.directory import callnames
+from core.storage.state.records import ChangeRow
 from core.types import Edit
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Landing:
     commit: str
     title: str
     edits: tuple[Edit, ...]
-    change: Mapping[str, Any] | None = None
+    change: ChangeRow | None = None
 
 
 class ChangeNews:
@@ -33,17 +33,15 @@ class ChangeNews:
     def __init__(self, messages: Messages, accounts: Accounts) -> None:
         self.messages, self.accounts = messages, accounts
 
-    def commented(
-        self, state: State, actor: Actor, row: Mapping[str, Any], comment: int, thread: int, body: str
-    ) -> None:
+    def commented(self, state: State, actor: Actor, row: ChangeRow, comment: int, thread: int, body: str) -> None:
         """Whoever is named, whoever speaks in the conversation, and the authors of the change."""
-        said = state.comments.of_change(row["id"]) if thread else []
-        people = {remark["who"] for remark in said if thread in (remark["id"], remark["thread"])} | _authors(state, row)
+        said = state.comments.of_change(row.id) if thread else []
+        people = {remark.who for remark in said if thread in (remark.id, remark.thread)} | _authors(state, row)
         subject = _subject(row, side="Discussion", comment=str(thread or comment))
         named = self.named(state, actor, subject, body)
         self.messages.tell(state, actor, people - named, "answered", subject, body)
 
-    def judged(self, state: State, actor: Actor, row: Mapping[str, Any], verdict: str, note: str) -> None:
+    def judged(self, state: State, actor: Actor, row: ChangeRow, verdict: str, note: str) -> None:
         """The authors, and whoever the note names."""
         named = self.named(state, actor, _subject(row), note)
         self.messages.tell(state, actor, _authors(state, row) - named, verdict, _subject(row), note)
@@ -53,8 +51,8 @@ class ChangeNews:
         if landing.change is None:
             return
         row = landing.change
-        asked = {request["account"] for request in state.requests.of_changes([row["id"]])}
-        judges = {verdict["who"] for verdict in state.verdicts.of_changes([row["id"]])}
+        asked = {request.account for request in state.requests.of_changes([row.id])}
+        judges = {verdict.who for verdict in state.verdicts.of_changes([row.id])}
         self.messages.tell(state, actor, _authors(state, row) | asked | judges, "merged", _subject(row))
 
     def named(
@@ -67,10 +65,10 @@ class ChangeNews:
         return named
 
 
-def _authors(state: State, row: Mapping[str, Any]) -> set[str]:
+def _authors(state: State, row: ChangeRow) -> set[str]:
     """Whose the change is."""
-    return {row["author"], *(invited["account"] for invited in state.co_authors.of_changes([row["id"]]))}
+    return {row.author, *(invited.account for invited in state.co_authors.of_changes([row.id]))}
 
 
-def _subject(row: Mapping[str, Any], **place: str) -> Subject:
-    return Subject("change", str(row["id"]), row["title"], place)
+def _subject(row: ChangeRow, **place: str) -> Subject:
+    return Subject("change", str(row.id), row.title, place)

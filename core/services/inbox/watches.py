@@ -12,6 +12,7 @@ from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.inbox.news import Landing
+from core.storage.state.records import WatchRow, of_row
 from core.types import Edit, Hit
 
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ class Watches:
         touched: dict[str, list[Edit]] = {}
         for row in state.watches.all():
             for edit in landing.edits:
-                if row["kind"] != "question" and _covers(row, edit):
-                    touched.setdefault(row["account"], []).append(edit)
-                    if row["kind"] == "document" and edit.kind == "renamed":
-                        state.watches.move(row["id"], edit.path)
+                if row.kind != "question" and _covers(row, edit):
+                    touched.setdefault(row.account, []).append(edit)
+                    if row.kind == "document" and edit.kind == "renamed":
+                        state.watches.move(row.id, edit.path)
         for account, edits in touched.items():
             subject = _subject(list(dict.fromkeys(edits)), titles)
             self.messages.tell(state, actor, [account], "watched", subject, landing.title)
@@ -86,15 +87,15 @@ class Watches:
         """After an index build: tell who watches a question which documents are new or changed among its answers."""
         told = 0
         for row in self.database.watches.questions():
-            now, before = self._answers(row["what"]), json.loads(row["seen"])
+            now, before = self._answers(row.what), json.loads(row.seen)
             fresh = [title for path, version, title in now if [path, version] not in [one[:2] for one in before]]
             if now != before:
                 with self.database.transaction() as state:
-                    state.watches.see(row["id"], json.dumps(now))
+                    state.watches.see(row.id, json.dumps(now))
                     if fresh:
-                        subject = Subject("question", row["what"], row["what"])
+                        subject = Subject("question", row.what, row.what)
                         words = f"New or changed among the answers: {', '.join(fresh)}"
-                        self.messages.tell(state, SYSTEM, [row["account"]], "watched", subject, words)
+                        self.messages.tell(state, SYSTEM, [row.account], "watched", subject, words)
                         told += 1
         return told
 
@@ -108,15 +109,15 @@ class Watches:
         return [documents[path] for path in dict.fromkeys(hit.path for hit in hits)][:ANSWERS]
 
 
-def _watch(row: dict[str, Any]) -> Watch:
-    return Watch(**{name: row[name] for name in Watch.__dataclass_fields__})
+def _watch(row: WatchRow) -> Watch:
+    return of_row(Watch, row)
 
 
-def _covers(row: dict[str, Any], edit: Edit) -> bool:
+def _covers(row: WatchRow, edit: Edit) -> bool:
     paths = [path for path in (edit.path, edit.old_path) if path]
-    if row["kind"] == "document":
-        return row["what"] in paths
-    return any(path.startswith(f"{row['what']}/") for path in paths)
+    if row.kind == "document":
+        return row.what in paths
+    return any(path.startswith(f"{row.what}/") for path in paths)
 
 
 def _subject(edits: list[Edit], titles: dict[str, str]) -> Subject:

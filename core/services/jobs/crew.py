@@ -46,8 +46,8 @@ class Crew:
 
     def _missing(self) -> int:
         jobs = self.database.jobs.open()
-        waiting = sum(row["state"] == "queued" or row["lost"] for row in jobs)
-        busy = {row["worker"] for row in jobs if row["state"] == "running"}
+        waiting = sum(row.state == "queued" or row.lost for row in jobs)
+        busy = {row.worker for row in jobs if row.state == "running"}
         silence = self.database.workers.silence()
         alive = self.processes.alive() if waiting else {}
         free = [name for name in alive if name not in busy and silence.get(name, 0.0) < self.lease]

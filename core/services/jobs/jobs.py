@@ -15,6 +15,7 @@ from core.ports import Clock, Progress
 from core.services.jobs.crew import Crew
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
+from core.storage.state.records import JobRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -104,11 +105,11 @@ class Jobs:
             same = state.jobs.same(kind, packed)
             if same is not None:
                 if again:
-                    state.jobs.set(same, again=1)
-                return _job(state.jobs.get(same) or {})
+                    state.jobs.set(same.id, again=1)
+                return _job(same)
             if (
                 actor
-                and sum(json.loads(row["arguments"]).get("who") == actor.id for row in state.jobs.open()) >= MOST_OPEN
+                and sum(json.loads(row.arguments).get("who") == actor.id for row in state.jobs.open()) >= MOST_OPEN
             ):
                 raise Busy(_TOO_MANY.format(MOST_OPEN))
             asked, now = json.dumps(asdict(actor or cause)), self.clock.stamp()
@@ -176,14 +177,14 @@ class Jobs:
         """Look after the workers, and fail the jobs that lost theirs MAX_ATTEMPTS times."""
         self.crew.tend()
         for row in self.rows.open():
-            if row["lost"] and row["attempts"] >= MAX_ATTEMPTS:
-                why = f"The process ended {row['attempts']} times without finishing. See its log."
-                self._end(row["id"], "failed", worker=row["worker"], error=why)
+            if row.lost and row.attempts >= MAX_ATTEMPTS:
+                why = f"The process ended {row.attempts} times without finishing. See its log."
+                self._end(row.id, "failed", worker=row.worker, error=why)
 
     def claim(self, worker: str) -> int | None:
         """The job that is next in line, now this worker's; None if none waits."""
         while waiting := self.rows.waiting(MAX_ATTEMPTS):
-            number = next_in_line([(row["id"], row["kind"], _asker(row["asked"])) for row in waiting])
+            number = next_in_line([(row.id, row.kind, _asker(row.asked)) for row in waiting])
             if self.rows.claim(number, worker, self.clock.stamp(), self.crew.lease):
                 return number
         return None
@@ -244,14 +245,14 @@ class Jobs:
         """Whether it ended: one that was asked for again while it ran goes on. What another worker has stays as it is."""
         ended = {"state": state, "ended": self.clock.stamp(), "result": json.dumps(result), "error": error}
         with self.database.transaction() as writing:
-            row = writing.jobs.get(number) or {}
-            if row["worker"] != worker or row["state"] not in _OPEN:
+            row = writing.jobs.get(number)
+            if row is None or row.worker != worker or row.state not in _OPEN:
                 return True
-            if row["again"] and state == "done":
+            if row.again and state == "done":
                 return False
             writing.jobs.set(number, **ended)
-            asked = Actor(**json.loads(row["asked"])) if row["asked"] else SYSTEM
-            self.audit.record(writing, asked, f"job {state}", f"{row['kind']} {number}", detail=error)
+            asked = Actor(**json.loads(row.asked)) if row.asked else SYSTEM
+            self.audit.record(writing, asked, f"job {state}", f"{row.kind} {number}", detail=error)
         return True
 
 
@@ -286,7 +287,5 @@ def _words(arguments: Mapping[str, Any]) -> str:
     return ", ".join(name if value is True else f"{name} {value}" for name, value in given.items())
 
 
-def _job(row: Mapping[str, Any]) -> Job:
-    names = list(Job.__dataclass_fields__)
-    values = {name: row[name] for name in names}
-    return Job(**{**values, "arguments": json.loads(row["arguments"]), "result": json.loads(row["result"] or "null")})
+def _job(row: JobRow) -> Job:
+    return of_row(Job, row, arguments=json.loads(row.arguments), result=json.loads(row.result or "null"))

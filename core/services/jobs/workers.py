@@ -72,8 +72,8 @@ class Workers:
     @use_case("see jobs", READS)
     def waiting(self, actor: Actor) -> Waiting:
         """How many jobs wait for a worker, and who is there."""
-        alive = tuple(row["name"] for row in self.database.workers.alive(self.jobs.crew.lease))
-        queued = sum(row["state"] == "queued" or bool(row["lost"]) for row in self.jobs.rows.open())
+        alive = tuple(row.name for row in self.database.workers.alive(self.jobs.crew.lease))
+        queued = sum(row.state == "queued" or row.lost for row in self.jobs.rows.open())
         return Waiting(queued, alive, bool(queued and not alive and not self.jobs.crew.limit))
 
     @use_case("work on a job", JOB)

@@ -52,17 +52,17 @@ class Drafts:
     def find(self, actor: Actor, place: str) -> tuple[str, str] | None:
         """The text and when it was kept; None when there is none."""
         row = self.rows.get(actor.id, place)
-        return (row["text"], row["at"]) if row else None
+        return (row.text, row.at) if row else None
 
     @use_case("propose a change", OWN_DESK)
     def others(self, actor: Actor, path: str) -> tuple[Typing, ...]:
         """Who else has been typing at a document today, last typed first."""
         since = datetime.fromisoformat(self.clock.stamp()) - RECENT
-        found = ((row, *row["place"].partition(":")[::2]) for row in self.rows.others(actor.id, path))
+        found = ((row, *row.place.partition(":")[::2]) for row in self.rows.others(actor.id, path))
         return tuple(
-            Typing(row["name"], int(change), row["at"])
+            Typing(row.name, int(change), row.at)
             for row, change, where in found
-            if where == path and change.isdecimal() and datetime.fromisoformat(row["at"]) >= since
+            if where == path and change.isdecimal() and datetime.fromisoformat(row.at) >= since
         )
 
     @use_case("propose a change", OWN_DESK)

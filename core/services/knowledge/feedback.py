@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.access import EVERYBODY, READS, Actor, use_case
@@ -15,6 +14,7 @@ from core.services.inbox.news import ChangeNews, Landing
 from core.services.inbox.owners import Owners
 from core.services.knowledge.documents import Documents
 from core.services.people.audit import Audit
+from core.storage.state.records import Feedback
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -22,26 +22,6 @@ if TYPE_CHECKING:
 
 KINDS = {"wrong": "This is wrong", "right": "Still right", "comment": "Comment"}
 MAX_QUOTE = 400
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """What a reader said about a document, or about the passage `quote` at `start` to `stop` of a version of it."""
-
-    id: int
-    path: str
-    kind: str
-    note: str
-    quote: str
-    start: int
-    stop: int
-    version: int
-    account: str
-    name: str
-    at: str
-    closed: str
-    closed_by: str
-    answer: str
 
 
 class FeedbackBoard:
@@ -84,16 +64,16 @@ class FeedbackBoard:
     def open(self, actor: Actor, name: str = "") -> tuple[Feedback, ...]:
         """What nobody has answered, newest first: on one document or on all."""
         path = self.documents.show(name).path if name else ""
-        return tuple(Feedback(**row) for row in self.database.feedback.open() if not path or row["path"] == path)
+        return tuple(row for row in self.database.feedback.open() if not path or row.path == path)
 
     @use_case(EVERYBODY)
     def confirmations(self, name: str) -> tuple[Feedback, ...]:
         """Who said that the present version is still right, newest first."""
         document = self.documents.show(name)
         return tuple(
-            Feedback(**row)
+            row
             for row in self.database.feedback.of(document.path)
-            if row["kind"] == "right" and row["version"] == document.version
+            if row.kind == "right" and row.version == document.version
         )
 
     @use_case("answer feedback")
@@ -141,15 +121,15 @@ class FeedbackBoard:
     def _confirmed(self, state: State, actor: Actor, document: Document) -> Feedback | None:
         """What this person said about this version before."""
         for row in state.feedback.of(document.path):
-            if (row["kind"], row["account"], row["version"]) == ("right", actor.id, document.version):
-                return Feedback(**row)
+            if (row.kind, row.account, row.version) == ("right", actor.id, document.version):
+                return row
         return None
 
     def _known(self, state: State, number: int) -> Feedback:
         row = state.feedback.get(number)
         if row is None:
             raise NotFound(f"There is no feedback {number}. List it with: python -m core feedback list")
-        return Feedback(**row)
+        return row
 
     def _title(self, path: str) -> str:
         try:

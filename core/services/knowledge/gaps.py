@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
@@ -17,6 +17,7 @@ from core.services.answers.asking import Place
 from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
 from core.services.platform.settings import QuestionSettings
+from core.storage.state.records import AskedInVain, Gap
 from core.types import Document, DocumentFacts
 
 if TYPE_CHECKING:
@@ -34,27 +35,6 @@ SOURCES = {
 
 Answered = Callable[[str], "tuple[DocumentFacts, Place] | None"]
 """The document in the index that lists a question, and where a search finds it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`."""
-
-    id: int
-    query: str
-    note: str
-    who: str
-    hits: int
-    commit_id: str
-    created: str
-    closed: str
-    account: str = ""
-    source: str = "reported"
-    owner: str = ""  # the account that looks after it
-    folder: str = ""
-    path: str = ""
-    rank: int = 0
-    writer: str = ""  # the account that merged it
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +68,13 @@ class Gaps:
         with self.database.transaction() as state:
             asked = {"note": note.strip(), "who": actor.name, "account": actor.id}
             every = state.gaps.open()
-            known = [row for row in every if same_form(row["query"]) == same_form(text)]
-            if mine := next((row for row in known if row["account"] == actor.id), None):
-                return Gap(**mine)
-            if sum(row["account"] == actor.id for row in every) >= MOST_OPEN:
+            known = [row for row in every if same_form(row.query) == same_form(text)]
+            if mine := next((row for row in known if row.account == actor.id), None):
+                return mine
+            if sum(row.account == actor.id for row in every) >= MOST_OPEN:
                 raise Refused(f"{MOST_OPEN} questions that you reported are open. Report more when some are answered.")
-            if nobodys := next((row for row in known if not row["account"]), None):
-                number = int(nobodys["id"])
+            if nobodys := next((row for row in known if not row.account), None):
+                number = nobodys.id
                 state.gaps.set(number, **asked, source="reported")
             else:
                 number = self._add(state, near, query=text, hits=hits, commit_id=commit, **asked)
@@ -105,13 +85,13 @@ class Gaps:
     @use_case("see reported gaps", READS)
     def open(self, actor: Actor) -> tuple[Gap, ...]:
         """Unanswered questions, newest first."""
-        return tuple(Gap(**row) for row in self.database.gaps.open())
+        return tuple(self.database.gaps.open())
 
     @use_case("see reported gaps", READS)
     def counts(self, actor: Actor) -> dict[str, GapCounts]:
         """How the loop goes: under "" for all, and by folder."""
         groups: dict[str, list[Gap]] = defaultdict(list)
-        for gap in (Gap(**row) for row in self.database.gaps.all()):
+        for gap in self.database.gaps.all():
             groups[""].append(gap)
             groups[gap.folder or "top level"].append(gap)
         return {folder: _counted(gaps) for folder, gaps in groups.items()} or {"": GapCounts()}
@@ -147,29 +127,31 @@ class Gaps:
         settings, made = self.settings(), 0
         for row in self.database.queries.in_vain(settings.doubted, settings.often):
             source = self._source(row, settings)
-            if source and not self._found(row["question"]):
-                near = self._near(row["question"])
+            if source and not self._found(row.question):
+                near = self._near(row.question)
                 with self.database.transaction() as state:
-                    values = {"query": row["question"], "who": NOBODY, "source": source, "hits": 0, "commit_id": ""}
-                    number = self._add(state, near, note=f"asked {row['times']} times", **values)
+                    values = {"query": row.question, "who": NOBODY, "source": source, "hits": 0, "commit_id": ""}
+                    number = self._add(state, near, note=f"asked {row.times} times", **values)
                     gap = self._known(state, number)
                     self.audit.record(state, actor, "report a gap", gap.query, detail=SOURCES[source])
                     subject = Subject("question", gap.query, gap.query)
-                    words = f"Asked {row['times']} times: {SOURCES[source]}."
+                    words = f"Asked {row.times} times: {SOURCES[source]}."
                     self.messages.tell(state, SYSTEM, [gap.owner], "gap", subject, words)
                 made += 1
         return made
 
-    def _source(self, row: Mapping[str, Any], settings: QuestionSettings) -> str:
+    def _source(self, row: AskedInVain, settings: QuestionSettings) -> str:
         """Why a question is a gap; "" if it is none, is one already, or was answered since."""
-        same = [gap for gap in self.database.gaps.all() if same_form(gap["query"]) == row["key"]]
-        if any(not gap["closed"] for gap in same):
+        same = [gap for gap in self.database.gaps.all() if same_form(gap.query) == row.key]
+        if any(not gap.closed for gap in same):
             return ""
+        times, found, opened = row.times, row.found, row.opened
         if same:
-            row = self.database.queries.since(row["key"], max(gap["closed"] for gap in same))
-        if row["times"] >= settings.doubted and not row["found"]:
+            since = self.database.queries.totals(row.key, max(gap.closed for gap in same))
+            times, found, opened = since.asked, since.found, since.opened
+        if times >= settings.doubted and not found:
             return "doubted"
-        return "unopened" if row["times"] >= settings.often and not row["opened"] else ""
+        return "unopened" if times >= settings.often and not opened else ""
 
     def _found(self, question: str) -> bool:
         """Whether a document lists the question and is found for it."""
@@ -180,7 +162,7 @@ class Gaps:
         """Note which document lists a question since a merge; whether it is found is known when the index serves it."""
         waiting: dict[str, list[int]] = defaultdict(list)
         for row in state.gaps.open():
-            waiting[same_form(row["query"])].append(row["id"])
+            waiting[same_form(row.query)].append(row.id)
         for document in documents if waiting else ():
             for question in document.meta.answers:
                 for number in waiting.get(same_form(question), ()):
@@ -190,7 +172,7 @@ class Gaps:
     def served(self) -> int:
         """After an index build: close the questions that a document lists and is found for, and tell whoever asked."""
         closed = 0
-        for gap in (Gap(**row) for row in self.database.gaps.open()):
+        for gap in self.database.gaps.open():
             listed = self._listed(gap.query)
             if listed is None:
                 continue
@@ -237,7 +219,7 @@ class Gaps:
         row = state.gaps.get(number)
         if row is None:
             raise NotFound(f"There is no question {number}. List them with: python -m core gaps list")
-        return Gap(**row)
+        return row
 
 
 def _counted(gaps: Sequence[Gap]) -> GapCounts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, READS, Actor, use_case
 from core.errors import BadInput, NotFound, Refused, Unfit
 from core.ports import Clock
+from core.storage.state.records import ModelCheckRow, of_row
 
 if TYPE_CHECKING:
     from core.services.people.audit import Audit
@@ -101,12 +102,12 @@ class Fitness:
     def of(self, model: str, server: str, feature: str) -> ModelCheck | None:
         """The last result, if today's probes gave it."""
         row = self._created().model_checks.get(model, server, feature)
-        return _check(row) if row and row["version"] == VERSION else None
+        return _check(row) if row and row.version == VERSION else None
 
     @use_case("compare configurations", READS)
     def listed(self, actor: Actor) -> tuple[ModelCheck, ...]:
         """Every result of today's probes, by model and in the order of the features."""
-        checks = [_check(row) for row in self._created().model_checks.all() if row["version"] == VERSION]
+        checks = [_check(row) for row in self._created().model_checks.all() if row.version == VERSION]
         order = list(FEATURES)
         return tuple(sorted(checks, key=lambda check: (check.model, check.server, order.index(check.feature))))
 
@@ -141,5 +142,5 @@ class Fitness:
         return self.database
 
 
-def _check(row: Mapping[str, Any]) -> ModelCheck:
-    return ModelCheck(**{name: row[name] for name in ModelCheck.__slots__ if name != "fit"}, fit=bool(row["fit"]))
+def _check(row: ModelCheckRow) -> ModelCheck:
+    return of_row(ModelCheck, row)

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
 from core.llm.bill import dollars_of
 from core.ports import Clock, Spent
 from core.services.models.prices import Prices
+from core.storage.state.records import Call, PastCalls, SpendingOnPurpose
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -50,22 +51,6 @@ def tally() -> Iterator[Tally]:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One line of the ledger. `failed` is empty, or the reason."""
-
-    id: int
-    at: str
-    purpose: str
-    model: str
-    input_tokens: int
-    output_tokens: int
-    seconds: float
-    dollars: float
-    cached: bool
-    failed: str
-
-
-@dataclass(frozen=True, slots=True)
 class Spending:
     """A month: what was spent on what, and what is left. Tokens and seconds are of calls that were made."""
 
@@ -74,15 +59,7 @@ class Spending:
     spent: float
     left: float
     calls: int
-    rows: tuple[Mapping[str, Any], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PastCalls:
-    """What calls of a model for a purpose took on average."""
-
-    output_tokens: float
-    seconds: float
+    rows: tuple[SpendingOnPurpose, ...]
 
 
 class Ledger:
@@ -133,23 +110,21 @@ class Ledger:
     @use_case("see the ledger", READS)
     def recent(self, actor: Actor, month: str = "", limit: int = 100) -> tuple[Call, ...]:
         """The last calls of a month, newest first."""
-        rows = self._created().calls.newest(*_span(self._month(month)), max(1, limit))
-        return tuple(Call(**{**row, "cached": bool(row["cached"])}) for row in rows)
+        return tuple(self._created().calls.newest(*_span(self._month(month)), max(1, limit)))
 
     @use_case("see the ledger", READS)
     def summary(self, actor: Actor, month: str = "") -> Spending:
         """A month by purpose and model, most expensive first."""
         month = self._month(month)
         rows = self._created().calls.by_purpose(*_span(month))
-        spent = math.fsum(row["dollars"] for row in rows)
+        spent = math.fsum(row.dollars for row in rows)
         return Spending(
-            month, self.budget, spent, max(0.0, self.budget - spent), sum(row["calls"] for row in rows), tuple(rows)
+            month, self.budget, spent, max(0.0, self.budget - spent), sum(row.calls for row in rows), tuple(rows)
         )
 
     def past(self, model: str, purpose: str) -> PastCalls | None:
         """What finished calls for this purpose took so far; None before the first."""
-        row = self._created().calls.averages(model, purpose)
-        return PastCalls(float(row["output_tokens"]), float(row["seconds"])) if row and row["calls"] else None
+        return self._created().calls.averages(model, purpose)
 
     def _reserve(self, purpose: str, model: str, most: float) -> int:
         """Record a call at its highest price, if the budget allows it."""

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from core.access import (
@@ -29,6 +29,7 @@ from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.audit import Audit
 from core.services.people.tries import MAX_TRIES, WINDOW, WORDS, Source, Tries, Try
+from core.storage.state.records import AccountRow, of_row
 
 if TYPE_CHECKING:
     from core.adapters.system.passwords import Argon2
@@ -153,9 +154,9 @@ class Accounts:
     def problems(self) -> Iterator[str]:
         """Accounts that share an address, which older versions let in; for services, doors call `warnings`."""
         for row in self.database.accounts.sharing():
-            name, other = row["id"], row["other"]
+            name, other = row.id, row.other
             yield (
-                f"{name!r} and {other!r} have the same address ({row['email']}), upper and lower case aside. Whoever signs in"
+                f"{name!r} and {other!r} have the same address ({row.email}), upper and lower case aside. Whoever signs in"
                 f" with it is {other!r}; {name!r} signs in by id. Switch off the one that is not needed, for example with:"
                 f" python -m core accounts off {name}"
             )
@@ -264,7 +265,7 @@ class Accounts:
         row, counted, attempt = self._count(name, source)
         if not attempt.number:
             raise Refused(f"Too many wrong passwords. Wait {WORDS[attempt.wait]}, then try again.")
-        hashed = row["hash"] if row else ""
+        hashed = row.hash if row else ""
         try:
             right = self.passwords.matches(hashed or _NOBODY, password)  # always tried: timing tells nothing
         except Refused:
@@ -275,14 +276,14 @@ class Accounts:
             raise Refused("The name or the password is wrong.")
         return actor
 
-    def _count(self, name: str, source: Source) -> tuple[dict[str, Any] | None, str, Try]:
+    def _count(self, name: str, source: Source) -> tuple[AccountRow | None, str, Try]:
         """The account that a name means, what its tries are counted under, and this one.
 
         Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
         """
         with self.database.transaction() as state:
             row = state.accounts.by_email(name) if "@" in name else state.accounts.get(name)
-            counted = row["id"] if row else plain_address(name) if "@" in name else name
+            counted = row.id if row else plain_address(name) if "@" in name else name
             attempt = self.tries.count(state, counted, row is not None, source)
             if not attempt.number:
                 self._refuse(state, counted, name, "too many wrong passwords")
@@ -298,7 +299,7 @@ class Accounts:
         """Let the account in whose password was right, if it is on and still has that one."""
         with self.database.transaction() as state:
             row = state.accounts.get(counted)
-            if not (row and hashed and row["active"] and row["hash"] == hashed):
+            if not (row and hashed and row.active and row.hash == hashed):
                 self._refuse(state, counted, name, "wrong name or password")
                 if row and attempt.nth % MAX_TRIES == 0:
                     self._warn(state, row, attempt)
@@ -307,12 +308,12 @@ class Accounts:
             state.accounts.drop_tries(counted, place=attempt.place)
         return actor
 
-    def _warn(self, state: State, row: dict[str, Any], attempt: Try) -> None:
+    def _warn(self, state: State, row: AccountRow, attempt: Try) -> None:
         """Tell an account that somebody tries its password."""
         where = f", the last from {attempt.place}" if attempt.place else ""
         words = f"{attempt.nth} wrong passwords within an hour{where}. If it was not you: nobody came in by them."
-        subject = Subject("account", row["id"], row["name"])
-        self.messages.tell(state, SYSTEM, [row["id"]], "wrong passwords", subject, words)
+        subject = Subject("account", row.id, row.name)
+        self.messages.tell(state, SYSTEM, [row.id], "wrong passwords", subject, words)
 
     @use_case(SIGN_IN)
     def refuse(self, name: str, why: str) -> None:
@@ -330,7 +331,7 @@ class Accounts:
         other = state.accounts.by_email(new.email)
         if other:
             raise BadInput(
-                f"The account {other['id']!r} ({other['name']}) already has the address {other['email']};"
+                f"The account {other.id!r} ({other.name}) already has the address {other.email};"
                 " upper and lower case make no difference. Choose another address."
             )
 
@@ -359,16 +360,15 @@ def local_admin(name: str) -> Actor:
 def shown_names(accounts: AccountRows) -> dict[str, str]:
     """Account id to an unambiguous name: where several share one, the id is added."""
     rows = accounts.all()
-    times = Counter(row["name"] for row in rows)
-    return {row["id"]: row["name"] if times[row["name"]] == 1 else f"{row['name']} ({row['id']})" for row in rows}
+    times = Counter(row.name for row in rows)
+    return {row.id: row.name if times[row.name] == 1 else f"{row.name} ({row.id})" for row in rows}
 
 
 _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W2v0l1nqJ0Z1mQ0xq2m6W2v0l1nqI"
 
 
-def _account(row: dict[str, Any]) -> Account:
-    text = {name: str(row[name]) for name in ("id", "name", "email", "role", "kind")}
-    return Account(**text, active=bool(row["active"]), password=bool(row["hash"]), issuer=row["issuer"])
+def _account(row: AccountRow) -> Account:
+    return of_row(Account, row, password=bool(row.hash))
 
 
 def _checked_id(name: str) -> str:

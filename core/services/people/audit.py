@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -11,31 +11,13 @@ from core.access import READS, SIGN_IN, Actor, use_case
 from core.errors import BadInput
 from core.ports import Clock
 from core.spreadsheet import csv_text
+from core.storage.state.records import AuditEntry
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database, State
 
 MAX_DETAIL = 21_000  # characters; a comment and who wrote it
-
-
-@dataclass(frozen=True, slots=True)
-class AuditEntry:
-    """One line of the audit."""
-
-    id: int
-    at: str
-    who: str
-    name: str
-    role: str
-    door: str
-    action: str
-    what: str
-    change: int
-    commit_id: str
-    detail: str
-    token: str = ""  # the name of the access token they came with
-    request: str = ""  # the id of the request
 
 
 class Audit:
@@ -76,12 +58,12 @@ class Audit:
         """Matching entries, newest first."""
         _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
-        return tuple(AuditEntry(**row) for row in rows)
+        return tuple(rows)
 
     @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:
         """What happened to a change, oldest first; visible to everybody who sees the change."""
-        return tuple(AuditEntry(**row) for row in self.database.audit.of_change(number))
+        return tuple(self.database.audit.of_change(number))
 
     def problems(self) -> Iterator[str]:
         """Where audit and main line disagree."""
@@ -108,7 +90,8 @@ def _check_time(since: str) -> None:
 def as_csv(entries: tuple[AuditEntry, ...]) -> str:
     """The audit for a spreadsheet.
 
-    >>> as_csv((AuditEntry(1, "t", "a", "=HYPERLINK(1)", "admin", "app", "merge", "x", 0, "", ""),)).splitlines()[1]
+    >>> line = {"at": "t", "who": "a", "name": "=HYPERLINK(1)", "role": "admin", "door": "app", "action": "merge"}
+    >>> as_csv((AuditEntry(id=1, **line, what="x"),)).splitlines()[1]
     "1,t,a,'=HYPERLINK(1),admin,app,merge,x,0,,,,"
     """
     names = [field.name for field in fields(AuditEntry)]

@@ -43,26 +43,27 @@ class ProviderSignIn:
         """By issuer and subject; the first time by address, which binds the two."""
         issuer, subject = str(claims["iss"]), str(claims["sub"])
         row = state.accounts.by_subject(issuer, subject) or state.accounts.by_email(email)
-        if row is None and not create:
-            raise Refused(f"There is no account for {email}. Ask an admin to add one with this address.")
         if row is None:
-            row = self._create(state, claims, email, role)
-        if not row["active"]:
+            if create:
+                self._create(state, claims, email, role)
+                return self._account(state, claims, email, False, role)
+            raise Refused(f"There is no account for {email}. Ask an admin to add one with this address.")
+        if not row.active:
             raise Refused(f"The account of {email} is switched off. Ask an admin to switch it on.")
-        if row["kind"] != PERSON:
-            raise Refused(f"{email} belongs to a {row['kind']} account, which comes with an access token alone.")
-        if row["subject"] and (row["issuer"], row["subject"]) != (issuer, subject):
+        if row.kind != PERSON:
+            raise Refused(f"{email} belongs to a {row.kind} account, which comes with an access token alone.")
+        if row.subject and (row.issuer, row.subject) != (issuer, subject):
             raise Refused(
                 f"The account of {email} belongs to somebody else at the provider. If that was you, ask an admin to unbind it."
             )
-        if not row["subject"]:
-            state.accounts.set(row["id"], issuer=issuer, subject=subject)
-        return Actor(row["id"], row["name"], row["email"], row["role"])
+        if not row.subject:
+            state.accounts.set(row.id, issuer=issuer, subject=subject)
+        return Actor(row.id, row.name, row.email, row.role)
 
-    def _create(self, state: State, claims: Claims, email: str, role: str) -> dict[str, Any]:
+    def _create(self, state: State, claims: Claims, email: str, role: str) -> None:
         """An account for somebody new, with an id from the address."""
         wanted = _id_from(email)
-        taken = {row["id"] for row in state.accounts.all()}
+        taken = {row.id for row in state.accounts.all()}
         number = next(n for n in range(1, len(taken) + 2) if (wanted if n == 1 else f"{wanted}-{n}") not in taken)
         name = " ".join(str(claims.get("name") or email.partition("@")[0]).split())[:80]
         actor = Actor(wanted if number == 1 else f"{wanted}-{number}", name, checked_email(email), role or ROLES[0])
@@ -70,8 +71,6 @@ class ProviderSignIn:
         self.audit.record(
             state, actor, "add account", f"{name} ({actor.id})", detail=f"{actor.role}, at the first sign-in"
         )
-        row = state.accounts.get(actor.id)
-        return row or {}
 
     def _with_role(self, state: State, actor: Actor, role: str) -> Actor:
         """The role that the provider's groups give, where they decide; the last admin stays one."""

@@ -49,11 +49,11 @@ class Replies:
             if row is None:
                 state.replies.add(caller=_caller(actor), key=key, request=request, at=self.now())
                 return None
-        if row["request"] != request:
+        if row.request != request:
             raise BadInput(OTHER)
-        if not row["status"]:
-            raise UnderWay(RUNNING) if self.now() - row["at"] < LONGEST else Conflict(CUT_OFF)
-        return KeptReply(row["status"], json.loads(row["headers"]), row["body"].encode())
+        if not row.status:
+            raise UnderWay(RUNNING) if self.now() - row.at < LONGEST else Conflict(CUT_OFF)
+        return KeptReply(row.status, json.loads(row.headers), row.body.encode())
 
     @use_case(IN_HAND)
     def keep(self, actor: Actor, key: str, reply: KeptReply) -> None:

@@ -7,16 +7,17 @@ import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import READS, SIGN_IN, Actor, require, use_case
 from core.errors import NotFound
 from core.services.people.audit import Audit
+from core.storage.state.records import SessionOfAccount, of_row
 
 if TYPE_CHECKING:
-    from core.storage.state.database import Database
+    from core.storage.state.database import Database, State
 
 TOUCH = 60.0  # seconds: `seen` is written at most so often
 _BROWSERS = (
@@ -103,13 +104,13 @@ class Sessions:
     def end(self, actor: Actor, number: int) -> Session:
         """End one of one's own, or anybody's as an admin."""
         row = self.database.sessions.by_id(number, **self._limits())
-        own = row is not None and row["account"] == actor.id
+        own = row is not None and row.account == actor.id
         require(actor, "manage their own account" if own else "manage accounts")
         if row is None:
             raise NotFound(f"There is no session {number}. List them with: python -m core sessions list")
         with self.database.transaction() as state:
             state.sessions.end(number)
-            self._record(state, actor, row, row["device"])
+            self._record(state, actor, row, row.device)
         return _session(row)
 
     @use_case("manage accounts", own=True)
@@ -119,20 +120,20 @@ class Sessions:
         with self.database.transaction() as state:
             for session in ended:
                 state.sessions.end(session.id)
-                self._record(state, actor, {"account": session.account, "name": session.name}, session.device)
+                self._record(state, actor, session, session.device)
         return len(ended)
 
-    def _record(self, state: Any, actor: Actor, row: dict[str, Any], detail: str) -> None:
-        self.audit.record(state, actor, "end session", f"{row['name']} ({row['account']})", detail=detail)
+    def _record(self, state: State, actor: Actor, row: Session | SessionOfAccount, detail: str) -> None:
+        self.audit.record(state, actor, "end session", f"{row.name} ({row.account})", detail=detail)
 
     # ------------------------------------------------------------ time
 
-    def _used(self, row: dict[str, Any]) -> tuple[Session, Actor]:
+    def _used(self, row: SessionOfAccount) -> tuple[Session, Actor]:
         """Note that a session was used, once a minute."""
-        if row["seen"] <= self._stamp(-TOUCH):
-            self.database.sessions.touch(row["id"], self._stamp())
-            row = {**row, "seen": self._stamp()}
-        return _session(row), Actor(row["account"], row["name"], row["email"], row["role"], kind=row["kind"])
+        if row.seen <= self._stamp(-TOUCH):
+            self.database.sessions.touch(row.id, self._stamp())
+            row = replace(row, seen=self._stamp())
+        return _session(row), Actor(row.account, row.name, row.email, row.role, kind=row.kind)
 
     def _limits(self) -> dict[str, str]:
         return {"now": self._stamp(), "idle": self._stamp(-self.idle)}
@@ -147,8 +148,8 @@ def _digest(cookie: str, token: str) -> str:
     return hashlib.sha256(f"{cookie}={token}".encode()).hexdigest()
 
 
-def _session(row: dict[str, Any]) -> Session:
-    return Session(**{name: row[name] for name in Session.__dataclass_fields__})
+def _session(row: SessionOfAccount) -> Session:
+    return of_row(Session, row)
 
 
 def device(agent: str) -> str:

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import AGENT, PERSON, READS, SCOPES, SIGN_IN, Actor, require, scopes_for, use_case
 from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
+from core.storage.state.records import TokenOfAccount, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database, State
@@ -79,15 +80,15 @@ class Tokens:
     def revoke(self, actor: Actor, number: int) -> AccessToken:
         """End one of one's own, or anybody's as an admin; it is refused from the next request on."""
         row = self.database.tokens.get(number)
-        own = row is not None and row["account"] == actor.id
+        own = row is not None and row.account == actor.id
         require(actor, "manage their own account" if own else "manage accounts")
         if row is None:
             raise NotFound(f"There is no access token {number}. List them with: python -m core token list")
-        if not row["revoked"]:
+        if not row.revoked:
             with self.database.transaction() as state:
                 state.tokens.revoke(number, self._stamp())
-                what = f"{row['full_name']} ({row['account']})"
-                self.audit.record(state, actor, "revoke token", what, detail=row["name"])
+                what = f"{row.full_name} ({row.account})"
+                self.audit.record(state, actor, "revoke token", what, detail=row.name)
         return self._get(number)
 
     @use_case(SIGN_IN)
@@ -96,8 +97,8 @@ class Tokens:
         row = self._row(text)
         if row is None:
             raise Unauthenticated("This access token is not known here. Make one on your Account page.")
-        if not row["active"]:
-            raise Unauthenticated(f"The account {row['account']!r} is switched off. Ask an admin.")
+        if not row.active:
+            raise Unauthenticated(f"The account {row.account!r} is switched off. Ask an admin.")
         token = self._token(row)
         if token.state != "active":
             when = (token.revoked or token.expires)[:10]
@@ -108,14 +109,14 @@ class Tokens:
         if not token.used or token.used <= self._stamp(-_TOUCH):
             with suppress(StorageFailed):  # on a read-only disk, reading goes on
                 self.database.tokens.touch(token.id, self._stamp())
-        who = (row["account"], row["full_name"], row["email"], row["role"])
-        return Actor(*who, door, token.scope, token.name, request, row["kind"])
+        who = (row.account, row.full_name, row.email, row.role)
+        return Actor(*who, door, token.scope, token.name, request, row.kind)
 
-    def _row(self, text: str) -> dict[str, Any] | None:
+    def _row(self, text: str) -> TokenOfAccount | None:
         """Found by its first letters, compared whole in constant time."""
         digest, found = _digest(text), None
         for row in self.database.tokens.by_prefix(_prefix(text)) if text.startswith(MARK) else ():
-            if hmac.compare_digest(row["digest"], digest):
+            if hmac.compare_digest(row.digest, digest):
                 found = row
         return found
 
@@ -150,10 +151,9 @@ class Tokens:
             raise NotFound(f"There is no access token {number}.")
         return self._token(row)
 
-    def _token(self, row: dict[str, Any]) -> AccessToken:
-        state = "revoked" if row["revoked"] else "expired" if row["expires"] <= self._stamp() else "active"
-        names = [name for name in AccessToken.__dataclass_fields__ if name != "state"]
-        return AccessToken(**{name: row[name] for name in names}, state=state)
+    def _token(self, row: TokenOfAccount) -> AccessToken:
+        state = "revoked" if row.revoked else "expired" if row.expires <= self._stamp() else "active"
+        return of_row(AccessToken, row, state=state)
 
     def _stamp(self, later: float = 0.0) -> str:
         """Always UTC, so that later is also greater."""

@@ -143,7 +143,7 @@ def backup(rows: Database, clock: Clock) -> Iterator[Checkup]:
     if not newest:
         yield Checkup("backup", FAULT, "None was ever taken.", NOW_AND_THEN)
         return
-    age = datetime.fromisoformat(clock.stamp()) - datetime.fromisoformat(newest[0]["at"])
+    age = datetime.fromisoformat(clock.stamp()) - datetime.fromisoformat(newest[0].at)
     hours = f"The newest is {age.total_seconds() / 3600:.0f} hours old."
     yield Checkup("backup", FAULT, hours, NOW_AND_THEN) if age > BACKUP else Checkup("backup", FINE, hours)
 

@@ -19,6 +19,7 @@ from core.evaluation.querysets.ratings import words_of
 from core.ports import Clock, Index
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
+from core.storage.state.records import of_row
 from core.types import Hit
 
 if TYPE_CHECKING:
@@ -80,10 +81,13 @@ class Grades:
             raise BadInput(f"The note has {len(note):,} characters; the limit is {_NOTE:,}.")
         place = _place(actor, query, hit)
         with self.database.transaction() as state:
-            mine = [known for known in state.grades.of(place["query"]) if known["judge"] == actor.id]
+            mine = [known for known in state.grades.of(place["query"]) if known.judge == actor.id]
             if not mine:
                 self.audit.record(state, actor, "judge passages", place["query"])
-            before = next((known["note"] for known in mine if known.items() >= place.items()), "")
+            before = next(
+                (known.note for known in mine if all(getattr(known, name) == value for name, value in place.items())),
+                "",
+            )
             told = {"note": before if note is None else note.strip(), "created": self.clock.stamp()}
             state.grades.keep(**place, grade=grade, blind=int(blind), **told)
         return Grade(**place, grade=grade, blind=blind, name=actor.name, **told)
@@ -114,9 +118,7 @@ class Grades:
     def of(self, actor: Actor, query: str = "") -> tuple[Grade, ...]:
         """Grades of one query, or all of them."""
         rows, names = self.database.grades.of(words_of(query)), shown_names(self.database.accounts)
-        return tuple(
-            Grade(**{**row, "blind": bool(row["blind"]), "name": names.get(row["judge"], row["judge"])}) for row in rows
-        )
+        return tuple(of_row(Grade, row, name=names.get(row.judge, row.judge)) for row in rows)
 
     @use_case("compare configurations", READS)
     def grades(self, actor: Actor, query: str, hits: Sequence[Hit]) -> dict[str, Grade]:

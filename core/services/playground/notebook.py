@@ -13,6 +13,7 @@ from core.ports import Clock
 from core.retrieval import config as configs
 from core.services.people.audit import Audit
 from core.services.playground.compare import MOST, Column
+from core.storage.state.records import of_row
 from core.types import Filters
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Notebook:
     def history(self, actor: Actor, limit: int = 30) -> tuple[HistoryEntry, ...]:
         """The actor's queries: starred ones first, then the newest."""
         rows = self.database.notebook.history(actor.id, limit)
-        return tuple(HistoryEntry(**{**row, "starred": bool(row["starred"])}) for row in rows)
+        return tuple(of_row(HistoryEntry, row) for row in rows)
 
     @use_case("save in the playground", OWN_DESK)
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
@@ -103,7 +104,7 @@ class Notebook:
     @use_case("compare configurations", READS)
     def saved(self, actor: Actor) -> dict[str, Column]:
         return {
-            row["name"]: Column(row["profile"], configs.from_mapping(json.loads(row["config"])), row["name"])
+            row.name: Column(row.profile, configs.from_mapping(json.loads(row.config)), row.name)
             for row in self.database.notebook.saved()
         }
 

@@ -20,6 +20,7 @@ from core.services.playground.compare import passage
 from core.services.playground.grades import anchor, pool
 from core.services.search.answers import Answerer
 from core.services.search.searcher import Searcher
+from core.storage.state.records import PoolAdditionRow, of_row
 from core.types import Hit
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class Pools:
     @use_case("judge passages", READS)
     def own(self, actor: Actor, query: str, hits: Sequence[Hit]) -> frozenset[str]:
         """The chunks among some hits that the actor added."""
-        mine = {(row["path"], row["heading"], row["quote"]) for row in self.database.pools.added(words_of(query)) if row["judge"] == actor.id}  # fmt: skip
+        mine = {(row.path, row.heading, row.quote) for row in self.database.pools.added(words_of(query)) if row.judge == actor.id}  # fmt: skip
         return frozenset(hit.chunk for hit in hits if anchor(hit) in mine)
 
     @use_case("judge passages", READS)
@@ -143,7 +144,7 @@ class Pools:
         """What judges said of the answers to a query, or to all of them."""
         names = shown_names(self.database.accounts)
         rows = self.database.pools.ratings(words_of(query))
-        return tuple(Rating(**row, name=str(names.get(row["judge"], row["judge"]))) for row in rows)
+        return tuple(of_row(Rating, row, name=str(names.get(row.judge, row.judge))) for row in rows)
 
 
 def _known(kind: str) -> str:
@@ -157,6 +158,6 @@ def _place(actor: Actor, query: str, hit: Hit) -> dict[str, Any]:
     return {"query": words_of(query), "path": path, "heading": heading, "quote": quote, "judge": actor.id}
 
 
-def _judgment(row: dict[str, Any]) -> Judgment:
-    heading = tuple(step for step in row["heading"].split(" › ") if step)
-    return Judgment("", row["path"], heading, row["quote"])
+def _judgment(row: PoolAdditionRow) -> Judgment:
+    heading = tuple(step for step in row.heading.split(" › ") if step)
+    return Judgment("", row.path, heading, row.quote)

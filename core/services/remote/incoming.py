@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import SYSTEM
 from core.errors import Conflict, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import branch_of
 from core.services.reviews.merge import Merger
+from core.storage.state.records import RemoteRow
 
 if TYPE_CHECKING:
     from core.storage.git.remote import GitRemote
@@ -26,16 +26,16 @@ class IncomingCommits:
         self.changes, self.merger, self.git = changes, merger, git
         self.repository, self.database = changes.repository, changes.database
 
-    def take(self, row: Mapping[str, Any], theirs: str) -> None:
+    def take(self, row: RemoteRow, theirs: str) -> None:
         """Bring the remote's commits to people. Where there is nothing to review, main takes them over."""
         main = self.repository.head()
         if theirs and not self.repository.contains(main, theirs):
-            trusted = row["trust"] and self.git.by_concord(theirs, main) and not self.repository.conflicts(theirs)
+            trusted = row.trust and self.git.by_concord(theirs, main) and not self.repository.conflicts(theirs)
             if trusted or self.repository.changes_nothing(theirs):
-                self.fast_forward(theirs, row["url"])
+                self.fast_forward(theirs, row.url)
             else:
                 self._hold(row, theirs)
-        self._close_if_taken(row["change"])
+        self._close_if_taken(row.change)
 
     def fast_forward(self, theirs: str, where: str) -> None:
         """Move main, write down what it got, and make it searchable."""
@@ -48,10 +48,10 @@ class IncomingCommits:
             self.repository.fast_forward(theirs, SYSTEM.person, f"Take over commits from {where}")
         self.merger.repair()
 
-    def _hold(self, row: Mapping[str, Any], theirs: str) -> None:
+    def _hold(self, row: RemoteRow, theirs: str) -> None:
         """Have a change with these commits. One that somebody approved, edited or closed stays as it is."""
-        known = self.database.changes.get(row["change"])
-        change = self.changes.get(row["change"]) if known else None
+        known = self.database.changes.get(row.change)
+        change = self.changes.get(row.change) if known else None
         if change is None or change.state == "merged":
             return self._open(row, theirs)
         if self.repository.contains(change.head, theirs):
@@ -63,9 +63,9 @@ class IncomingCommits:
             self._submit(self.changes.get(change.id))
         return None
 
-    def _open(self, row: Mapping[str, Any], theirs: str) -> None:
+    def _open(self, row: RemoteRow, theirs: str) -> None:
         with self.changes.newest() as state:
-            number = self.changes.bring(state, SYSTEM, TITLE.format(_name(row["url"])), theirs, _TEXT)
+            number = self.changes.bring(state, SYSTEM, TITLE.format(_name(row.url)), theirs, _TEXT)
             state.remotes.set(change=number)
         self._submit(self.changes.get(number))
 
@@ -78,7 +78,7 @@ class IncomingCommits:
     def _close_if_taken(self, number: int) -> None:
         """A change whose commits came in on another way has nothing left to merge."""
         row = self.database.changes.get(number)
-        if row is None or row["stage"] not in ("draft", "in review"):
+        if row is None or row.stage not in ("draft", "in review"):
             return
         head = self.repository.head(branch_of(number))
         if head and self.repository.contains(self.repository.head(), head):

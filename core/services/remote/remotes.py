@@ -21,6 +21,7 @@ from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed
 from core.ports import Progress
 from core.services.jobs.jobs import Job, Jobs
 from core.services.remote.incoming import IncomingCommits
+from core.storage.state.records import ChangeRow, RemoteRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.git.remote import GitRemote
@@ -83,23 +84,32 @@ class Remotes:
     def add(self, actor: Actor, url: str, branch: str = "main", folder: str = "", *, trust: bool = False) -> Remote:
         """Name the remote, if its branch can be reached and fits. An empty knowledge base takes its history over."""
         if row := self.database.remotes.get():
-            raise Refused(
-                f"There is a remote already: {row['url']}. Remove it first with: python -m core remote remove"
-            )
-        place = {"url": safe_address(url, self.token), "branch": safe_branch(branch), "folder": safe_folder(folder)}
+            raise Refused(f"There is a remote already: {row.url}. Remove it first with: python -m core remote remove")
+        place = self._place(url, branch, folder, trust)
         with self.git.alone():
             theirs = self._seen(place)
             self._refuse_unrelated(theirs)
             with self.database.transaction() as state:
-                now = self.clock.stamp()
-                state.remotes.add(name="origin", **place, trust=int(trust), created=now, fetched=now)
-                what = ", ".join(f"{name} {value}" for name, value in place.items() if value and name != "url")
-                self.audit.record(state, actor, "add a remote", place["url"], detail=what + ", trusted" * trust)
+                state.remotes.add(place)
+                what = f"branch {place.branch}{f', folder {place.folder}' if place.folder else ''}{', trusted' * trust}"
+                self.audit.record(state, actor, "add a remote", place.url, detail=what)
             if not self.repository.head() and theirs:
-                self.incoming.fast_forward(theirs, place["url"])
+                self.incoming.fast_forward(theirs, place.url)
             self.incoming.take(self._row(), theirs)
         self.start(actor)
         return self._describe(self._row())
+
+    def _place(self, url: str, branch: str, folder: str, trust: bool = False) -> RemoteRow:
+        now = self.clock.stamp()
+        return RemoteRow(
+            name="origin",
+            url=safe_address(url, self.token),
+            branch=safe_branch(branch),
+            folder=safe_folder(folder),
+            trust=trust,
+            created=now,
+            fetched=now,
+        )
 
     @use_case("import documents")
     def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
@@ -109,15 +119,15 @@ class Remotes:
                 "The knowledge base holds documents already, so another history cannot become its own. Make a workspace "
                 "of its own with --home, or bring the files in without their history: python -m core import DIR"
             )
-        place = {"url": safe_address(url, self.token), "branch": safe_branch(branch), "folder": safe_folder(folder)}
+        place = self._place(url, branch, folder)
         with self.git.alone():
             theirs = self._seen(place)
             if not theirs:
                 raise NotFound(_NO_BRANCH.format(branch=branch))
-            self.incoming.move_main(theirs, place["url"])
+            self.incoming.move_main(theirs, place.url)
             if self.database.remotes.get() is None:
                 self._track(place, "", "")
-        self.audit.note(actor, "import", place["url"], detail=f"branch {branch}, with its history")
+        self.audit.note(actor, "import", place.url, detail=f"branch {branch}, with its history")
         return self.repository.head()
 
     @use_case("import documents", READS)
@@ -144,7 +154,7 @@ class Remotes:
         with self.git.alone():
             with self.database.transaction() as state:
                 state.remotes.remove()
-                self.audit.record(state, actor, "remove a remote", row["url"])
+                self.audit.record(state, actor, "remove a remote", row.url)
             self._track(row, "", "")
         return known
 
@@ -170,7 +180,7 @@ class Remotes:
 
     def _noted(self, actor: Actor, action: str) -> Remote:
         row = self._row()
-        self.audit.note(actor, action, row["url"])
+        self.audit.note(actor, action, row.url)
         return self._describe(row)
 
     @use_case("manage the remote")
@@ -194,27 +204,27 @@ class Remotes:
         with suppress(StorageFailed):
             row = self.database.remotes.get()
             if row and self._due(row):
-                return self.start() if row["failures"] or self._moved(row) else None
+                return self.start() if row.failures or self._moved(row) else None
         return None
 
-    def _due(self, row: Mapping[str, Any]) -> bool:
-        last = max(row["tried"], row["fetched"], row["created"])
+    def _due(self, row: RemoteRow) -> bool:
+        last = max(row.tried, row.fetched, row.created)
         waited = datetime.fromisoformat(self.clock.stamp()) - datetime.fromisoformat(last)
-        pause = min(2.0 ** row["failures"], LONGEST) if row["failures"] else self.minutes
+        pause = min(2.0**row.failures, LONGEST) if row.failures else self.minutes
         return bool(pause) and waited.total_seconds() >= 60 * pause
 
-    def _moved(self, row: Mapping[str, Any]) -> bool:
+    def _moved(self, row: RemoteRow) -> bool:
         """Whether there is something to do: a look at the remote's branch costs one short call."""
         try:
-            head = self.git.head(row["url"], row["branch"])
+            head = self.git.head(row.url, row.branch)
         except ConcordError as error:
             self._failed(row, error)
             return False
-        self.database.remotes.set(fetched=self.clock.stamp(), failures=0, error=row["rewritten"] and row["error"])
+        self.database.remotes.set(fetched=self.clock.stamp(), failures=0, error=row.rewritten and row.error)
         return head != self._last(row) or self._ahead(row)
 
-    def _ahead(self, row: Mapping[str, Any]) -> bool:
-        return self.repository.head() != self.git.tracked(row["branch"])
+    def _ahead(self, row: RemoteRow) -> bool:
+        return self.repository.head() != self.git.tracked(row.branch)
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job: both sides together, with a few tries where the remote cannot be reached."""
@@ -233,7 +243,7 @@ class Remotes:
                 self.sleep(pause)
         return strict.plain(self._describe(self._row()))
 
-    def _sync(self, row: Mapping[str, Any], *, push: bool = True, accept: bool = False) -> None:
+    def _sync(self, row: RemoteRow, *, push: bool = True, accept: bool = False) -> None:
         with self.git.alone():
             try:
                 for _ in range(RACES):
@@ -246,10 +256,10 @@ class Remotes:
                 raise
             self.database.remotes.set(tried=self.clock.stamp(), failures=0, error="", rewritten="")
 
-    def _failed(self, row: Mapping[str, Any], error: ConcordError) -> None:
-        self.database.remotes.set(tried=self.clock.stamp(), failures=row["failures"] + 1, error=str(error))
+    def _failed(self, row: RemoteRow, error: ConcordError) -> None:
+        self.database.remotes.set(tried=self.clock.stamp(), failures=row.failures + 1, error=str(error))
 
-    def _round(self, row: Mapping[str, Any], *, push: bool, accept: bool) -> bool:
+    def _round(self, row: RemoteRow, *, push: bool, accept: bool) -> bool:
         """Fetch, take in, push; whether that was all, or somebody was faster."""
         theirs = self._seen(row, accept=accept)
         self.database.remotes.set(fetched=self.clock.stamp())
@@ -257,54 +267,53 @@ class Remotes:
         main = self.repository.head()
         if not push or not main or main == theirs or (theirs and not self.repository.contains(main, theirs)):
             return True
-        wide = self.git.widen(main, row["folder"], self._last(row))
-        if not self.git.push(row["url"], row["branch"], wide):
+        wide = self.git.widen(main, row.folder, self._last(row))
+        if not self.git.push(row.url, row.branch, wide):
             return False
         self._track(row, main, wide)
         self.database.remotes.set(pushed=self.clock.stamp())
         return self.repository.head() == main
 
-    def _seen(self, row: Mapping[str, Any], *, accept: bool = False) -> str:
+    def _seen(self, row: RemoteRow, *, accept: bool = False) -> str:
         """The remote's newest commit, with everything that it builds on brought here."""
-        head, last = self.git.head(row["url"], row["branch"]), self._last(row)
+        head, last = self.git.head(row.url, row.branch), self._last(row)
         if head == last:
-            return self.git.tracked(row["branch"])
+            return self.git.tracked(row.branch)
         if head:
-            self.git.fetch(row["url"], row["branch"], head, row["folder"])
+            self.git.fetch(row.url, row.branch, head, row.folder)
         if last and not accept and not (head and self.repository.contains(head, last)):
             self.database.remotes.set(rewritten=head or "none")
-            raise Conflict(_REWRITTEN.format(branch=row["branch"], commit=last[:12]))
-        theirs = self.git.narrow(head, row["folder"]) if head else ""
+            raise Conflict(_REWRITTEN.format(branch=row.branch, commit=last[:12]))
+        theirs = self.git.narrow(head, row.folder) if head else ""
         self._track(row, theirs, head)
         return theirs
 
-    def _last(self, row: Mapping[str, Any]) -> str:
+    def _last(self, row: RemoteRow) -> str:
         """The commit that the remote itself had last; with a folder it is another than the one that stands for it here."""
-        return self.git.tracked(row["branch"], WHOLE if row["folder"] else "origin")
+        return self.git.tracked(row.branch, WHOLE if row.folder else "origin")
 
-    def _track(self, row: Mapping[str, Any], theirs: str, whole: str) -> None:
-        self.git.track(row["branch"], theirs)
-        if row["folder"]:
-            self.git.track(row["branch"], whole, WHOLE)
+    def _track(self, row: RemoteRow, theirs: str, whole: str) -> None:
+        self.git.track(row.branch, theirs)
+        if row.folder:
+            self.git.track(row.branch, whole, WHOLE)
 
     # ------------------------------------------------------------ in words
 
-    def _row(self) -> dict[str, Any]:
+    def _row(self) -> RemoteRow:
         row = self.database.remotes.get()
         if row is None:
             raise NotFound("There is no remote. Name one with: python -m core remote add URL")
         return row
 
-    def _describe(self, row: Mapping[str, Any]) -> Remote:
-        main, theirs = self.repository.head(), self.git.tracked(row["branch"])
+    def _describe(self, row: RemoteRow) -> Remote:
+        main, theirs = self.repository.head(), self.git.tracked(row.branch)
         backlog, incoming = self.git.count(main, theirs, first_parent=True), self.git.count(theirs, main)
-        known = self.database.changes.get(row["change"]) if incoming else None
-        change = row["change"] if known and known["stage"] != "merged" else 0
+        known = self.database.changes.get(row.change) if incoming else None
+        change = row.change if known and known.stage != "merged" else 0
         state, sentence = _standing(row, backlog, incoming, known)
-        columns = ("url", "branch", "folder", "pushed", "fetched", "tried", "failures", "error")
-        return Remote(
-            **{name: row[name] for name in columns},
-            trust=bool(row["trust"]),
+        return of_row(
+            Remote,
+            row,
             state=state,
             sentence=sentence,
             backlog=backlog,
@@ -315,27 +324,27 @@ class Remotes:
         )
 
 
-def _standing(row: Mapping[str, Any], backlog: int, incoming: int, change: Mapping[str, Any] | None) -> tuple[str, str]:
+def _standing(row: RemoteRow, backlog: int, incoming: int, change: ChangeRow | None) -> tuple[str, str]:
     """The state of a remote in a word and in a sentence."""
     mine = f"{_commits(backlog)} of the main line {'waits' if backlog == 1 else 'wait'} to be pushed"
-    if row["rewritten"]:
-        return "rewritten", row["error"]
-    if row["failures"]:
-        return "failing", f"{mine + '. ' if backlog else ''}{row['error']}"
+    if row.rewritten:
+        return "rewritten", row.error
+    if row.failures:
+        return "failing", f"{mine + '. ' if backlog else ''}{row.error}"
     if incoming:
         return "waiting", f"{_where(change, incoming)}.{f' {mine} until then.' if backlog else ''}"
     return ("pushing", f"{mine}.") if backlog else ("up to date", "Both sides are equal.")
 
 
-def _where(change: Mapping[str, Any] | None, incoming: int) -> str:
+def _where(change: ChangeRow | None, incoming: int) -> str:
     single = incoming == 1
     made = f"{_commits(incoming)} made elsewhere"
-    if change is None or change["stage"] == "merged":
+    if change is None or change.stage == "merged":
         return f"{made} {'comes' if single else 'come'} in with the next look"
-    if change["stage"] == "closed":
+    if change.stage == "closed":
         verb, what = ("was", "it") if single else ("were", "them")
-        return f"{made} {verb} turned down: change {change['id']} is closed. Reopen it, or undo {what} on the remote"
-    return f"{made} {'waits' if single else 'wait'} in change {change['id']} until that is reviewed and merged"
+        return f"{made} {verb} turned down: change {change.id} is closed. Reopen it, or undo {what} on the remote"
+    return f"{made} {'waits' if single else 'wait'} in change {change.id} until that is reviewed and merged"
 
 
 def _commits(number: int) -> str:

@@ -24,6 +24,7 @@ from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
 from core.services.reviews.facts import ChangeFacts, GitState, RowsOfChange, branch_of
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
+from core.storage.state.records import ChangeRow, of_row
 from core.types import NOTHING, Edit
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Changes:
 
     def heads(self, state: str) -> dict[int, str]:
         """The text of each change in a state that is stored, by its number; much cheaper than what everybody sees."""
-        return {row["id"]: self.facts.head(row) for row in self.database.changes.all(moves.stages(state))}
+        return {row.id: self.facts.head(row) for row in self.database.changes.all(moves.stages(state))}
 
     @use_case("propose a change", READS)
     def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
@@ -178,20 +179,19 @@ class Changes:
     def _facts_of(self, change: Change) -> Facts:
         return self.facts.of(self.database, _known(self.database, change.id))[0]
 
-    def _described(self, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[Facts, Change]]:
+    def _described(self, rows: Sequence[ChangeRow]) -> Iterator[tuple[Facts, Change]]:
         for first in range(0, len(rows), AT_ONCE):
             part = rows[first : first + AT_ONCE]
-            records = self.facts.records(self.database, [row["id"] for row in part])
+            records = self.facts.records(self.database, [row.id for row in part])
             for row in part:
                 facts, work = self.facts.of(self.database, row, records)
                 yield facts, self._change(row, facts, work, records)
 
-    def _change(self, row: Mapping[str, Any], facts: Facts, work: GitState, records: RowsOfChange) -> Change:
+    def _change(self, row: ChangeRow, facts: Facts, work: GitState, records: RowsOfChange) -> Change:
         now = moves.state(facts)
-        columns = ("id", "title", "description", "author", "author_name", "merged", "reverts", "bypass", "created")
-        return Change(
-            **{name: row[name] for name in columns},
-            **{name: row[name] for name in ("updated", "ended", "ended_by")},
+        return of_row(
+            Change,
+            row,
             state=now,
             head=facts.head,
             start=work.start,
@@ -204,7 +204,7 @@ class Changes:
             requirements=moves.requirements(facts) if now in moves.OPEN else (),
             conflicts=facts.conflicts,
             findings=work.findings,
-            asked=answered(records.requests.get(row["id"], ()), facts),
+            asked=answered(records.requests.get(row.id, ()), facts),
             warnings=moves.wanted(facts, "warn") if now in moves.OPEN else (),
             stops=moves.wanted(facts, "block") if now in moves.OPEN else (),
             unknown=self.requests.unknown(facts, records.accounts) if now in moves.OPEN else (),
@@ -214,7 +214,7 @@ class Changes:
     # ------------------------------------------------------------ moving
 
     @contextmanager
-    def writing(self, number: int) -> Iterator[tuple[State, dict[str, Any], Facts]]:
+    def writing(self, number: int) -> Iterator[tuple[State, ChangeRow, Facts]]:
         """The change as it is now, locked against other writers until the block ends."""
         with self.newest() as state:
             yield state, *self.known(state, number)
@@ -225,7 +225,7 @@ class Changes:
         with self.database.transaction() as state, self.repository.frozen():
             yield state
 
-    def known(self, state: State, number: int) -> tuple[dict[str, Any], Facts]:
+    def known(self, state: State, number: int) -> tuple[ChangeRow, Facts]:
         """The row and the facts of a change inside a transaction."""
         row = _known(state, number)
         return row, self.facts.of(state, row)[0]
@@ -288,7 +288,7 @@ class Changes:
             self.allow("edit", facts, actor)
             self.repository.move_branch(branch_of(number), head, facts.head)
             self.touch(state, number)
-            self.audit.record(state, actor, "edit", row["title"], change=number, detail=f"commits up to {head[:12]}")
+            self.audit.record(state, actor, "edit", row.title, change=number, detail=f"commits up to {head[:12]}")
         self.events.rewritten(actor)
 
     def _begin(self, state: State, actor: Actor) -> str:
@@ -315,7 +315,7 @@ class Changes:
             files, seen = complete(self.repository, facts.head, checked), facts.head if expected is None else expected
             self.repository.commit(branch_of(number), files, actor.person, text, expected=seen)
             self.touch(state, number)
-            self.audit.record(state, actor, "edit", row["title"], change=number, detail=", ".join(checked))
+            self.audit.record(state, actor, "edit", row.title, change=number, detail=", ".join(checked))
         self.events.rewritten(actor)
         return self.get(number)
 
@@ -352,7 +352,7 @@ class Changes:
             if not reviewers:
                 raise BadInput("Name somebody to ask.")
             self.requests.ask(state, actor, row, facts, reviewers)
-            self.audit.record(state, actor, "ask for review", row["title"], change=number, detail=", ".join(reviewers))
+            self.audit.record(state, actor, "ask for review", row.title, change=number, detail=", ".join(reviewers))
         return self.get(number)
 
     @use_case("propose a change")
@@ -364,7 +364,7 @@ class Changes:
                 raise BadInput("Name somebody who was asked.")
             self.requests.take_back(state, number, facts, reviewers)
             self.audit.record(
-                state, actor, "take a request back", row["title"], change=number, detail=", ".join(reviewers)
+                state, actor, "take a request back", row.title, change=number, detail=", ".join(reviewers)
             )
         return self.get(number)
 
@@ -401,7 +401,7 @@ class Changes:
             if not people:
                 raise BadInput("Name somebody to invite.")
             self.co_authors.invite(state, actor, row, facts, people)
-            self.audit.record(state, actor, "invite co-author", row["title"], change=number, detail=", ".join(people))
+            self.audit.record(state, actor, "invite co-author", row.title, change=number, detail=", ".join(people))
         return self.get(number)
 
     @use_case("propose a change")
@@ -412,7 +412,7 @@ class Changes:
             if not people:
                 raise BadInput("Name a co-author to remove.")
             self.co_authors.uninvite(state, actor, number, facts, people)
-            self.audit.record(state, actor, "remove co-author", row["title"], change=number, detail=", ".join(people))
+            self.audit.record(state, actor, "remove co-author", row.title, change=number, detail=", ".join(people))
         return self.get(number)
 
     def allow(self, move: str, facts: Facts, actor: Actor) -> None:
@@ -425,14 +425,12 @@ class Changes:
         """Set the time of the last activity."""
         state.changes.set(number, updated=self.clock.stamp())
 
-    def _move(
-        self, state: State, actor: Actor, row: Mapping[str, Any], stage: str, action: str, detail: str = ""
-    ) -> None:
-        state.changes.set(row["id"], stage=stage, updated=self.clock.stamp())
-        self.audit.record(state, actor, action, row["title"], change=row["id"], detail=detail)
+    def _move(self, state: State, actor: Actor, row: ChangeRow, stage: str, action: str, detail: str = "") -> None:
+        state.changes.set(row.id, stage=stage, updated=self.clock.stamp())
+        self.audit.record(state, actor, action, row.title, change=row.id, detail=detail)
 
 
-def _known(state: State, number: int) -> dict[str, Any]:
+def _known(state: State, number: int) -> ChangeRow:
     row = state.changes.get(number)
     if row is None:
         raise NotFound(f"There is no change {number}. List them with: python -m core change list")

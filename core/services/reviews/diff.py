@@ -17,6 +17,7 @@ from core.types import Document, Edit
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
+    from core.storage.state.records import LookRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +117,10 @@ class ReviewerViews:
         """Remember that somebody looks now. What they saw before this text stays known until the next edit."""
         change, newest = self.changes.get(number), self.database.comments.newest(number)
         last = self.database.looks.get(actor.id, number)
-        before, at = (last["before"], last["before_at"]) if last else ("", "")
-        if last and last["head"] != change.head:
-            before, at = last["head"], last["at"]
-        if last is None or (last["head"], last["comment"]) != (change.head, newest):
+        before, at = (last.before, last.before_at) if last else ("", "")
+        if last and last.head != change.head:
+            before, at = last.head, last.at
+        if last is None or (last.head, last.comment) != (change.head, newest):
             seen = {"head": change.head, "at": self.clock.stamp(), "comment": newest}
             self.database.looks.keep(who=actor.id, change=number, **seen, before=before, before_at=at)
         writers = self._writers(before, change.head) if before else None
@@ -147,10 +148,10 @@ class ReviewerViews:
         looks = self.database.looks.of_person(actor.id)
         return {change.id: self._news(actor, change, looks.get(change.id)) for change in changes if change.open}
 
-    def _news(self, actor: Actor, change: Change, last: dict[str, object] | None) -> News:
+    def _news(self, actor: Actor, change: Change, last: LookRow | None) -> News:
         if last is None and change.author != actor.id:
             return News(seen=False)
-        head, comment = (str(last["head"]), int(str(last["comment"]))) if last else (change.start, 0)
+        head, comment = (last.head, last.comment) if last else (change.start, 0)
         edits = _others(actor, self._writers(head, change.head) or ())
         return News(edits, self.database.comments.by_others(change.id, actor.id, comment))
 

@@ -15,6 +15,7 @@ from core.curation.review.trailers import co_authored
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen
+from core.storage.state.records import CommentRow, of_row
 from core.types import Person
 
 if TYPE_CHECKING:
@@ -81,8 +82,8 @@ class Discussion:
         """Oldest first, each at the line where its quote is now."""
         head = self.changes.get(number).head
         rows = self.database.comments.of_change(number)
-        texts = {path: self._text(head, path) for path in {row["path"] for row in rows if row["path"]}}
-        return tuple(_comment(row, texts.get(row["path"], "")) for row in rows)
+        texts = {path: self._text(head, path) for path in {row.path for row in rows if row.path}}
+        return tuple(_comment(row, texts.get(row.path, "")) for row in rows)
 
     def _text(self, head: str, path: str) -> str:
         try:
@@ -117,13 +118,13 @@ class Discussion:
                 root = state.comments.get(number, thread)
                 if root is None:
                     raise NotFound(f"Change {number} has no comment {thread}.")
-                thread, anchor["path"] = root["thread"] or thread, root["path"]
+                thread, anchor["path"] = root.thread or thread, root.path
             author = {"who": actor.id, "name": actor.name}
             added = state.comments.add(
                 change=number, thread=thread, **anchor, **author, body=text, at=self.clock.stamp()
             )
             self.changes.touch(state, number)
-            self.changes.audit.record(state, actor, "comment", row["title"], change=number, detail=path)
+            self.changes.audit.record(state, actor, "comment", row.title, change=number, detail=path)
             self.changes.news.commented(state, actor, row, added, thread, text)
         return next(comment for comment in self.comments(actor, number) if comment.id == added)
 
@@ -148,11 +149,11 @@ class Discussion:
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             old = _there(state, number, comment)
-            if old["who"] != actor.id:
-                raise Refused(f"Only {old['name']} may edit this comment.")
+            if old.who != actor.id:
+                raise Refused(f"Only {old.name} may edit this comment.")
             state.comments.set(comment, body=text, edited=self.clock.stamp())
             audit = self.changes.audit
-            audit.record(state, actor, "edit comment", row["title"], change=number, detail=f"{comment}: {old['body']}")
+            audit.record(state, actor, "edit comment", row.title, change=number, detail=f"{comment}: {old.body}")
         return next(remark for remark in self.comments(actor, number) if remark.id == comment)
 
     @use_case("propose a change")
@@ -161,14 +162,14 @@ class Discussion:
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             old = _there(state, number, comment)
-            if old["who"] != actor.id and not allowed(actor, "lift a request for changes"):
-                raise Refused(f"Only {old['name']} or an admin may delete this comment.")
-            stamp, root = self.clock.stamp(), old["thread"] or comment
+            if old.who != actor.id and not allowed(actor, "lift a request for changes"):
+                raise Refused(f"Only {old.name} or an admin may delete this comment.")
+            stamp, root = self.clock.stamp(), old.thread or comment
             state.comments.set(comment, body="", deleted=stamp)
             if not state.comments.alive(number, root):
                 state.comments.set(root, resolved=stamp)
-            detail = f"{comment}, by {old['name']}: {old['body']}"
-            self.changes.audit.record(state, actor, "delete comment", row["title"], change=number, detail=detail)
+            detail = f"{comment}, by {old.name}: {old.body}"
+            self.changes.audit.record(state, actor, "delete comment", row.title, change=number, detail=detail)
 
     @use_case("propose a change")
     def resolve(self, actor: Actor, number: int, comment: int, *, done: bool = True) -> None:
@@ -177,11 +178,11 @@ class Discussion:
             self.changes.allow("comment", facts, actor)
             stamp = self.clock.stamp() if done else ""
             root = state.comments.get(number, comment)
-            if root is None or root["thread"]:
+            if root is None or root.thread:
                 raise NotFound(f"Change {number} has no conversation {comment}.")
             state.comments.set(comment, resolved=stamp)
             action = "resolve conversation" if done else "reopen conversation"
-            self.changes.audit.record(state, actor, action, row["title"], change=number, detail=str(comment))
+            self.changes.audit.record(state, actor, action, row.title, change=number, detail=str(comment))
 
     @use_case("propose a change")
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
@@ -231,7 +232,7 @@ class Discussion:
                 change=number, **judge, head=facts.head, verdict=verdict, note=text, at=self.clock.stamp()
             )
             self.changes.touch(state, number)
-            self.changes.audit.record(state, actor, move, row["title"], change=number, detail=facts.head)
+            self.changes.audit.record(state, actor, move, row.title, change=number, detail=facts.head)
             self.changes.news.judged(state, actor, row, verdict, text)
         return self.changes.get(number)
 
@@ -244,7 +245,7 @@ class Discussion:
             if verdict is None:
                 raise Refused(f"{actor.name} has no verdict on this text that could be taken back.")
             self._undo(state, number, verdict, "taken back")
-            self.changes.audit.record(state, actor, "take back", row["title"], change=number, detail=verdict.verdict)
+            self.changes.audit.record(state, actor, "take back", row.title, change=number, detail=verdict.verdict)
         return self.changes.get(number)
 
     @use_case("lift a request for changes")
@@ -261,7 +262,7 @@ class Discussion:
             for verdict in lifted:
                 self._undo(state, number, verdict, "lifted", text)
                 detail = f"{verdict.name}: {text}"
-                self.changes.audit.record(state, actor, "lift", row["title"], change=number, detail=detail)
+                self.changes.audit.record(state, actor, "lift", row.title, change=number, detail=detail)
         return self.changes.get(number)
 
     def _undo(self, state: State, number: int, verdict: moves.Verdict, how: str, note: str = "") -> None:
@@ -279,10 +280,10 @@ class Discussion:
         as_seen(facts.head, head)
 
 
-def _there(state: State, number: int, comment: int) -> dict[str, Any]:
+def _there(state: State, number: int, comment: int) -> CommentRow:
     """A comment that nobody deleted."""
     row = state.comments.get(number, comment)
-    if row is None or row["deleted"]:
+    if row is None or row.deleted:
         raise NotFound(f"Change {number} has no comment {comment}.")
     return row
 
@@ -291,7 +292,6 @@ def _accounts(verdicts: Sequence[moves.Verdict]) -> str:
     return ", ".join(verdict.who for verdict in verdicts)
 
 
-def _comment(row: dict[str, Any], text: str) -> Comment:
-    line = place(row["quote"], row["line"], text) if row["line"] else 0
-    values = {name: row[name] for name in Comment.__dataclass_fields__ if name not in ("line", "last")}
-    return Comment(**values, line=line, last=line + row["last"] - row["line"] if line else 0)
+def _comment(row: CommentRow, text: str) -> Comment:
+    line = place(row.quote, row.line, text) if row.line else 0
+    return of_row(Comment, row, line=line, last=line + row.last - row.line if line else 0)

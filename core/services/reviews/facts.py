@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.access import PERSON, SYSTEM, allowed, plain_address
 from core.curation.checks.findings import Finding
@@ -25,6 +25,7 @@ from core.evaluation import impact
 from core.ports import Clock
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks
+from core.storage.state.records import ChangeRow, CoAuthorRow, ReviewRequestRow, VerdictRow, WriterOfChange, of_row
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
@@ -60,11 +61,11 @@ class RowsOfChange:
 
     accounts: tuple[Account, ...]
     addresses: Mapping[str, str]  # account to its plain address
-    verdicts: Mapping[int, list[dict[str, Any]]]
-    requests: Mapping[int, list[dict[str, Any]]]
+    verdicts: Mapping[int, list[VerdictRow]]
+    requests: Mapping[int, list[ReviewRequestRow]]
     conversations: Mapping[int, int]
-    writers: Mapping[int, list[dict[str, Any]]]
-    co_authors: Mapping[int, list[dict[str, Any]]]
+    writers: Mapping[int, list[WriterOfChange]]
+    co_authors: Mapping[int, list[CoAuthorRow]]
 
 
 BRANCHES = "change/"
@@ -101,54 +102,51 @@ class ChangeFacts:
             co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 
-    def of(self, state: State, row: Mapping[str, Any], records: RowsOfChange | None = None) -> tuple[Facts, GitState]:
-        known = records or self.records(state, [row["id"]])
+    def of(self, state: State, row: ChangeRow, records: RowsOfChange | None = None) -> tuple[Facts, GitState]:
+        known = records or self.records(state, [row.id])
         head = self.head(row)
         work = self._work(head, self._main(row))
-        verdicts = tuple(
-            Verdict(v["who"], v["name"], v["head"], v["verdict"], v["note"], v["at"])
-            for v in known.verdicts.get(row["id"], ())
-        )
+        verdicts = tuple(of_row(Verdict, verdict, when=verdict.at) for verdict in known.verdicts.get(row.id, ()))
         paths = tuple(dict.fromkeys(p for e in work.edits.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
-            stage=row["stage"],
+            stage=row.stage,
             head=head,
-            author=row["author"],
-            writers=_writers(known, row["id"], work),
+            author=row.author,
+            writers=_writers(known, row.id, work),
             paths=paths,
             verdicts=verdicts,
-            open_conversations=known.conversations.get(row["id"], 0),
+            open_conversations=known.conversations.get(row.id, 0),
             broken=work.broken,
             conflicts=work.conflicts,
             rules=self.rules(),
             name_collisions=work.name_collisions,
-            barred=() if row["merged"] else _barred(known.accounts, paths),
+            barred=() if row.merged else _barred(known.accounts, paths),
             demands=self._demands(state, row, head, paths, work),
-            author_name=row["author_name"],
-            co_authors=tuple(_co_author(each) for each in known.co_authors.get(row["id"], ())),
-            **_author_now(known.accounts, row["author"]),
+            author_name=row.author_name,
+            co_authors=tuple(of_row(CoAuthor, each) for each in known.co_authors.get(row.id, ())),
+            **_author_now(known.accounts, row.author),
         )
         return facts, work
 
     def _demands(
-        self, state: State, row: Mapping[str, Any], head: str, paths: tuple[str, ...], work: GitState
+        self, state: State, row: ChangeRow, head: str, paths: tuple[str, ...], work: GitState
     ) -> tuple[SearchRequirement, ...]:
         """What the rules want of search, of a change that waits for its merge."""
         rules = self.rules()
-        if row["stage"] != "in review" or not any(rule.measured or rule.answers for rule in rules):
+        if row.stage != "in review" or not any(rule.measured or rule.answers for rule in rules):
             return ()
-        packed = state.impacts.fresh(row["id"], head, self.repository.head())
+        packed = state.impacts.fresh(row.id, head, self.repository.head())
         known = _measured(packed, state.settlements.all()) if packed else None
         return demands(rules, paths, dict(work.edits.listed), known)
 
-    def head(self, row: Mapping[str, Any]) -> str:
+    def head(self, row: ChangeRow) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
-        return str(row["head"]) or self.repository.newest(branch_of(row["id"])) or str(row["start"])
+        return row.head or self.repository.newest(branch_of(row.id)) or row.start
 
-    def _main(self, row: Mapping[str, Any]) -> str:
+    def _main(self, row: ChangeRow) -> str:
         """The main commit to compare with: today's, or the one it was merged into."""
-        if row["merged"]:
-            return str(row["start"])
+        if row.merged:
+            return row.start
         return self.repository.head()
 
     def _look(self, head: str, main: str) -> GitState:
@@ -212,10 +210,18 @@ def _broken(edits: EditedDocuments, findings: tuple[Finding, ...]) -> Iterator[s
             yield f"{finding.path}, line {finding.line}: {finding.message}"
 
 
-def _by_change(rows: Iterable[dict[str, Any]]) -> dict[int, list[dict[str, Any]]]:
-    found: dict[int, list[dict[str, Any]]] = {}
+class _OfChange(Protocol):
+    @property
+    def change(self) -> int: ...
+
+
+Stored = TypeVar("Stored", bound=_OfChange)
+
+
+def _by_change(rows: Iterable[Stored]) -> dict[int, list[Stored]]:
+    found: dict[int, list[Stored]] = {}
     for row in rows:
-        found.setdefault(row["change"], []).append(row)
+        found.setdefault(row.change, []).append(row)
     return found
 
 
@@ -230,12 +236,8 @@ def people(steps: Iterable[Commit]) -> tuple[Person, ...]:
 
 
 def _writers(records: RowsOfChange, number: int, work: GitState) -> tuple[str, ...]:
-    recorded = [line["who"] for line in records.writers.get(number, ())]
+    recorded = [line.who for line in records.writers.get(number, ())]
     return moves.writers(recorded, [person.email for person in work.edits.writers], records.addresses)
-
-
-def _co_author(row: Mapping[str, Any]) -> CoAuthor:
-    return CoAuthor(**{name: row[name] for name in ("account", "name", "inviter", "at")})
 
 
 def _author_now(accounts: Iterable[Account], author: str) -> dict[str, bool]:

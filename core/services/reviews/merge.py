@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import READS, UPKEEP, Actor, plain_address, require, use_case
 from core.curation.document.frontmatter import decode
@@ -20,6 +20,7 @@ from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import BRANCHES, as_seen, branch_of, people
+from core.storage.state.records import ChangeRow
 from core.types import Commit, Edit, Person
 
 if TYPE_CHECKING:
@@ -82,13 +83,13 @@ class Merger:
         return self.changes.get(number)
 
     def _record(
-        self, state: State, actor: Actor, row: Mapping[str, Any], head: str, start: str, commit: str, bypass: str
+        self, state: State, actor: Actor, row: ChangeRow, head: str, start: str, commit: str, bypass: str
     ) -> None:
         now, what = self.clock.stamp(), {"head": head, "start": start, "merged": commit, "bypass": bypass}
-        state.changes.set(row["id"], stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
+        state.changes.set(row.id, stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
         action = "merge with bypass" if bypass else "merge"
-        self.audit.record(state, actor, action, row["title"], change=row["id"], commit=commit, detail=bypass)
-        self.events.landed(state, actor, Landing(commit, row["title"], self._edits(commit), row))
+        self.audit.record(state, actor, action, row.title, change=row.id, commit=commit, detail=bypass)
+        self.events.landed(state, actor, Landing(commit, row.title, self._edits(commit), row))
 
     def _edits(self, commit: str) -> tuple[Edit, ...]:
         return self.repository.log(commit, limit=1)[0][1]
@@ -161,9 +162,7 @@ class Merger:
             note = "Solve conflicts with the main line"
             self.repository.update_branch(branch_of(number), now, files, actor.person, note, expected=facts.head)
             self.changes.touch(state, number)
-            self.audit.record(
-                state, actor, "solve conflicts", row["title"], change=number, detail=", ".join(collisions)
-            )
+            self.audit.record(state, actor, "solve conflicts", row.title, change=number, detail=", ".join(collisions))
         self.events.rewritten(actor)
         return self.changes.get(number)
 
@@ -181,7 +180,7 @@ class Merger:
         """Propose to undo a merged change. Later edits of its documents are kept, or become conflicts."""
         with self.changes.writing(number) as (_, row, facts):
             self.changes.allow("revert", facts, actor)
-        commit = row["merged"]
+        commit = row.merged
         before = self.repository.log(commit, limit=1)[0][0].parents[0]
         files: dict[str, bytes | None] = {}
         for edit in self.repository.changed(before, commit):
@@ -190,7 +189,7 @@ class Merger:
             if edit.kind != "added":
                 files[edit.old_path or edit.path] = self.repository.read(before, edit.old_path or edit.path)
         text = f"Undo change {number}."
-        return self.changes.propose(actor, f"Revert “{row['title']}”"[:200], files, text, start=commit, reverts=number)
+        return self.changes.propose(actor, f"Revert “{row.title}”"[:200], files, text, start=commit, reverts=number)
 
     # ------------------------------------------------------------ after a kill
 
@@ -207,7 +206,7 @@ class Merger:
         """Delete branches of merged changes, which a kill left."""
         for name in self.repository.branches(BRANCHES):
             row = self.database.changes.get(int(name)) if name.isdecimal() and len(name) < 10 else None
-            if row and row["stage"] == "merged":
+            if row and row.stage == "merged":
                 with suppress(Unavailable, Conflict):
                     self.repository.delete_branch(branch_of(int(name)))
 
@@ -252,7 +251,7 @@ class Merger:
         named = lines.get("Change", "")
         number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
         row = state.changes.get(number)
-        open_head = self.repository.head(branch_of(number)) if row and row["stage"] == "in review" else ""
+        open_head = self.repository.head(branch_of(number)) if row and row.stage == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:
             start = self.repository.merge_base(step.parents[0], step.parents[1])
             self._record(state, REPOSITORY, row, step.parents[1], start, step.id, lines.get("Bypass", ""))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from core.access import Actor, allowed
 from core.curation.review import moves
@@ -15,6 +15,7 @@ from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Account, Accounts
 from core.services.people.directory import called, the_one
+from core.storage.state.records import ChangeRow, ReviewRequestRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -46,7 +47,7 @@ class ReviewRequests:
         """Accounts that may review this text."""
         return tuple(account for account in self.accounts.all() if _may_judge(account, facts))
 
-    def ask(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts, names: Iterable[str]) -> None:
+    def ask(self, state: State, actor: Actor, row: ChangeRow, facts: Facts, names: Iterable[str]) -> None:
         """Ask by id, address or name; whoever may not review this change is refused."""
         for name in dict.fromkeys(names):
             account = the_one(self.accounts.all(), name, self._who(facts))
@@ -54,9 +55,9 @@ class ReviewRequests:
                 raise BadInput(f"{account.name} may not review this change. {self._who(facts)}")
             self._ask_one(state, actor, row, account)
 
-    def ask_by_rule(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts) -> None:
+    def ask_by_rule(self, state: State, actor: Actor, row: ChangeRow, facts: Facts) -> None:
         """Ask whom the rules of the touched paths name as reviewers or owners, where they may review it."""
-        asked = {request.account for request in self.of(state, row["id"], facts)}
+        asked = {request.account for request in self.of(state, row.id, facts)}
         for rule in applicable(facts.rules, facts.paths):
             for name in (*rule.reviewers, *rule.owners):
                 for account in called(self.accounts.all(), name):
@@ -84,24 +85,21 @@ class ReviewRequests:
         names = [name for rule in applicable(facts.rules, facts.paths) for name in (*rule.reviewers, *rule.owners)]
         return tuple(name for name in dict.fromkeys(names) if not called(people, name))
 
-    def _ask_one(self, state: State, actor: Actor, row: Mapping[str, Any], account: Account, rule: str = "") -> None:
-        state.requests.add(row["id"], account.id, account.name, actor.name, rule, self.clock.stamp())
-        subject = Subject("change", str(row["id"]), row["title"])
-        self.messages.tell(state, actor, [account.id], "asked", subject, row["description"])
+    def _ask_one(self, state: State, actor: Actor, row: ChangeRow, account: Account, rule: str = "") -> None:
+        state.requests.add(row.id, account.id, account.name, actor.name, rule, self.clock.stamp())
+        subject = Subject("change", str(row.id), row.title)
+        self.messages.tell(state, actor, [account.id], "asked", subject, row.description)
 
     def _who(self, facts: Facts) -> str:
         names: Sequence[str] = [account.name for account in self.candidates(facts)]
         return f"Ask one of: {', '.join(names)}." if names else "Nobody here may review it."
 
 
-def answered(rows: Iterable[Mapping[str, Any]], facts: Facts) -> tuple[ReviewRequest, ...]:
+def answered(rows: Iterable[ReviewRequestRow], facts: Facts) -> tuple[ReviewRequest, ...]:
     """Stored requests, each with what was said about the present text."""
     verdicts = {who: v for who, v in moves.current_verdicts(facts).items() if v.head == facts.head}
     return tuple(
-        ReviewRequest(
-            **{name: value for name, value in row.items() if name != "change"},
-            answer=verdicts[row["account"]].verdict if row["account"] in verdicts else "",
-        )
+        of_row(ReviewRequest, row, answer=verdicts[row.account].verdict if row.account in verdicts else "")
         for row in rows
     )
 
@@ -122,17 +120,17 @@ class CoAuthors:
         present = moves.authors(facts)
         return tuple(account for account in self.accounts.all() if account.id not in present and _able(account))
 
-    def invite(self, state: State, actor: Actor, row: Mapping[str, Any], facts: Facts, names: Iterable[str]) -> None:
+    def invite(self, state: State, actor: Actor, row: ChangeRow, facts: Facts, names: Iterable[str]) -> None:
         """Invite by id, address or name, and tell them; the authors learn when somebody else does it."""
         if not moves.may_invite(facts, actor):
             raise Refused(f"Only {facts.author_name} or an admin may invite co-authors to this change.")
-        subject = Subject("change", str(row["id"]), row["title"])
+        subject = Subject("change", str(row.id), row.title)
         invited = [self._able(facts, actor, name) for name in dict.fromkeys(names)]
         for account in invited:
             state.co_authors.add(
-                change=row["id"], account=account.id, name=account.name, inviter=actor.name, at=self.clock.stamp()
+                change=row.id, account=account.id, name=account.name, inviter=actor.name, at=self.clock.stamp()
             )
-        self.messages.tell(state, actor, [account.id for account in invited], "invited", subject, row["description"])
+        self.messages.tell(state, actor, [account.id for account in invited], "invited", subject, row.description)
         if actor.id != facts.author:
             who = moves.names([account.name for account in invited])
             self.messages.tell(state, actor, moves.authors(facts), "taken over", subject, f"Invited: {who}.")

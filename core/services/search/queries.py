@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from core.ports import Clock
 from core.services.people.audit import Audit
 from core.services.platform.settings import QuestionSettings, TeamSettings
 from core.services.search.searcher import Searcher
+from core.storage.state.records import Asked, QueryTotals
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -24,26 +25,6 @@ SAME_VISIT = timedelta(minutes=30)  # the same question of one person counts onc
 MOST_KEPT = 200  # questions of one person in that time; nobody asks more
 TYPING = timedelta(minutes=2)  # a question that goes on is the end of the one before
 _LOG = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A question with how often it was asked, found something good, and led to a document."""
-
-    question: str
-    times: int
-    last: str
-    found: int
-    opened: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueryTotals:
-    """All askings that are kept."""
-
-    asked: int
-    found: int
-    opened: int
 
 
 class QueryLog:
@@ -82,7 +63,7 @@ class QueryLog:
 
     def most_asked(self, limit: int) -> tuple[Asked, ...]:
         """The questions asked most, each in the words of its last asking; the newest first where they tie."""
-        return tuple(Asked(**row) for row in self.database.queries.most(limit))
+        return tuple(self.database.queries.most(limit))
 
     @use_case("see asked questions", READS)
     def listed(self, actor: Actor, limit: int = 100) -> tuple[Asked, ...]:
@@ -92,7 +73,7 @@ class QueryLog:
     @use_case(EVERYBODY)
     def totals(self) -> QueryTotals:
         """How often people asked, found something good, and went on to it."""
-        return QueryTotals(**self.database.queries.totals())
+        return self.database.queries.totals()
 
     # ------------------------------------------------------------ what is kept
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select, text
 
-from core.storage.state.tables import METADATA, digests
+from core.storage.state.tables import METADATA, digests, revision
 
-TABLES = tuple(table for table in METADATA.sorted_tables if table is not digests)
+TABLES = tuple(table for table in METADATA.sorted_tables if table not in (digests, revision))
 _BATCH = 500  # rows
 
 

@@ -98,7 +98,7 @@ class Database(State):
 
     @abstractmethod
     def create(self, workspace: str = "") -> None:
-        """Bring it to the newest form; each migration is applied once, all of them or none.
+        """Bring it to the newest form; each revision is applied once, all of them or none.
 
         A database that belongs to no workspace yet gets the given one.
         """
@@ -148,14 +148,6 @@ class Database(State):
     def start_changes_after(self, number: int) -> None:
         """Give changes no number that a branch or a commit has already."""
 
-    @abstractmethod
-    def _version(self, connection: Connection) -> int:
-        """How many migrations it has seen."""
-
-    @abstractmethod
-    def _names(self, connection: Connection) -> set[str]:
-        """Every table."""
-
     @contextmanager
     def transaction(self) -> Iterator[State]:
         """Several calls that happen together or not at all: those of the repositories that the block gets."""
@@ -166,18 +158,19 @@ class Database(State):
     def facts(self) -> DatabaseFacts:
         """What it says about itself, in whichever form it is; nothing is written."""
         with self._reading() as connection:
-            version, names = self._version(connection), self._names(connection)
+            version, names = migrations.version(connection), migrations.names(connection)
         numbers = (
             self.statements.pairs(select(tables.workspace.c.id, tables.workspace.c.id)) if "workspace" in names else {}
         )
         commit = self.audit.last_commit() if "audit" in names else ""
         return DatabaseFacts(version, next(iter(numbers), ""), commit)
 
-    def _lacks(self, have: int) -> bool:
-        """Whether there are migrations it has not seen; one of a newer version is refused."""
-        if have > len(migrations.MIGRATIONS):
+    def _lacks(self, connection: Connection) -> bool:
+        """Whether there are revisions it has not seen; one of a newer version is refused."""
+        have, newest = migrations.version(connection), migrations.newest()
+        if have > newest:
             raise Unavailable(f"{self.place} was written by a newer version of Concord. Update the code to open it.")
-        return have < len(migrations.MIGRATIONS)
+        return have < newest
 
 
 def belong(connection: Connection, workspace: str) -> None:

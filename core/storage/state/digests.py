@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterator
 
 TABLE = "digests"
+FORM = "sqlite_master"
 _WRITES = re.compile(
     r'\s*(?:INSERT(?: OR \w+)? INTO|REPLACE INTO|UPDATE(?: OR \w+)?|DELETE FROM)\s+"?(?P<table>\w+)', re.I
 )
@@ -56,12 +57,13 @@ def _columns(connection: sqlite3.Connection, name: str) -> list[str]:
 
 
 def tables(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Every table that has a digest, with its columns."""
-    return {
+    """Every table that has a digest, with its columns; the form of the file is one of them."""
+    kept = {
         name: _columns(connection, name)
         for name in sorted(names(connection))
         if name != TABLE and not name.startswith("sqlite_")
     }
+    return {**kept, FORM: ["type", "name", "tbl_name", "sql"]}
 
 
 def watch(connection: sqlite3.Connection, statement: str, known: dict[str, tuple[str, ...]]) -> None:
@@ -114,6 +116,7 @@ def differences(connection: sqlite3.Connection) -> Iterator[str]:
     """The tables that do not hold what was written."""
     kept = {name: (rows, total) for name, rows, total in connection.execute(f"SELECT name, rows, total FROM {TABLE}")}
     for name, columns in tables(connection).items():
-        if kept.pop(name, None) != now(connection, name, columns):
+        written = kept.pop(name, None)
+        if written != now(connection, name, columns) and (written or name != FORM):  # earlier versions did not write it
             yield name
     yield from kept

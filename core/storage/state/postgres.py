@@ -16,7 +16,7 @@ from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine,
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core.errors import BadInput, Refused, Unavailable, storing
-from core.storage.state import copies, postgres_form, tables
+from core.storage.state import copies, migrations, tables
 from core.storage.state.database import Database, belong
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.statements import ConnectionLost
@@ -85,12 +85,12 @@ class PostgresDatabase(Database):
 
     def create(self, workspace: str = "") -> None:
         with self._reading() as connection:
-            done = not self._lacks(postgres_form.version(connection))
+            done = not self._lacks(connection)
         if done and self.facts().workspace:
             return
         with self._writing() as connection:  # nodes that start at once wait for the first
-            if self._lacks(postgres_form.version(connection)):
-                postgres_form.upgrade(connection)
+            if self._lacks(connection):
+                migrations.upgrade(connection)
             belong(connection, workspace)
 
     @contextmanager
@@ -145,31 +145,21 @@ class PostgresDatabase(Database):
         if (mine.workspace, mine.commit) != (given.workspace, given.commit):
             self.refuse_taken()
             with source._reading() as rows, self._writing() as connection:
-                if not postgres_form.version(connection):
-                    postgres_form.upgrade(connection)
+                if self._lacks(connection):
+                    migrations.upgrade(connection)
                 copies.copy_rows(rows, connection)
         source.close()
         file.unlink()
 
-    def _version(self, connection: Connection) -> int:
-        return postgres_form.version(connection)
-
-    def _names(self, connection: Connection) -> set[str]:
-        return set(inspect(connection).get_table_names())
-
     def damaged(self) -> list[Damage]:
         with self._reading() as connection:
-            if self._lacks(postgres_form.version(connection)):
+            if self._lacks(connection):
                 return []  # an earlier version made it
-            have = inspect(connection)
-            names = set(have.get_table_names())
-            lost = sorted({table.name for table in copies.TABLES} - names)
-            lost += [
-                f"{table.name}.{column}"
-                for table in copies.TABLES
-                if table.name in names
-                for column in sorted({*table.c.keys()} - {row["name"] for row in have.get_columns(table.name)})
-            ]
+            look, names = inspect(connection), migrations.names(connection)
+            lost = sorted(table.name for table in copies.TABLES if table.name not in names)
+            for table in (table for table in copies.TABLES if table.name in names):
+                there = {column["name"] for column in look.get_columns(table.name)}
+                lost += [f"{table.name}.{name}" for name in sorted({*table.c.keys()} - there)]
         return [Damage(self.name, f"lacks {', '.join(lost)}", RESTORE)] if lost else []
 
     def accept(self) -> None:

@@ -55,14 +55,14 @@ class SqliteDatabase(Database):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._reading() as connection:
             connection.exec_driver_sql("PRAGMA journal_mode = WAL")
-            have = migrations.version(connection)
-        if self._lacks(have):
+            lacks = self._lacks(connection)
+        if lacks:
             with self._writing() as connection:
                 self._upgrade(connection, workspace)
 
     def _upgrade(self, connection: Connection, workspace: str) -> None:
         raw = _raw(connection)
-        changed = tuple(digests.differences(raw)) if digests.TABLE in digests.names(raw) else ()
+        changed = tuple(digests.differences(raw)) if digests.TABLE in migrations.names(connection) else ()
         if changed:
             raise Corrupt(str(self._changed(changed)))
         migrations.upgrade(connection)
@@ -119,12 +119,6 @@ class SqliteDatabase(Database):
             return DatabaseFacts()
         return super().facts()
 
-    def _version(self, connection: Connection) -> int:
-        return migrations.version(connection)
-
-    def _names(self, connection: Connection) -> set[str]:
-        return digests.names(_raw(connection))
-
     # ------------------------------------------------------------ damage
 
     def damaged(self) -> list[Damage]:
@@ -139,19 +133,15 @@ class SqliteDatabase(Database):
         if lines != ["ok"]:
             yield Damage("app.db", f"is damaged: {'; '.join(map(str, lines[:3]))}", RESTORE)
             return
-        if migrations.version(connection) < len(migrations.MIGRATIONS):
-            return  # an earlier version wrote it, without digests
-        raw = _raw(connection)
-        have, wanted = migrations.form(raw), migrations.newest_form()
-        wrong = sorted(name for name in {*have, *wanted} if have.get(name) != wanted.get(name))
-        if wrong:
-            yield Damage("app.db", f"has another form than this version writes ({', '.join(wrong)})", RESTORE)
-        elif changed := tuple(digests.differences(raw)):
+        if self._lacks(connection):
+            return  # an earlier version wrote it
+        if changed := tuple(digests.differences(_raw(connection))):
             yield self._changed(changed)
 
     def _changed(self, names: Sequence[str]) -> Damage:
         accept = "If somebody changed it by hand, take it as it is with: python -m core init --accept-database"
         what = f"holds other rows than were written, in {', '.join(names)}"
+        what = "has another form than was written" if digests.FORM in names else what
         return Damage("app.db", what, f"{RESTORE}. {accept}")
 
     def accept(self) -> None:
@@ -195,7 +185,6 @@ def copy_sqlite(source: Any, target: Path) -> None:
 def _prepare(path: Path, connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
     digests.register(connection)
-    migrations.register(connection)
     try:
         connection.execute("PRAGMA temp_store = MEMORY")  # for the triggers that keep the digests
         connection.execute("PRAGMA synchronous = FULL")
@@ -209,7 +198,7 @@ def _prepare(path: Path, connection: Any, _: object) -> None:
 def _begin(connection: Connection) -> None:
     """A writer takes its lock at once: one that reads first and then writes could be refused in the middle."""
     if connection.get_execution_options().get("writing"):
-        if "watched" not in connection.info and migrations.version(connection) == len(migrations.MIGRATIONS):
+        if "watched" not in connection.info and migrations.version(connection) == migrations.newest():
             connection.info["watched"] = {}
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 

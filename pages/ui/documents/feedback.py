@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.review.moves import names
-from core.services.knowledge.feedback import Feedback
+from core.storage.state.records import Feedback
 from core.types import Document
 from pages.ui import actions, address, flash, keys, style, watching
 from pages.ui.workspace import app

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.services.platform.settings import MAX_DAYS, MAX_FIRST, QuestionSettings
-from core.services.search.queries import Asked
+from core.storage.state.records import Asked
 from pages.ui import actions, empty, identity, keys, style
 from pages.ui.workspace import app
 

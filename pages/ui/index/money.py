@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import streamlit as st
 
 from core.llm.bill import dollars_of
+from core.storage.state.records import SpendingOnPurpose
 from pages.ui import flash, identity
 from pages.ui.workspace import app
 
@@ -49,16 +48,16 @@ def draw() -> None:
     )
 
 
-def _row(row: Mapping[str, object]) -> dict[str, object]:
+def _row(row: SpendingOnPurpose) -> dict[str, object]:
     return {
-        "Purpose": row["purpose"],
-        "Model": row["model"],
-        "Calls": row["calls"],
-        "Known already": row["cached"],
-        "Failed": row["failed"],
-        "Tokens in": row["input_tokens"],
-        "Tokens out": row["output_tokens"],
-        "Dollars": row["dollars"],
+        "Purpose": row.purpose,
+        "Model": row.model,
+        "Calls": row.calls,
+        "Known already": row.cached,
+        "Failed": row.failed,
+        "Tokens in": row.input_tokens,
+        "Tokens out": row.output_tokens,
+        "Dollars": row.dollars,
     }
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor
-from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
+from core.storage.state.records import AuditEntry
 from pages.ui import keys, people
 from pages.ui.components import component
 from pages.ui.reviews import comments, labels

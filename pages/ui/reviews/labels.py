@@ -6,9 +6,9 @@ from datetime import datetime
 
 from core.curation.text.render import Node
 from core.errors import BadInput
-from core.services.people.audit import AuditEntry
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
+from core.storage.state.records import AuditEntry
 from core.types import Document
 from pages.ui import people, style
 from pages.ui.workspace import app

@@ -9,7 +9,19 @@ from typing import Any
 
 from sqlalchemy import delete, func, select, update
 
-from core.storage.state.statements import Row, Statements
+from core.storage.state.records import (
+    AskedRow,
+    ConfigurationRow,
+    JudgedRow,
+    JudgmentRow,
+    PackedRun,
+    PoolAdditionRow,
+    QuerySetQuestionRow,
+    QuerySetRow,
+    QuerySetSummary,
+    RatingRow,
+)
+from core.storage.state.statements import Statements
 from core.storage.state.tables import (
     asked,
     configurations,
@@ -34,7 +46,7 @@ class QuerySetRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def summaries(self) -> list[Row]:
+    def summaries(self) -> list[QuerySetSummary]:
         """Every set with its counts, newest first."""
         asked = select(func.count()).where(questions.c.queryset == querysets.c.id).scalar_subquery()
         given = select(func.count()).where(judgments.c.queryset == querysets.c.id).scalar_subquery()
@@ -42,31 +54,33 @@ class QuerySetRows:
         judges = people.where(judgments.c.judge != "").scalar_subquery()
         head = [querysets.c[name] for name in ("name", "about", "who", "created", "guard")]
         counts = [asked.label("questions"), given.label("judgments"), judges.label("judges")]
-        return self._run.rows(select(*head, *counts).order_by(querysets.c.id.desc()))
+        return self._run.rows(QuerySetSummary, select(*head, *counts).order_by(querysets.c.id.desc()))
 
     def judged_by(self, source: str) -> list[str]:
         """Names of the sets with judgments from a source, oldest first."""
         held = select(judgments.c.queryset).where(judgments.c.source == source)
-        rows = self._run.rows(select(querysets.c.name).where(querysets.c.id.in_(held)).order_by(querysets.c.id))
-        return [row["name"] for row in rows]
+        named = select(querysets.c.name).where(querysets.c.id.in_(held))
+        return self._run.column(named.order_by(querysets.c.id))
 
     def guard(self, name: str, on: bool) -> None:
         """Whether every change is asked its questions."""
         self._run.change(update(querysets).where(querysets.c.name == name).values(guard=int(on)))
 
-    def get(self, name: str) -> Row | None:
+    def get(self, name: str) -> QuerySetRow | None:
         """The head of a set, by name."""
-        return self._run.first(select(querysets).where(querysets.c.name == name))
+        return self._run.first(QuerySetRow, select(querysets).where(querysets.c.name == name))
 
-    def questions(self, number: int) -> list[Row]:
+    def questions(self, number: int) -> list[QuerySetQuestionRow]:
         """In their order."""
-        columns = [questions.c[name] for name in ("id", "text", "category")]
-        return self._run.rows(select(*columns).where(questions.c.queryset == number).order_by(questions.c.place))
+        return self._run.rows(
+            QuerySetQuestionRow, select(questions).where(questions.c.queryset == number).order_by(questions.c.place)
+        )
 
-    def judgments(self, number: int) -> list[Row]:
+    def judgments(self, number: int) -> list[JudgmentRow]:
         """In the order in which they were given."""
-        columns = [judgments.c[name] for name in (*_PLACE[1:5], "grade", *_PLACE[5:], "note")]
-        return self._run.rows(select(*columns).where(judgments.c.queryset == number).order_by(judgments.c.id))
+        return self._run.rows(
+            JudgmentRow, select(judgments).where(judgments.c.queryset == number).order_by(judgments.c.id)
+        )
 
     def texts(self, name: str) -> dict[str, str]:
         """Question id to text, of a set by name; empty where there is no such set."""
@@ -114,9 +128,9 @@ class QuerySetRows:
     def rename(self, number: int, old: str, new: str) -> None:
         """Another name for a set, also in the runs that were made on it."""
         self._run.change(update(querysets).where(querysets.c.id == number).values(name=new))
-        for row in self._run.rows(select(runs.c.id, runs.c.facts).where(runs.c.queryset == old)):
-            facts = json.dumps({**json.loads(row["facts"]), "queryset": new})
-            self._run.change(update(runs).where(runs.c.id == row["id"]).values(queryset=new, facts=facts))
+        for ident, packed in self._run.pairs(select(runs.c.id, runs.c.facts).where(runs.c.queryset == old)).items():
+            facts = json.dumps({**json.loads(packed), "queryset": new})
+            self._run.change(update(runs).where(runs.c.id == ident).values(queryset=new, facts=facts))
 
     def set_guidelines(self, number: int, text: str) -> None:
         """What judges are asked to do."""
@@ -145,20 +159,20 @@ class RunRows:
         row = {**values, "place": (last or 0) + 1}
         self._run.upsert(runs, [row], ["id"], [name for name in row if name != "id"])
 
-    def get(self, number: str) -> Row | None:
+    def get(self, number: str) -> PackedRun | None:
         """Facts and results, by id."""
-        return self._run.first(select(runs.c.facts, runs.c.results).where(runs.c.id == number))
+        return self._run.first(PackedRun, select(runs.c.facts, runs.c.results).where(runs.c.id == number))
 
-    def starting(self, prefix: str) -> list[Row]:
+    def starting(self, prefix: str) -> list[PackedRun]:
         """Facts and results of those whose id begins so."""
         begins = func.substr(runs.c.id, 1, len(prefix)) == prefix
-        return self._run.rows(select(runs.c.facts, runs.c.results).where(begins))
+        return self._run.rows(PackedRun, select(runs.c.facts, runs.c.results).where(begins))
 
-    def newest(self, queryset: str, limit: int) -> list[Row]:
+    def newest(self, queryset: str, limit: int) -> list[PackedRun]:
         """Facts of one query set, or of all for ""."""
         wanted = [runs.c.queryset == queryset] if queryset else []
         order = (runs.c.created.desc(), runs.c.place.desc())
-        return self._run.rows(select(runs.c.facts).where(*wanted).order_by(*order).limit(limit))
+        return self._run.rows(PackedRun, select(runs.c.facts).where(*wanted).order_by(*order).limit(limit))
 
 
 class RankingRows:
@@ -192,11 +206,10 @@ class GradeRows:
         place = zip(_PASSAGE, (query, path, heading, quote, judge), strict=True)
         return self._run.change(delete(judged).where(*(judged.c[name] == value for name, value in place))) > 0
 
-    def of(self, query: str) -> list[Row]:
+    def of(self, query: str) -> list[JudgedRow]:
         """Grades of one query, or all of them for "", oldest first."""
         wanted = [judged.c.query == query] if query else []
-        columns = [column for column in judged.c if column.name != "id"]
-        return self._run.rows(select(*columns).where(*wanted).order_by(judged.c.id))
+        return self._run.rows(JudgedRow, select(judged).where(*wanted).order_by(judged.c.id))
 
 
 class PoolRows:
@@ -215,21 +228,19 @@ class PoolRows:
         wanted = (pool_additions.c[name] == value for name, value in place)
         return self._run.change(delete(pool_additions).where(*wanted)) > 0
 
-    def added(self, query: str = "") -> list[Row]:
+    def added(self, query: str = "") -> list[PoolAdditionRow]:
         """What judges added to the pool of one query, or of all for "", oldest first."""
         wanted = [pool_additions.c.query == query] if query else []
-        columns = [column for column in pool_additions.c if column.name != "id"]
-        return self._run.rows(select(*columns).where(*wanted).order_by(pool_additions.c.id))
+        return self._run.rows(PoolAdditionRow, select(pool_additions).where(*wanted).order_by(pool_additions.c.id))
 
     def rate(self, **values: Any) -> None:
         """One rating per query, kind of answer and judge."""
         self._run.upsert(ratings, [values], ["query", "kind", "judge"], ["answer", "rating", "note", "created"])
 
-    def ratings(self, query: str = "") -> list[Row]:
+    def ratings(self, query: str = "") -> list[RatingRow]:
         """Ratings of the answers to one query, or to all for "", oldest first."""
         wanted = [ratings.c.query == query] if query else []
-        columns = [column for column in ratings.c if column.name != "id"]
-        return self._run.rows(select(*columns).where(*wanted).order_by(ratings.c.id))
+        return self._run.rows(RatingRow, select(ratings).where(*wanted).order_by(ratings.c.id))
 
 
 class NotebookRows:
@@ -259,11 +270,10 @@ class NotebookRows:
         newest = select(asked.c.id).where(asked.c.who == who).order_by(asked.c.id.desc()).limit(most)
         self._run.change(delete(asked).where(asked.c.who == who, asked.c.starred == 0, asked.c.id.not_in(newest)))
 
-    def history(self, who: str, limit: int) -> list[Row]:
+    def history(self, who: str, limit: int) -> list[AskedRow]:
         """Starred ones first, then the newest."""
-        columns = [column for column in asked.c if column.name != "who"]
         order = (asked.c.starred.desc(), asked.c.id.desc())
-        return self._run.rows(select(*columns).where(asked.c.who == who).order_by(*order).limit(limit))
+        return self._run.rows(AskedRow, select(asked).where(asked.c.who == who).order_by(*order).limit(limit))
 
     def star(self, who: str, number: int, on: bool) -> bool:
         """False when there is no such query."""
@@ -274,9 +284,9 @@ class NotebookRows:
         """One configuration per name."""
         self._run.upsert(configurations, [values], ["name"], ["profile", "config", "who"])
 
-    def saved(self) -> list[Row]:
+    def saved(self) -> list[ConfigurationRow]:
         """By name."""
-        return self._run.rows(select(configurations).order_by(configurations.c.name))
+        return self._run.rows(ConfigurationRow, select(configurations).order_by(configurations.c.name))
 
     def forget(self, name: str) -> bool:
         """False when there is no such configuration."""

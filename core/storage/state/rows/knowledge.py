@@ -7,7 +7,17 @@ from typing import Any
 
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
-from core.storage.state.statements import Row, Statements
+from core.storage.state.records import (
+    DraftOfOther,
+    DraftRow,
+    Feedback,
+    Gap,
+    MessageRow,
+    ReminderRow,
+    Settlement,
+    WatchRow,
+)
+from core.storage.state.statements import Statements
 from core.storage.state.tables import accounts, drafts, feedback, gaps, messages, reminders, settlements, watches
 
 # asked at every interaction, so built once
@@ -27,17 +37,17 @@ class DraftRows:
         row = {"who": who, "place": place, "text": text, "at": at}
         self._run.upsert(drafts, [row], ["who", "place"], ["text", "at"])
 
-    def get(self, who: str, place: str) -> Row | None:
+    def get(self, who: str, place: str) -> DraftRow | None:
         """The text and when it was kept."""
         mine = (drafts.c.who == who, drafts.c.place == place)
-        return self._run.first(select(drafts.c.text, drafts.c.at).where(*mine))
+        return self._run.first(DraftRow, select(drafts).where(*mine))
 
-    def others(self, who: str, path: str) -> list[Row]:
+    def others(self, who: str, path: str) -> list[DraftOfOther]:
         """Who else types at a document, in any change, last typed first; not what they typed."""
         columns = (accounts.c.name, drafts.c.place, drafts.c.at)
         here = drafts.c.place.endswith(f":{path}", autoescape=True)
         joined = select(*columns).join(accounts, accounts.c.id == drafts.c.who)
-        return self._run.rows(joined.where(here, drafts.c.who != who).order_by(drafts.c.at.desc()))
+        return self._run.rows(DraftOfOther, joined.where(here, drafts.c.who != who).order_by(drafts.c.at.desc()))
 
     def drop(self, who: str, place: str) -> None:
         """Forget a text."""
@@ -54,17 +64,17 @@ class GapRows:
         """A question without an answer; its id."""
         return self._run.add(gaps, **values)
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> Gap | None:
         """By id."""
-        return self._run.first(select(gaps).where(gaps.c.id == number))
+        return self._run.first(Gap, select(gaps).where(gaps.c.id == number))
 
-    def open(self) -> list[Row]:
+    def open(self) -> list[Gap]:
         """Newest first."""
-        return self._run.rows(select(gaps).where(gaps.c.closed == "").order_by(gaps.c.id.desc()))
+        return self._run.rows(Gap, select(gaps).where(gaps.c.closed == "").order_by(gaps.c.id.desc()))
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[Gap]:
         """Open and closed, newest first."""
-        return self._run.rows(select(gaps).order_by(gaps.c.id.desc()))
+        return self._run.rows(Gap, select(gaps).order_by(gaps.c.id.desc()))
 
     def set(self, number: int, **values: Any) -> None:
         """Other values in some columns."""
@@ -82,9 +92,9 @@ class SettlementRows:
         row = {"key": key, "reason": reason, "who": who, "name": name, "at": at}
         self._run.upsert(settlements, [row], ["key"], ["reason", "who", "name", "at"])
 
-    def all(self) -> dict[str, Row]:
+    def all(self) -> dict[str, Settlement]:
         """What was said, by the key of the disagreement."""
-        return {row["key"]: row for row in self._run.rows(select(settlements))}
+        return {row.key: row for row in self._run.rows(Settlement, select(settlements))}
 
     def drop(self, key: str) -> None:
         """It is open again."""
@@ -97,18 +107,18 @@ class FeedbackRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of(self, path: str) -> list[Row]:
+    def of(self, path: str) -> list[Feedback]:
         """On one document, newest first."""
-        return self._run.rows(select(feedback).where(feedback.c.path == path).order_by(feedback.c.id.desc()))
+        return self._run.rows(Feedback, select(feedback).where(feedback.c.path == path).order_by(feedback.c.id.desc()))
 
-    def open(self) -> list[Row]:
+    def open(self) -> list[Feedback]:
         """What nobody has answered, newest first."""
         waiting = (feedback.c.closed == "", feedback.c.kind != "right")
-        return self._run.rows(select(feedback).where(*waiting).order_by(feedback.c.id.desc()))
+        return self._run.rows(Feedback, select(feedback).where(*waiting).order_by(feedback.c.id.desc()))
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> Feedback | None:
         """By id."""
-        return self._run.first(select(feedback).where(feedback.c.id == number))
+        return self._run.first(Feedback, select(feedback).where(feedback.c.id == number))
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""
@@ -129,22 +139,22 @@ class MessageRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of(self, account: str, unread: bool, kind: str, limit: int) -> list[Row]:
+    def of(self, account: str, unread: bool, kind: str, limit: int) -> list[MessageRow]:
         """Newest first."""
         wanted = [messages.c.account == account]
         wanted += [messages.c.read == ""] if unread else []
         wanted += [messages.c.kind == kind] if kind else []
         newest = (messages.c.at.desc(), messages.c.id.desc())
-        return self._run.rows(select(messages).where(*wanted).order_by(*newest).limit(limit))
+        return self._run.rows(MessageRow, select(messages).where(*wanted).order_by(*newest).limit(limit))
 
     def unread(self, account: str) -> int:
         """How many are new."""
         return int(self._run.value(_UNREAD, account=account))
 
-    def about(self, account: str, about: str, ref: str) -> list[Row]:
+    def about(self, account: str, about: str, ref: str) -> list[MessageRow]:
         """Those about one thing."""
         mine = (messages.c.account == account, messages.c.about == about, messages.c.ref == ref)
-        return self._run.rows(select(messages).where(*mine).order_by(messages.c.id))
+        return self._run.rows(MessageRow, select(messages).where(*mine).order_by(messages.c.id))
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""
@@ -179,17 +189,17 @@ class WatchRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of(self, account: str) -> list[Row]:
+    def of(self, account: str) -> list[WatchRow]:
         """Of one account, the oldest first."""
-        return self._run.rows(select(watches).where(watches.c.account == account).order_by(watches.c.id))
+        return self._run.rows(WatchRow, select(watches).where(watches.c.account == account).order_by(watches.c.id))
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[WatchRow]:
         """Of everybody."""
-        return self._run.rows(select(watches).order_by(watches.c.id))
+        return self._run.rows(WatchRow, select(watches).order_by(watches.c.id))
 
-    def questions(self) -> list[Row]:
+    def questions(self) -> list[WatchRow]:
         """Questions of everybody."""
-        return self._run.rows(select(watches).where(watches.c.kind == "question").order_by(watches.c.id))
+        return self._run.rows(WatchRow, select(watches).where(watches.c.kind == "question").order_by(watches.c.id))
 
     def add(self, **values: Any) -> None:
         """A new one, unless it is there."""
@@ -221,8 +231,8 @@ class ReminderRows:
 
     def all(self) -> set[tuple[str, str, str, str]]:
         """Account, path, date, and whether it was near or past."""
-        rows = self._run.rows(select(reminders))
-        return {(row["account"], row["path"], row["review_due"], row["state"]) for row in rows}
+        rows = self._run.rows(ReminderRow, select(reminders))
+        return {(row.account, row.path, row.review_due, row.state) for row in rows}
 
     def add(self, account: str, path: str, review_due: str, state: str) -> None:
         """Told now."""

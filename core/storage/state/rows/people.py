@@ -8,7 +8,15 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
 
 from core.access import plain_address
-from core.storage.state.statements import Row, Statements
+from core.storage.state.records import (
+    AccountRow,
+    AuditEntry,
+    SessionOfAccount,
+    SharedAddress,
+    TokenOfAccount,
+    WriterOfChange,
+)
+from core.storage.state.statements import Statements
 from core.storage.state.tables import accounts, attempts, audit, sessions, tokens
 
 # asked at every interaction, so built once
@@ -51,39 +59,41 @@ class AccountRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[AccountRow]:
         """In the order in which they came."""
-        return self._run.rows(_ACCOUNTS)
+        return self._run.rows(AccountRow, _ACCOUNTS)
 
-    def get(self, name: str) -> Row | None:
+    def get(self, name: str) -> AccountRow | None:
         """By id."""
-        return self._run.first(_ACCOUNT, name=name)
+        return self._run.first(AccountRow, _ACCOUNT, name=name)
 
     def emails(self) -> dict[str, str]:
         """Email to id."""
         return self._run.pairs(_EMAILS)
 
-    def by_email(self, email: str) -> Row | None:
+    def by_email(self, email: str) -> AccountRow | None:
         """Upper and lower case are the same. Where two share an address, one that is on, then the one that holds it."""
         first = (accounts.c.active.desc(), func.length(accounts.c.address), accounts.c.place)
-        return self._run.first(select(accounts).where(_has_address(email)).order_by(*first))
+        return self._run.first(AccountRow, select(accounts).where(_has_address(email)).order_by(*first))
 
-    def by_subject(self, issuer: str, subject: str) -> Row | None:
+    def by_subject(self, issuer: str, subject: str) -> AccountRow | None:
         """Who somebody of the sign-in provider is here."""
-        return self._run.first(select(accounts).where(accounts.c.issuer == issuer, accounts.c.subject == subject))
+        return self._run.first(
+            AccountRow, select(accounts).where(accounts.c.issuer == issuer, accounts.c.subject == subject)
+        )
 
-    def sharing(self) -> list[Row]:
+    def sharing(self) -> list[SharedAddress]:
         """Accounts that are on, each with the `other` that holds its address and is on too."""
         other = accounts.alias()
         marked = accounts.c.address == other.c.address + " " + accounts.c.id
         both = select(accounts, other.c.id.label("other")).where(marked, accounts.c.active == 1, other.c.active == 1)
-        return self._run.rows(both.order_by(accounts.c.place))
+        return self._run.rows(SharedAddress, both.order_by(accounts.c.place))
 
     def has_admin(self) -> bool:
         """Whether an admin can act."""
         person = accounts.c.kind == "person"
         admin = select(accounts.c.id).where(accounts.c.role == "admin", accounts.c.active == 1, person)
-        return self._run.first(admin) is not None
+        return self._run.value(admin) is not None
 
     def add(self, email: str, **values: Any) -> None:
         """A new one, in the last place."""
@@ -134,18 +144,18 @@ class SessionRows:
         """A new one."""
         return self._run.add(sessions, **values)
 
-    def by_digest(self, digest: str, now: str, idle: str) -> Row | None:
+    def by_digest(self, digest: str, now: str, idle: str) -> SessionOfAccount | None:
         """With its account; seen after `idle`, not expired `now`."""
-        return self._run.first(_BY_DIGEST, digest=digest, now=now, idle=idle)
+        return self._run.first(SessionOfAccount, _BY_DIGEST, digest=digest, now=now, idle=idle)
 
-    def by_id(self, number: int, now: str, idle: str) -> Row | None:
+    def by_id(self, number: int, now: str, idle: str) -> SessionOfAccount | None:
         """The same, by its number."""
-        return self._run.first(_BY_ID, number=number, now=now, idle=idle)
+        return self._run.first(SessionOfAccount, _BY_ID, number=number, now=now, idle=idle)
 
-    def all(self, account: str, now: str, idle: str) -> list[Row]:
+    def all(self, account: str, now: str, idle: str) -> list[SessionOfAccount]:
         """Of one account, or of everybody; the one used last comes first."""
         mine = _SESSIONS.where(sessions.c.account == account) if account else _SESSIONS
-        return self._run.rows(mine, now=now, idle=idle)
+        return self._run.rows(SessionOfAccount, mine, now=now, idle=idle)
 
     def touch(self, number: int, seen: str) -> None:
         """Used again."""
@@ -178,17 +188,17 @@ class TokenRows:
         """A new one; its number."""
         return self._run.add(tokens, **values)
 
-    def by_prefix(self, prefix: str) -> list[Row]:
+    def by_prefix(self, prefix: str) -> list[TokenOfAccount]:
         """Those that begin so."""
-        return self._run.rows(_BY_PREFIX, prefix=prefix)
+        return self._run.rows(TokenOfAccount, _BY_PREFIX, prefix=prefix)
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> TokenOfAccount | None:
         """By its number."""
-        return self._run.first(_TOKENS.where(tokens.c.id == number))
+        return self._run.first(TokenOfAccount, _TOKENS.where(tokens.c.id == number))
 
-    def all(self, account: str) -> list[Row]:
+    def all(self, account: str) -> list[TokenOfAccount]:
         """Of one account, or of everybody; the newest comes first."""
-        return self._run.rows(_TOKENS.where(tokens.c.account == account) if account else _TOKENS)
+        return self._run.rows(TokenOfAccount, _TOKENS.where(tokens.c.account == account) if account else _TOKENS)
 
     def touch(self, number: int, used: str) -> None:
         """Used again."""
@@ -217,19 +227,19 @@ class AuditRows:
         """One line."""
         self._run.add(audit, **values)
 
-    def newest(self, limit: int, since: str = "", **equal: Any) -> list[Row]:
+    def newest(self, limit: int, since: str = "", **equal: Any) -> list[AuditEntry]:
         """Lines in which the named columns have the given values, newest first; an empty value asks for nothing."""
         wanted = [audit.c[name] == value for name, value in equal.items() if value]
         wanted += [audit.c.at >= since] if since else []
-        return self._run.rows(select(audit).where(*wanted).order_by(audit.c.id.desc()).limit(limit))
+        return self._run.rows(AuditEntry, select(audit).where(*wanted).order_by(audit.c.id.desc()).limit(limit))
 
-    def of_change(self, number: int) -> list[Row]:
+    def of_change(self, number: int) -> list[AuditEntry]:
         """Oldest first."""
-        return self._run.rows(select(audit).where(audit.c.change == number).order_by(audit.c.id))
+        return self._run.rows(AuditEntry, select(audit).where(audit.c.change == number).order_by(audit.c.id))
 
     def commits(self) -> set[str]:
         """Every commit that is named."""
-        return {row["commit_id"] for row in self._run.rows(select(audit.c.commit_id).where(audit.c.commit_id != ""))}
+        return set(self._run.column(select(audit.c.commit_id).where(audit.c.commit_id != "")))
 
     def last_commit(self) -> str:
         """The commit named last, "" if none is."""
@@ -238,8 +248,8 @@ class AuditRows:
 
     def names(self, commit: str) -> bool:
         """Whether a commit is named."""
-        return self._run.first(select(audit.c.id).where(audit.c.commit_id == commit)) is not None
+        return self._run.value(select(audit.c.id).where(audit.c.commit_id == commit)) is not None
 
-    def writers(self, numbers: Sequence[int]) -> list[Row]:
+    def writers(self, numbers: Sequence[int]) -> list[WriterOfChange]:
         """Who wrote in each change, in the order in which they began."""
-        return self._run.rows(_WRITERS, numbers=numbers)
+        return self._run.rows(WriterOfChange, _WRITERS, numbers=numbers)

@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, update
 
-from core.storage.state.statements import Row, Statements, seconds_now
+from core.storage.state.records import (
+    Call,
+    DeliveryAttemptRow,
+    DeliveryRow,
+    HeldDelivery,
+    JobRow,
+    ModelCheckRow,
+    OpenJob,
+    PastCalls,
+    RemoteRow,
+    ReplyRow,
+    SpendingOnPurpose,
+    WebhookRow,
+    WorkerRow,
+)
+from core.storage.state.statements import Statements, seconds_now
 from core.storage.state.tables import (
     calls,
     claims,
@@ -37,9 +53,9 @@ class ReplyRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def get(self, caller: str, key: str) -> Row | None:
+    def get(self, caller: str, key: str) -> ReplyRow | None:
         """By its key."""
-        return self._run.first(select(replies).where(replies.c.caller == caller, replies.c.key == key))
+        return self._run.first(ReplyRow, select(replies).where(replies.c.caller == caller, replies.c.key == key))
 
     def add(self, **values: Any) -> None:
         """One that is being worked on."""
@@ -64,23 +80,21 @@ class JobRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> JobRow | None:
         """By id."""
-        return self._run.first(_JOBS.where(jobs.c.id == number))
+        return self._run.first(JobRow, _JOBS.where(jobs.c.id == number))
 
-    def newest(self, limit: int) -> list[Row]:
+    def newest(self, limit: int) -> list[JobRow]:
         """Newest first."""
-        return self._run.rows(_JOBS.order_by(jobs.c.id.desc()).limit(limit))
+        return self._run.rows(JobRow, _JOBS.order_by(jobs.c.id.desc()).limit(limit))
 
-    def open(self) -> list[Row]:
+    def open(self) -> list[OpenJob]:
         """Those that are queued or running; `lost` where the worker that has it was not heard of in time."""
-        return self._run.rows(_JOBS.add_columns(_LOST.label("lost")).where(_OPEN).order_by(jobs.c.id))
+        return self._run.rows(OpenJob, _JOBS.add_columns(_LOST.label("lost")).where(_OPEN).order_by(jobs.c.id))
 
-    def same(self, kind: str, arguments: str) -> int | None:
+    def same(self, kind: str, arguments: str) -> JobRow | None:
         """An open job that does the same work."""
-        alike = select(jobs.c.id).where(jobs.c.kind == kind, jobs.c.arguments == arguments, _OPEN)
-        found: int | None = self._run.value(alike)
-        return found
+        return self._run.first(JobRow, _JOBS.where(jobs.c.kind == kind, jobs.c.arguments == arguments, _OPEN))
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""
@@ -100,9 +114,9 @@ class JobRows:
 
     # ------------------------------------------------------------ workers
 
-    def waiting(self, attempts: int) -> list[Row]:
+    def waiting(self, attempts: int) -> list[JobRow]:
         """Those that nobody does and that were not tried too often, oldest first."""
-        return self._run.rows(_JOBS.where(_WAITS, jobs.c.attempts < attempts).order_by(jobs.c.id))
+        return self._run.rows(JobRow, _JOBS.where(_WAITS, jobs.c.attempts < attempts).order_by(jobs.c.id))
 
     def claim(self, number: int, worker: str, at: str, lease: float) -> bool:
         """Give a job that waits to a worker; False where another one was quicker, or it ended."""
@@ -118,7 +132,7 @@ class JobRows:
         """What became of a job so far; whether it was asked to stop, None where another worker has it."""
         mine = (jobs.c.id == number, jobs.c.worker == worker, jobs.c.state == "running")
         rows = self._run.take(update(jobs).where(*mine).values(**values).returning(jobs.c.cancel))
-        return bool(rows[0]["cancel"]) if rows else None
+        return bool(rows[0]) if rows else None
 
     def hand_back(self, number: int, worker: str) -> None:
         """Let another worker have it; this was no attempt."""
@@ -155,9 +169,11 @@ class WorkerRows:
         """For how many seconds each worker gave no sign of life."""
         return self._run.pairs(select(workers.c.name, seconds_now() - workers.c.seen))
 
-    def alive(self, within: float) -> list[Row]:
+    def alive(self, within: float) -> list[WorkerRow]:
         """Those that were seen in the last seconds."""
-        return self._run.rows(select(workers).where(workers.c.seen > seconds_now() - within).order_by(workers.c.name))
+        return self._run.rows(
+            WorkerRow, select(workers).where(workers.c.seen > seconds_now() - within).order_by(workers.c.name)
+        )
 
     def claim(self, name: str, holder: str, lease: float) -> bool:
         """Whether a holder has something for itself for a time, since nobody else has it."""
@@ -174,13 +190,13 @@ class RemoteRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def get(self) -> Row | None:
+    def get(self) -> RemoteRow | None:
         """The remote, if there is one."""
-        return self._run.first(select(remotes))
+        return self._run.first(RemoteRow, select(remotes))
 
-    def add(self, **values: Any) -> None:
+    def add(self, remote: RemoteRow) -> None:
         """A new one."""
-        self._run.insert(remotes, **values)
+        self._run.insert(remotes, **vars(remote))
 
     def set(self, **values: Any) -> None:
         """Other values in some columns."""
@@ -209,18 +225,18 @@ class CallRows:
         """Dollars of a time."""
         return float(self._run.value(select(func.sum(calls.c.dollars)).where(calls.c.at.between(start, end))) or 0.0)
 
-    def newest(self, start: str, end: str, limit: int) -> list[Row]:
+    def newest(self, start: str, end: str, limit: int) -> list[Call]:
         """Newest first."""
         of_time = select(calls).where(calls.c.at.between(start, end))
-        return self._run.rows(of_time.order_by(calls.c.id.desc()).limit(limit))
+        return self._run.rows(Call, of_time.order_by(calls.c.id.desc()).limit(limit))
 
-    def averages(self, model: str, purpose: str) -> Row | None:
-        """How many calls were made and finished, and what they took on average."""
+    def averages(self, model: str, purpose: str) -> PastCalls | None:
+        """What calls that were made and finished took; None before the first."""
         made = (calls.c.model == model, calls.c.purpose == purpose, calls.c.cached == 0, calls.c.failed == "")
         taken = func.avg(calls.c.output_tokens).label("output_tokens"), func.avg(calls.c.seconds).label("seconds")
-        return self._run.first(select(func.count().label("calls"), *taken).where(*made))
+        return self._run.first(PastCalls, select(*taken).where(*made).having(func.count() > 0))
 
-    def by_purpose(self, start: str, end: str) -> list[Row]:
+    def by_purpose(self, start: str, end: str) -> list[SpendingOnPurpose]:
         """Sums by purpose and model, the dearest first. Tokens are those of calls that were made."""
         made = calls.c.cached == 0
         sums = (
@@ -234,8 +250,8 @@ class CallRows:
         )
         group = (calls.c.purpose, calls.c.model)
         of_time = select(*group, *sums).where(calls.c.at.between(start, end)).group_by(*group)
-        rows = self._run.rows(of_time.order_by(func.sum(calls.c.dollars).desc(), *group))
-        return [{**row, "seconds": round(row["seconds"], 3)} for row in rows]
+        rows = self._run.rows(SpendingOnPurpose, of_time.order_by(func.sum(calls.c.dollars).desc(), *group))
+        return [replace(row, seconds=round(row.seconds, 3)) for row in rows]
 
 
 class ModelCheckRows:
@@ -244,13 +260,13 @@ class ModelCheckRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[ModelCheckRow]:
         """Every row, by model and feature."""
-        return self._run.rows(select(model_checks).order_by(model_checks.c.model, model_checks.c.server))
+        return self._run.rows(ModelCheckRow, select(model_checks).order_by(model_checks.c.model, model_checks.c.server))
 
-    def get(self, model: str, server: str, feature: str) -> Row | None:
+    def get(self, model: str, server: str, feature: str) -> ModelCheckRow | None:
         """By its key."""
-        return self._run.first(select(model_checks).where(*_key(model, server, feature)))
+        return self._run.first(ModelCheckRow, select(model_checks).where(*_key(model, server, feature)))
 
     def keep(self, model: str, server: str, feature: str, **values: Any) -> None:
         """A new result in place of the last one, and of what was forced against it."""
@@ -282,18 +298,20 @@ class DeliveryRows:
         """A new one, unless its key is there."""
         self._run.upsert(deliveries, [values], ["key"], [])
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> DeliveryRow | None:
         """By id."""
-        return self._run.first(select(deliveries).where(deliveries.c.id == number))
+        return self._run.first(DeliveryRow, select(deliveries).where(deliveries.c.id == number))
 
-    def by_key(self, key: str) -> Row | None:
+    def by_key(self, key: str) -> DeliveryRow | None:
         """By what receivers know it by."""
-        return self._run.first(select(deliveries).where(deliveries.c.key == key))
+        return self._run.first(DeliveryRow, select(deliveries).where(deliveries.c.key == key))
 
-    def newest(self, limit: int, **equal: Any) -> list[Row]:
+    def newest(self, limit: int, **equal: Any) -> list[DeliveryRow]:
         """Those in which the named columns have the given values, newest first; an empty value asks for nothing."""
         wanted = [deliveries.c[name] == value for name, value in equal.items() if value]
-        return self._run.rows(select(deliveries).where(*wanted).order_by(deliveries.c.id.desc()).limit(limit))
+        return self._run.rows(
+            DeliveryRow, select(deliveries).where(*wanted).order_by(deliveries.c.id.desc()).limit(limit)
+        )
 
     def counts(self) -> dict[str, int]:
         """How many are in each state."""
@@ -303,12 +321,14 @@ class DeliveryRows:
         """The mail server and the webhooks for which something is due that no worker holds."""
         target = case((deliveries.c.channel == "mail", ""), else_=deliveries.c.target).label("target")
         lanes = select(deliveries.c.channel, target).where(*_free(now)).distinct()
-        return sorted((row["channel"], row["target"]) for row in self._run.rows(lanes))
+        return sorted((row.channel, row.target) for row in self._run.rows(DeliveryRow, lanes))
 
-    def due(self, now: float, limit: int, channel: str, target: str) -> list[Row]:
+    def due(self, now: float, limit: int, channel: str, target: str) -> list[DeliveryRow]:
         """What is due in one lane and no worker holds, oldest first."""
         mine = (*_free(now), *_of_lane(channel, target))
-        return self._run.rows(select(deliveries).where(*mine).order_by(deliveries.c.due, deliveries.c.id).limit(limit))
+        return self._run.rows(
+            DeliveryRow, select(deliveries).where(*mine).order_by(deliveries.c.due, deliveries.c.id).limit(limit)
+        )
 
     def postpone(self, channel: str, target: str, until: float) -> None:
         """What is due in one lane earlier and no worker holds waits, too."""
@@ -334,20 +354,22 @@ class DeliveryRows:
         ended = update(deliveries).where(*waiting, deliveries.c.target == target)
         return self._run.change(ended.values(state="cancelled", note=note, ended=at))
 
-    def held(self, before: float) -> list[Row]:
+    def held(self, before: float) -> list[HeldDelivery]:
         """What waits for the daily mail since before a moment, oldest first, with when its message was `read`."""
         joined = select(deliveries, messages.c.read).outerjoin(messages, messages.c.id == deliveries.c.message)
         waiting = (deliveries.c.state == "held", deliveries.c.since < before)
-        return self._run.rows(joined.where(*waiting).order_by(deliveries.c.id))
+        return self._run.rows(HeldDelivery, joined.where(*waiting).order_by(deliveries.c.id))
 
     def add_attempt(self, **values: Any) -> int:
         """One more attempt."""
         return self._run.add(delivery_attempts, **values)
 
-    def attempts(self, number: int) -> list[Row]:
+    def attempts(self, number: int) -> list[DeliveryAttemptRow]:
         """Of one delivery, oldest first."""
         mine = delivery_attempts.c.delivery == number
-        return self._run.rows(select(delivery_attempts).where(mine).order_by(delivery_attempts.c.id))
+        return self._run.rows(
+            DeliveryAttemptRow, select(delivery_attempts).where(mine).order_by(delivery_attempts.c.id)
+        )
 
     def forget(self, before: float) -> int:
         """Drop what ended and is older, with its attempts; how many that were."""
@@ -363,13 +385,13 @@ class WebhookRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def all(self) -> list[Row]:
+    def all(self) -> list[WebhookRow]:
         """Oldest first."""
-        return self._run.rows(select(webhooks).order_by(webhooks.c.id))
+        return self._run.rows(WebhookRow, select(webhooks).order_by(webhooks.c.id))
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> WebhookRow | None:
         """By id."""
-        return self._run.first(select(webhooks).where(webhooks.c.id == number))
+        return self._run.first(WebhookRow, select(webhooks).where(webhooks.c.id == number))
 
     def add(self, **values: Any) -> int:
         """A new one; its id."""

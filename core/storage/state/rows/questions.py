@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from core.storage.state.statements import Row, Statements
+from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, FindabilityRow, QueryTotals
+from core.storage.state.statements import Statements
 from core.storage.state.tables import answer_ranks, findability, opted_out, queries
 
 
@@ -28,7 +29,7 @@ class QueryRows:
         """One asking, by id."""
         self._run.change(delete(queries).where(queries.c.id == number))
 
-    def most(self, limit: int) -> list[Row]:
+    def most(self, limit: int) -> list[Asked]:
         """By question: the words of the last asking and what happened in all, the most asked first."""
         last = func.max(queries.c.id)
         counts = (
@@ -45,9 +46,9 @@ class QueryRows:
         )
         columns = (queries.c.question, counts.c.times, queries.c.at.label("last"), counts.c.found, counts.c.opened)
         joined = select(*columns).join(counts, counts.c.id == queries.c.id)
-        return self._run.rows(joined.order_by(counts.c.times.desc(), counts.c.id.desc()))
+        return self._run.rows(Asked, joined.order_by(counts.c.times.desc(), counts.c.id.desc()))
 
-    def in_vain(self, doubted: int, often: int) -> list[Row]:
+    def in_vain(self, doubted: int, often: int) -> list[AskedInVain]:
         """Questions that never found anything good in so many askings, or never led anywhere in so many, most asked first."""
         times, found, opened = func.count(), func.sum(1 - queries.c.doubtful), func.sum(queries.c.opened)
         columns = (
@@ -59,25 +60,17 @@ class QueryRows:
         )
         wanted = or_(and_(times >= doubted, found == 0), and_(times >= often, opened == 0))
         grouped = select(*columns).group_by(queries.c.key).having(wanted)
-        return self._run.rows(grouped.order_by(times.desc(), queries.c.key))
+        return self._run.rows(AskedInVain, grouped.order_by(times.desc(), queries.c.key))
 
-    def since(self, key: str, at: str) -> Row:
-        """The askings of one question after a time."""
-        counts = (
-            func.count().label("times"),
-            func.coalesce(func.sum(1 - queries.c.doubtful), 0).label("found"),
-            func.coalesce(func.sum(queries.c.opened), 0).label("opened"),
-        )
-        return self._run.first(select(*counts).where(queries.c.key == key, queries.c.at > at)) or {}
-
-    def totals(self) -> Row:
-        """All askings that are kept: how many, how many found something good, how many led somewhere."""
+    def totals(self, key: str = "", after: str = "") -> QueryTotals:
+        """All askings that are kept, or those of one question after a time."""
         counts = (
             func.count().label("asked"),
             func.coalesce(func.sum(1 - queries.c.doubtful), 0).label("found"),
             func.coalesce(func.sum(queries.c.opened), 0).label("opened"),
         )
-        return self._run.first(select(*counts)) or {}
+        wanted = [queries.c.key == key, queries.c.at > after] if key else []
+        return self._run.first(QueryTotals, select(*counts).where(*wanted)) or QueryTotals(asked=0, found=0, opened=0)
 
     def forget(self, key: str) -> int:
         """Every asking of a question, or of all where none is named; how many there were."""
@@ -111,23 +104,23 @@ class AnswerRows:
         """A question stands elsewhere now; the id of the row."""
         return self._run.add(answer_ranks, **values)
 
-    def newest(self) -> list[Row]:
+    def newest(self) -> list[AnswerRankRow]:
         """The last place of every question."""
         last = select(func.max(answer_ranks.c.id)).group_by(answer_ranks.c.doc, answer_ranks.c.key)
-        return self._run.rows(select(answer_ranks).where(answer_ranks.c.id.in_(last)))
+        return self._run.rows(AnswerRankRow, select(answer_ranks).where(answer_ranks.c.id.in_(last)))
 
-    def of(self, doc: str, key: str) -> list[Row]:
+    def of(self, doc: str, key: str) -> list[AnswerRankRow]:
         """Every place that a question had, oldest first."""
         mine = (answer_ranks.c.doc == doc, answer_ranks.c.key == key)
-        return self._run.rows(select(answer_ranks).where(*mine).order_by(answer_ranks.c.id))
+        return self._run.rows(AnswerRankRow, select(answer_ranks).where(*mine).order_by(answer_ranks.c.id))
 
     def keep_point(self, **values: Any) -> None:
         """What was found at a commit; asked again, the time of the first asking stays."""
         self._run.upsert(findability, [values], ["commit_id"], ["checked", "questions", "found", "within", "folders"])
 
-    def points(self) -> list[Row]:
+    def points(self) -> list[FindabilityRow]:
         """One per commit, oldest first."""
-        return self._run.rows(select(findability).order_by(findability.c.at, findability.c.checked))
+        return self._run.rows(FindabilityRow, select(findability).order_by(findability.c.at, findability.c.checked))
 
     def last_asked(self) -> str:
         """When everything was asked last; "" before the first time."""

@@ -7,7 +7,17 @@ from typing import Any
 
 from sqlalchemy import BindParameter, bindparam, delete, func, or_, select, update
 
-from core.storage.state.statements import Row, Statements
+from core.storage.state.records import (
+    ChangeRow,
+    CoAuthorRow,
+    CommentRow,
+    ImpactRow,
+    LookRow,
+    ReviewRequestRow,
+    VerdictRow,
+    WriterOfChange,
+)
+from core.storage.state.statements import Statements
 from core.storage.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
 
 # asked for on every page of a change, so built once
@@ -43,11 +53,11 @@ class ChangeRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def get(self, number: int) -> Row | None:
+    def get(self, number: int) -> ChangeRow | None:
         """By id."""
-        return self._run.first(_CHANGE, number=number)
+        return self._run.first(ChangeRow, _CHANGE, number=number)
 
-    def all(self, stages: Sequence[str] = (), author: str = "") -> list[Row]:
+    def all(self, stages: Sequence[str] = (), author: str = "") -> list[ChangeRow]:
         """The one last touched first; in some stages, or of one author or co-author alone."""
         wanted = select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc())
         if stages:
@@ -55,7 +65,7 @@ class ChangeRows:
         if author:
             shared = select(co_authors.c.change).where(co_authors.c.account == author)
             wanted = wanted.where(or_(changes.c.author == author, changes.c.id.in_(shared)))
-        return self._run.rows(wanted)
+        return self._run.rows(ChangeRow, wanted)
 
     def counts(self) -> dict[str, int]:
         """Stage to how many are in it."""
@@ -76,9 +86,9 @@ class VerdictRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+    def of_changes(self, numbers: Sequence[int]) -> list[VerdictRow]:
         """Oldest first."""
-        return self._run.rows(_VERDICTS, numbers=numbers)
+        return self._run.rows(VerdictRow, _VERDICTS, numbers=numbers)
 
     def add(self, **values: Any) -> None:
         """What somebody said about a text."""
@@ -91,9 +101,11 @@ class RequestRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+    def of_changes(self, numbers: Sequence[int]) -> list[ReviewRequestRow]:
         """Who was asked, in the order of asking."""
-        return self._run.rows(_REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers)
+        return self._run.rows(
+            ReviewRequestRow, _REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers
+        )
 
     def add(self, change: int, account: str, name: str, asker: str, rule: str, at: str) -> None:
         """Somebody is asked, perhaps again."""
@@ -112,9 +124,9 @@ class CoAuthorRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_changes(self, numbers: Sequence[int]) -> list[Row]:
+    def of_changes(self, numbers: Sequence[int]) -> list[CoAuthorRow]:
         """Who was invited, in the order of the invitations."""
-        return self._run.rows(_CO_AUTHORS, numbers=numbers)
+        return self._run.rows(CoAuthorRow, _CO_AUTHORS, numbers=numbers)
 
     def add(self, **values: Any) -> None:
         """Somebody is invited, perhaps again."""
@@ -132,17 +144,17 @@ class CommentRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_change(self, number: int) -> list[Row]:
+    def of_change(self, number: int) -> list[CommentRow]:
         """Oldest first."""
-        return self._run.rows(select(comments).where(comments.c.change == number).order_by(comments.c.id))
+        return self._run.rows(CommentRow, select(comments).where(comments.c.change == number).order_by(comments.c.id))
 
-    def applied(self, numbers: Sequence[int]) -> list[Row]:
+    def applied(self, numbers: Sequence[int]) -> list[WriterOfChange]:
         """Whose suggestions stand in each change. Git says it too, since its commits name co-authors."""
-        return self._run.rows(_APPLIED, numbers=numbers)
+        return self._run.rows(WriterOfChange, _APPLIED, numbers=numbers)
 
-    def get(self, change: int, number: int) -> Row | None:
+    def get(self, change: int, number: int) -> CommentRow | None:
         """One comment of a change."""
-        return self._run.first(select(comments).where(comments.c.id == number, comments.c.change == change))
+        return self._run.first(CommentRow, select(comments).where(comments.c.id == number, comments.c.change == change))
 
     def newest(self, change: int) -> int:
         """The id of the last one, 0 without any."""
@@ -176,13 +188,13 @@ class LookRows:
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
-    def of_person(self, who: str) -> dict[int, Row]:
+    def of_person(self, who: str) -> dict[int, LookRow]:
         """By change."""
-        return {row["change"]: row for row in self._run.rows(select(looks).where(looks.c.who == who))}
+        return {row.change: row for row in self._run.rows(LookRow, select(looks).where(looks.c.who == who))}
 
-    def get(self, who: str, change: int) -> Row | None:
+    def get(self, who: str, change: int) -> LookRow | None:
         """The last look of a person at a change."""
-        return self._run.first(select(looks).where(looks.c.who == who, looks.c.change == change))
+        return self._run.first(LookRow, select(looks).where(looks.c.who == who, looks.c.change == change))
 
     def keep(self, **values: Any) -> None:
         """Another look, in place of the last one."""
@@ -224,8 +236,8 @@ class ImpactRows:
 
     def measured(self) -> dict[int, tuple[str, str]]:
         """Change to the text and the main line that were measured."""
-        rows = self._run.rows(select(impacts.c.change, impacts.c.head, impacts.c.main))
-        return {row["change"]: (row["head"], row["main"]) for row in rows}
+        rows = self._run.rows(ImpactRow, select(impacts.c.change, impacts.c.head, impacts.c.main))
+        return {row.change: (row.head, row.main) for row in rows}
 
     def keep(self, **values: Any) -> None:
         """Another measurement, in place of the last one."""

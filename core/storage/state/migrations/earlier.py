@@ -1,118 +1,17 @@
-"""Numbered migrations of the SQLite file. One that was released is never edited; a change of form is a new one at the end.
-
-The number of the last one is kept in the file (`PRAGMA user_version`), so each is applied once.
-"""
+"""SQLite files of versions before Alembic. `PRAGMA user_version` says how many of that time's migrations one has seen."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 
 from sqlalchemy import Connection
 
 from core.access import plain_address
+from core.errors import Unavailable
 
-MIGRATIONS: tuple[str, ...] = (
-    """
-    CREATE TABLE jobs (
-        id INTEGER PRIMARY KEY, kind TEXT NOT NULL, arguments TEXT NOT NULL, state TEXT NOT NULL, done INTEGER NOT NULL DEFAULT 0,
-        total INTEGER NOT NULL DEFAULT 0, message TEXT NOT NULL DEFAULT '', error TEXT NOT NULL DEFAULT '', result TEXT NOT NULL DEFAULT '',
-        attempts INTEGER NOT NULL DEFAULT 0, cancel INTEGER NOT NULL DEFAULT 0, created TEXT NOT NULL, started TEXT NOT NULL DEFAULT '', ended TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX jobs_state ON jobs (state);
-    """,
-    """
-    CREATE TABLE gaps (
-        id INTEGER PRIMARY KEY, query TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, hits INTEGER NOT NULL,
-        commit_id TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, closed TEXT NOT NULL DEFAULT ''
-    );
-    """,
-    """
-    CREATE TABLE accounts (
-        id TEXT PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash TEXT NOT NULL DEFAULT '',
-        active INTEGER NOT NULL DEFAULT 1, created TEXT NOT NULL
-    );
-    CREATE TABLE attempts (id INTEGER PRIMARY KEY, account TEXT NOT NULL, at REAL NOT NULL);
-    CREATE TABLE changes (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, title TEXT NOT NULL, description TEXT NOT NULL DEFAULT '', author TEXT NOT NULL, author_name TEXT NOT NULL,
-        stage TEXT NOT NULL, start TEXT NOT NULL DEFAULT '', head TEXT NOT NULL DEFAULT '', merged TEXT NOT NULL DEFAULT '', reverts INTEGER NOT NULL DEFAULT 0,
-        bypass TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, updated TEXT NOT NULL, ended TEXT NOT NULL DEFAULT '', ended_by TEXT NOT NULL DEFAULT ''
-    );
-    CREATE TABLE verdicts (
-        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), who TEXT NOT NULL, name TEXT NOT NULL, head TEXT NOT NULL,
-        verdict TEXT NOT NULL, note TEXT NOT NULL DEFAULT '', at TEXT NOT NULL
-    );
-    CREATE TABLE comments (
-        id INTEGER PRIMARY KEY, change INTEGER NOT NULL REFERENCES changes (id), thread INTEGER NOT NULL DEFAULT 0, path TEXT NOT NULL DEFAULT '',
-        line INTEGER NOT NULL DEFAULT 0, last INTEGER NOT NULL DEFAULT 0, quote TEXT NOT NULL DEFAULT '', who TEXT NOT NULL, name TEXT NOT NULL,
-        body TEXT NOT NULL, at TEXT NOT NULL, resolved TEXT NOT NULL DEFAULT '', applied TEXT NOT NULL DEFAULT ''
-    );
-    CREATE TABLE drafts (who TEXT NOT NULL, place TEXT NOT NULL, text TEXT NOT NULL, at TEXT NOT NULL, PRIMARY KEY (who, place));
-    CREATE TABLE audit (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, at TEXT NOT NULL, who TEXT NOT NULL, name TEXT NOT NULL, role TEXT NOT NULL, door TEXT NOT NULL,
-        action TEXT NOT NULL, what TEXT NOT NULL, change INTEGER NOT NULL DEFAULT 0, commit_id TEXT NOT NULL DEFAULT '', detail TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX audit_commit ON audit (commit_id);
-    CREATE INDEX verdicts_change ON verdicts (change);
-    CREATE INDEX comments_change ON comments (change);
-    CREATE TRIGGER audit_stays BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-    CREATE TRIGGER audit_grows BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
-    """,
-    """
-    CREATE TABLE calls (
-        id INTEGER PRIMARY KEY, at TEXT NOT NULL, purpose TEXT NOT NULL, model TEXT NOT NULL, input_tokens INTEGER NOT NULL DEFAULT 0,
-        output_tokens INTEGER NOT NULL DEFAULT 0, seconds REAL NOT NULL DEFAULT 0, dollars REAL NOT NULL DEFAULT 0,
-        cached INTEGER NOT NULL DEFAULT 0, failed TEXT NOT NULL DEFAULT ''
-    );
-    CREATE INDEX calls_at ON calls (at);
-    """,
-    """
-    CREATE TABLE configurations (
-        name TEXT PRIMARY KEY, profile TEXT NOT NULL, config TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL
-    );
-    CREATE TABLE permalinks (id TEXT PRIMARY KEY, state TEXT NOT NULL, who TEXT NOT NULL, created TEXT NOT NULL);
-    CREATE TABLE asked (
-        id INTEGER PRIMARY KEY, who TEXT NOT NULL, query TEXT NOT NULL, link TEXT NOT NULL, starred INTEGER NOT NULL DEFAULT 0,
-        created TEXT NOT NULL, UNIQUE (who, query)
-    );
-    CREATE TABLE judged (
-        id INTEGER PRIMARY KEY, query TEXT NOT NULL, path TEXT NOT NULL, heading TEXT NOT NULL, quote TEXT NOT NULL,
-        grade INTEGER NOT NULL CHECK (grade BETWEEN 0 AND 3), judge TEXT NOT NULL, blind INTEGER NOT NULL DEFAULT 0,
-        created TEXT NOT NULL, UNIQUE (query, path, heading, quote, judge)
-    );
-    """,
-    """
-    CREATE TABLE querysets (
-        id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, about TEXT NOT NULL DEFAULT '', guidelines TEXT NOT NULL DEFAULT '',
-        who TEXT NOT NULL DEFAULT '', created TEXT NOT NULL
-    );
-    CREATE TABLE queryset_questions (
-        queryset INTEGER NOT NULL REFERENCES querysets (id), id TEXT NOT NULL, place INTEGER NOT NULL, text TEXT NOT NULL,
-        category TEXT NOT NULL DEFAULT '', PRIMARY KEY (queryset, id)
-    );
-    CREATE TABLE queryset_judgments (
-        id INTEGER PRIMARY KEY, queryset INTEGER NOT NULL REFERENCES querysets (id), question TEXT NOT NULL, path TEXT NOT NULL,
-        heading TEXT NOT NULL DEFAULT '[]', quote TEXT NOT NULL DEFAULT '', grade REAL NOT NULL, source TEXT NOT NULL,
-        judge TEXT NOT NULL DEFAULT '', created TEXT NOT NULL, UNIQUE (queryset, question, path, heading, quote, source, judge)
-    );
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY, queryset TEXT NOT NULL, queryset_digest TEXT NOT NULL, unit TEXT NOT NULL, search TEXT NOT NULL,
-        profile TEXT NOT NULL, config TEXT NOT NULL, generation INTEGER NOT NULL, commit_id TEXT NOT NULL, facts TEXT NOT NULL,
-        results BLOB NOT NULL, created TEXT NOT NULL
-    );
-    CREATE INDEX runs_queryset ON runs (queryset, created);
-    CREATE TABLE rankings (search TEXT NOT NULL, query TEXT NOT NULL, result BLOB NOT NULL, PRIMARY KEY (search, query));
-    """,
-    """
-    UPDATE OR IGNORE judged SET judge = (SELECT id FROM accounts WHERE name = judge)
-    WHERE (SELECT count(*) FROM accounts WHERE name = judge) = 1;
-    UPDATE OR IGNORE queryset_judgments SET judge = (SELECT id FROM accounts WHERE name = judge)
-    WHERE source = 'person' AND (SELECT count(*) FROM accounts WHERE name = judge) = 1;
-    """,
-    """
-    CREATE INDEX audit_change ON audit (change);
-    """,
+FIRST = 8  # migrations that version 0.1.0 left; there was none before
+SCRIPTS: tuple[str, ...] = (
     """
     ALTER TABLE accounts ADD COLUMN place INTEGER NOT NULL DEFAULT 0;
     UPDATE accounts SET place = rowid;
@@ -348,43 +247,19 @@ MIGRATIONS: tuple[str, ...] = (
 )
 
 
-def version(connection: Connection) -> int:
-    """How many migrations a file has seen."""
-    return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-
-
 def upgrade(connection: Connection) -> None:
-    """Apply what the file lacks, inside the transaction of the connection."""
-    done = version(connection)
-    for number, script in enumerate(MIGRATIONS[done:], done + 1):
+    """Bring a file to the form that the first revision names."""
+    seen = int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+    if seen < FIRST:
+        raise Unavailable("The database is older than version 0.1.0 and cannot be opened.")
+    connection.connection.driver_connection.create_function("plain_address", 1, plain_address)  # type: ignore[union-attr]
+    for script in SCRIPTS[seen - FIRST :]:
         for statement in statements(script):
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(f"PRAGMA user_version = {number}")
-
-
-def register(connection: sqlite3.Connection) -> None:
-    """Teach a connection the functions that migrations call."""
-    connection.create_function("plain_address", 1, plain_address, deterministic=True)
-
-
-def form(connection: sqlite3.Connection) -> dict[str, str]:
-    """Tables, indexes and triggers by name, as they were asked for."""
-    rows = connection.execute(
-        "SELECT name, sql FROM main.sqlite_master WHERE sql IS NOT NULL AND name <> 'sqlite_sequence'"
-    )
-    return dict(rows.fetchall())
-
-
-def newest_form() -> dict[str, str]:
-    """What `form` gives for a file that has seen every migration."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        register(connection)
-        connection.executescript("".join(MIGRATIONS))
-        return form(connection)
 
 
 def statements(script: str) -> Iterator[str]:
-    """The statements of a script; a trigger holds semicolons of its own."""
+    """The statements of a script; a text may hold a semicolon."""
     statement = ""
     for part in script.split(";"):
         statement += part + ";"
