@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
-from sqlalchemy import Connection, Executable, Float, Insert, Table, insert
+from sqlalchemy import Connection, Executable, Float, Insert, Table, bindparam, insert, select, update
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -138,3 +138,33 @@ def _objects(kind: type[Kind], names: tuple[str, ...], rows: Iterable[Sequence[A
         for name in flags:
             values[name] = bool(values[name])
         yield made
+
+
+class Rows:
+    """What can be asked of a table, or of some that belong together."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._run = statements
+
+
+class NumberedRows(Rows, Generic[Kind]):
+    """The same where the database numbers the rows."""
+
+    kind: type[Kind]
+    table: ClassVar[Table]
+    _by_id: ClassVar[Executable]
+
+    def __init_subclass__(cls) -> None:
+        cls._by_id = select(cls.table).where(cls.table.c.id == bindparam("number"))
+
+    def get(self, number: int) -> Kind | None:
+        """By its number."""
+        return self._run.first(self.kind, self._by_id, number=number)
+
+    def add(self, **values: Any) -> int:
+        """A new one; its number."""
+        return self._run.add(self.table, **values)
+
+    def set(self, number: int, **values: Any) -> None:
+        """Other values in some columns."""
+        self._run.change(update(self.table).where(self.table.c.id == number).values(**values))

@@ -21,7 +21,7 @@ from core.storage.state.records import (
     QuerySetSummary,
     RatingRow,
 )
-from core.storage.state.statements import Statements
+from core.storage.state.statements import Rows
 from core.storage.state.tables import (
     asked,
     configurations,
@@ -40,11 +40,8 @@ _PLACE = ["queryset", "question", "path", "heading", "quote", "source", "judge"]
 _PASSAGE = ("query", "path", "heading", "quote", "judge")
 
 
-class QuerySetRows:
+class QuerySetRows(Rows):
     """The tables `querysets`, `queryset_questions` and `queryset_judgments`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def summaries(self) -> list[QuerySetSummary]:
         """Every set with its counts, newest first."""
@@ -147,11 +144,8 @@ class QuerySetRows:
         self._run.change(delete(querysets).where(querysets.c.id == number))
 
 
-class RunRows:
+class RunRows(Rows):
     """The table `runs`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def keep(self, **values: Any) -> None:
         """One row per id, in the last place."""
@@ -175,11 +169,8 @@ class RunRows:
         return self._run.rows(PackedRun, select(runs.c.facts).where(*wanted).order_by(*order).limit(limit))
 
 
-class RankingRows:
+class RankingRows(Rows):
     """The table `rankings`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of(self, search: str) -> dict[str, bytes]:
         """Packed results by query."""
@@ -191,11 +182,8 @@ class RankingRows:
         self._run.upsert(rankings, rows, ["search", "query"], ["result"])
 
 
-class GradeRows:
+class GradeRows(Rows):
     """The table `judged`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def keep(self, **values: Any) -> None:
         """One grade per query, passage and judge."""
@@ -212,11 +200,8 @@ class GradeRows:
         return self._run.rows(JudgedRow, select(judged).where(*wanted).order_by(judged.c.id))
 
 
-class PoolRows:
+class PoolRows(Rows):
     """The tables `pool_additions` and `ratings`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def add(self, **values: Any) -> None:
         """A passage is in a pool once, whoever added it first."""
@@ -243,11 +228,8 @@ class PoolRows:
         return self._run.rows(RatingRow, select(ratings).where(*wanted).order_by(ratings.c.id))
 
 
-class NotebookRows:
+class NotebookRows(Rows):
     """The tables `permalinks`, `asked` and `configurations`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def keep_link(self, link: str, state: str, who: str, created: str) -> None:
         """The same link is kept once."""

@@ -17,7 +17,7 @@ from core.storage.state.records import (
     Settlement,
     WatchRow,
 )
-from core.storage.state.statements import Statements
+from core.storage.state.statements import NumberedRows, Rows
 from core.storage.state.tables import accounts, drafts, feedback, gaps, messages, reminders, settlements, watches
 
 # asked at every interaction, so built once
@@ -26,11 +26,8 @@ _UNREAD = (
 )
 
 
-class DraftRows:
+class DraftRows(Rows):
     """The table `drafts`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def keep(self, who: str, place: str, text: str, at: str) -> None:
         """One text per person and place."""
@@ -54,19 +51,10 @@ class DraftRows:
         self._run.change(delete(drafts).where(drafts.c.who == who, drafts.c.place == place))
 
 
-class GapRows:
+class GapRows(NumberedRows[Gap]):
     """The table `gaps`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A question without an answer; its id."""
-        return self._run.add(gaps, **values)
-
-    def get(self, number: int) -> Gap | None:
-        """By id."""
-        return self._run.first(Gap, select(gaps).where(gaps.c.id == number))
+    kind, table = Gap, gaps
 
     def open(self) -> list[Gap]:
         """Newest first."""
@@ -76,16 +64,9 @@ class GapRows:
         """Open and closed, newest first."""
         return self._run.rows(Gap, select(gaps).order_by(gaps.c.id.desc()))
 
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(gaps).where(gaps.c.id == number).values(**values))
 
-
-class SettlementRows:
+class SettlementRows(Rows):
     """The table `settlements`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def keep(self, key: str, reason: str, who: str, name: str, at: str) -> None:
         """One per disagreement."""
@@ -101,11 +82,10 @@ class SettlementRows:
         self._run.change(delete(settlements).where(settlements.c.key == key))
 
 
-class FeedbackRows:
+class FeedbackRows(NumberedRows[Feedback]):
     """The table `feedback`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
+    kind, table = Feedback, feedback
 
     def of(self, path: str) -> list[Feedback]:
         """On one document, newest first."""
@@ -116,14 +96,6 @@ class FeedbackRows:
         waiting = (feedback.c.closed == "", feedback.c.kind != "right")
         return self._run.rows(Feedback, select(feedback).where(*waiting).order_by(feedback.c.id.desc()))
 
-    def get(self, number: int) -> Feedback | None:
-        """By id."""
-        return self._run.first(Feedback, select(feedback).where(feedback.c.id == number))
-
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(feedback, **values)
-
     def close(self, number: int, **values: Any) -> None:
         """Answered: when, by whom, with what words."""
         self._run.change(update(feedback).where(feedback.c.id == number).values(**values))
@@ -133,11 +105,10 @@ class FeedbackRows:
         self._run.change(update(feedback).where(feedback.c.path == path).values(path=to))
 
 
-class MessageRows:
+class MessageRows(NumberedRows[MessageRow]):
     """The table `messages`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
+    kind, table = MessageRow, messages
 
     def of(self, account: str, unread: bool, kind: str, limit: int) -> list[MessageRow]:
         """Newest first."""
@@ -155,14 +126,6 @@ class MessageRows:
         """Those about one thing."""
         mine = (messages.c.account == account, messages.c.about == about, messages.c.ref == ref)
         return self._run.rows(MessageRow, select(messages).where(*mine).order_by(messages.c.id))
-
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(messages, **values)
-
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(messages).where(messages.c.id == number).values(**values))
 
     def read(self, account: str, numbers: Sequence[int], at: str) -> int:
         """Mark some of an account as read, or all; how many were new."""
@@ -183,11 +146,8 @@ class MessageRows:
         self._run.change(delete(messages).where(messages.c.account == account, gone))
 
 
-class WatchRows:
+class WatchRows(Rows):
     """The table `watches`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of(self, account: str) -> list[WatchRow]:
         """Of one account, the oldest first."""
@@ -223,11 +183,8 @@ class WatchRows:
         return self._run.change(delete(watches).where(watches.c.account == account, watches.c.id == number))
 
 
-class ReminderRows:
+class ReminderRows(Rows):
     """The table `reminders`: who was told about which review date."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def all(self) -> set[tuple[str, str, str, str]]:
         """Account, path, date, and whether it was near or past."""

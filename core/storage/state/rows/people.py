@@ -12,11 +12,13 @@ from core.storage.state.records import (
     AccountRow,
     AuditEntry,
     SessionOfAccount,
+    SessionRow,
     SharedAddress,
     TokenOfAccount,
+    TokenRow,
     WriterOfChange,
 )
-from core.storage.state.statements import Statements
+from core.storage.state.statements import NumberedRows, Rows
 from core.storage.state.tables import accounts, attempts, audit, sessions, tokens
 
 # asked at every interaction, so built once
@@ -53,11 +55,8 @@ _WRITERS = (
 )
 
 
-class AccountRows:
+class AccountRows(Rows):
     """The table `accounts`, and `attempts` to get in."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def all(self) -> list[AccountRow]:
         """In the order in which they came."""
@@ -134,15 +133,10 @@ def _has_address(email: str) -> ColumnElement[bool]:
     return or_(accounts.c.address == plain, accounts.c.address == plain + " " + accounts.c.id)
 
 
-class SessionRows:
+class SessionRows(NumberedRows[SessionRow]):
     """The table `sessions`. One that is over, or whose account is switched off, is as if it were not there."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A new one."""
-        return self._run.add(sessions, **values)
+    kind, table = SessionRow, sessions
 
     def by_digest(self, digest: str, now: str, idle: str) -> SessionOfAccount | None:
         """With its account; seen after `idle`, not expired `now`."""
@@ -178,15 +172,10 @@ class SessionRows:
         self._run.change(delete(sessions).where(or_(sessions.c.expires <= now, sessions.c.seen <= idle)))
 
 
-class TokenRows:
+class TokenRows(NumberedRows[TokenRow]):
     """The table `tokens`, each with its account."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A new one; its number."""
-        return self._run.add(tokens, **values)
+    kind, table = TokenRow, tokens
 
     def by_prefix(self, prefix: str) -> list[TokenOfAccount]:
         """Those that begin so."""
@@ -217,11 +206,8 @@ class TokenRows:
         self._run.change(update(tokens).where(tokens.c.revoked == "").values(revoked=at))
 
 
-class AuditRows:
+class AuditRows(Rows):
     """The table `audit`, which only grows."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def add(self, **values: Any) -> None:
         """One line."""

@@ -23,7 +23,7 @@ from core.storage.state.records import (
     WebhookRow,
     WorkerRow,
 )
-from core.storage.state.statements import Statements, seconds_now
+from core.storage.state.statements import NumberedRows, Rows, seconds_now
 from core.storage.state.tables import (
     calls,
     claims,
@@ -47,11 +47,8 @@ _WAITS = or_(jobs.c.state == "queued", _LOST)
 _JOBS = select(*(column for column in jobs.c if column.name != "log"))
 
 
-class ReplyRows:
+class ReplyRows(Rows):
     """The table `replies`: what the API answered under the keys of its callers."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def get(self, caller: str, key: str) -> ReplyRow | None:
         """By its key."""
@@ -74,11 +71,10 @@ class ReplyRows:
         return self._run.change(delete(replies).where(replies.c.at < than))
 
 
-class JobRows:
+class JobRows(NumberedRows[JobRow]):
     """The table `jobs`; what one printed is read on its own."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
+    kind, table = JobRow, jobs
 
     def get(self, number: int) -> JobRow | None:
         """By id."""
@@ -95,14 +91,6 @@ class JobRows:
     def same(self, kind: str, arguments: str) -> JobRow | None:
         """An open job that does the same work."""
         return self._run.first(JobRow, _JOBS.where(jobs.c.kind == kind, jobs.c.arguments == arguments, _OPEN))
-
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(jobs, **values)
-
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(jobs).where(jobs.c.id == number).values(**values))
 
     def set_open(self, number: int, **values: Any) -> bool:
         """The same for a job that did not end; False when it did."""
@@ -144,11 +132,8 @@ class JobRows:
         return self.report(number, worker, leased=seconds_now() + lease, log=log)
 
 
-class WorkerRows:
+class WorkerRows(Rows):
     """The tables `workers`, which says who is alive, and `claims`: what one node at a time may do."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def join(self, name: str, started: str) -> None:
         """A worker begins; those that were not seen for a day are forgotten."""
@@ -184,11 +169,8 @@ class WorkerRows:
         return self._run.change(mine) > 0
 
 
-class RemoteRows:
+class RemoteRows(Rows):
     """The table `remotes`, which has one row at most."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def get(self) -> RemoteRow | None:
         """The remote, if there is one."""
@@ -207,19 +189,10 @@ class RemoteRows:
         self._run.change(delete(remotes))
 
 
-class CallRows:
+class CallRows(NumberedRows[Call]):
     """The table `calls`. Times are between two texts that sort."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(calls, **values)
-
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(calls).where(calls.c.id == number).values(**values))
+    kind, table = Call, calls
 
     def spent(self, start: str, end: str) -> float:
         """Dollars of a time."""
@@ -254,11 +227,8 @@ class CallRows:
         return [replace(row, seconds=round(row.seconds, 3)) for row in rows]
 
 
-class ModelCheckRows:
+class ModelCheckRows(Rows):
     """The table `model_checks`: one row per model, server and feature."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def all(self) -> list[ModelCheckRow]:
         """Every row, by model and feature."""
@@ -288,11 +258,8 @@ def _free(now: float) -> tuple[ColumnElement[bool], ...]:
     return deliveries.c.state == "waiting", deliveries.c.due <= now, deliveries.c.leased <= now
 
 
-class DeliveryRows:
+class DeliveryRows(Rows):
     """The tables `deliveries` and `delivery_attempts`: what goes out, and every attempt at it."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def add(self, **values: Any) -> None:
         """A new one, unless its key is there."""
@@ -379,38 +346,22 @@ class DeliveryRows:
         return self._run.change(delete(deliveries).where(*old))
 
 
-class WebhookRows:
+class WebhookRows(NumberedRows[WebhookRow]):
     """The table `webhooks`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
+    kind, table = WebhookRow, webhooks
 
     def all(self) -> list[WebhookRow]:
         """Oldest first."""
         return self._run.rows(WebhookRow, select(webhooks).order_by(webhooks.c.id))
-
-    def get(self, number: int) -> WebhookRow | None:
-        """By id."""
-        return self._run.first(WebhookRow, select(webhooks).where(webhooks.c.id == number))
-
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(webhooks, **values)
-
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(webhooks).where(webhooks.c.id == number).values(**values))
 
     def drop(self, number: int) -> int:
         """Gone; how many that were."""
         return self._run.change(delete(webhooks).where(webhooks.c.id == number))
 
 
-class MailChoiceRows:
+class MailChoiceRows(Rows):
     """The tables `mail_choices` and `mail_keys`: what people want by mail, and the keys that sign their links."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of(self, account: str) -> dict[str, str]:
         """Topic to choice."""

@@ -6,20 +6,15 @@ from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, FindabilityRow, QueryTotals
-from core.storage.state.statements import Statements
+from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, FindabilityRow, QueryRow, QueryTotals
+from core.storage.state.statements import NumberedRows
 from core.storage.state.tables import answer_ranks, findability, opted_out, queries
 
 
-class QueryRows:
+class QueryRows(NumberedRows[QueryRow]):
     """The tables `queries` and `opted_out`; nothing joins them."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A question that was asked; its id."""
-        return self._run.add(queries, **values)
+    kind, table = QueryRow, queries
 
     def set_opened(self, number: int) -> None:
         """A hit was opened."""
@@ -94,15 +89,10 @@ class QueryRows:
         self._run.change(delete(opted_out).where(opted_out.c.account == account))
 
 
-class AnswerRows:
+class AnswerRows(NumberedRows[AnswerRankRow]):
     """The tables `answer_ranks`, which has a row for each new place of a question, and `findability`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def add(self, **values: Any) -> int:
-        """A question stands elsewhere now; the id of the row."""
-        return self._run.add(answer_ranks, **values)
+    kind, table = AnswerRankRow, answer_ranks
 
     def newest(self) -> list[AnswerRankRow]:
         """The last place of every question."""

@@ -17,11 +17,10 @@ from core.storage.state.records import (
     VerdictRow,
     WriterOfChange,
 )
-from core.storage.state.statements import Statements
+from core.storage.state.statements import NumberedRows, Rows
 from core.storage.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
 
 # asked for on every page of a change, so built once
-_CHANGE = select(changes).where(changes.c.id == bindparam("number"))
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)
 _VERDICTS = select(verdicts).where(verdicts.c.change.in_(_NUMBERS)).order_by(verdicts.c.id)
 _REQUESTS = select(review_requests).where(review_requests.c.change.in_(_NUMBERS))
@@ -47,15 +46,10 @@ _BY_OTHERS = (
 )
 
 
-class ChangeRows:
+class ChangeRows(NumberedRows[ChangeRow]):
     """The table `changes`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
-
-    def get(self, number: int) -> ChangeRow | None:
-        """By id."""
-        return self._run.first(ChangeRow, _CHANGE, number=number)
+    kind, table = ChangeRow, changes
 
     def all(self, stages: Sequence[str] = (), author: str = "") -> list[ChangeRow]:
         """The one last touched first; in some stages, or of one author or co-author alone."""
@@ -71,35 +65,19 @@ class ChangeRows:
         """Stage to how many are in it."""
         return self._run.pairs(select(changes.c.stage, func.count()).group_by(changes.c.stage))
 
-    def add(self, **values: Any) -> int:
-        """A new one; its id."""
-        return self._run.add(changes, **values)
 
-    def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
-        self._run.change(update(changes).where(changes.c.id == number).values(**values))
-
-
-class VerdictRows:
+class VerdictRows(NumberedRows[VerdictRow]):
     """The table `verdicts`."""
 
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
+    kind, table = VerdictRow, verdicts
 
     def of_changes(self, numbers: Sequence[int]) -> list[VerdictRow]:
         """Oldest first."""
         return self._run.rows(VerdictRow, _VERDICTS, numbers=numbers)
 
-    def add(self, **values: Any) -> None:
-        """What somebody said about a text."""
-        self._run.add(verdicts, **values)
 
-
-class RequestRows:
+class RequestRows(Rows):
     """The table `review_requests`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of_changes(self, numbers: Sequence[int]) -> list[ReviewRequestRow]:
         """Who was asked, in the order of asking."""
@@ -118,11 +96,8 @@ class RequestRows:
         self._run.change(delete(review_requests).where(*place))
 
 
-class CoAuthorRows:
+class CoAuthorRows(Rows):
     """The table `co_authors`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of_changes(self, numbers: Sequence[int]) -> list[CoAuthorRow]:
         """Who was invited, in the order of the invitations."""
@@ -138,11 +113,8 @@ class CoAuthorRows:
         self._run.change(delete(co_authors).where(*place))
 
 
-class CommentRows:
+class CommentRows(Rows):
     """The table `comments`."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of_change(self, number: int) -> list[CommentRow]:
         """Oldest first."""
@@ -182,11 +154,8 @@ class CommentRows:
         self._run.change(update(comments).where(comments.c.id == number).values(**values))
 
 
-class LookRows:
+class LookRows(Rows):
     """The tables `looks` and `viewed`: what each person has seen of a change."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def of_person(self, who: str) -> dict[int, LookRow]:
         """By change."""
@@ -217,11 +186,8 @@ class LookRows:
         self._run.change(delete(viewed).where(*mine))
 
 
-class ImpactRows:
+class ImpactRows(Rows):
     """The table `impacts`: what was measured last, one row per change."""
-
-    def __init__(self, statements: Statements) -> None:
-        self._run = statements
 
     def packed(self, change: int) -> bytes | None:
         """What was measured last."""
