@@ -119,6 +119,16 @@ def test_a_reviewer_who_saw_older_text_cannot_approve_the_new(reviews_app: App) 
         reviews_app.reviews.discussion.approve(REVIEWER, one.id, head=one.head)
 
 
+def test_whoever_read_older_text_cannot_merge_the_new(reviews_app: App) -> None:
+    read = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
+    reviews_app.reviews.changes.submit(AUTHOR, read.id)
+    now = reviews_app.reviews.changes.edit(AUTHOR, read.id, changed("5", "7"))
+    reviews_app.reviews.discussion.approve(REVIEWER, read.id, head=now.head)
+    with pytest.raises(Refused, match="edited after you opened it"):
+        reviews_app.reviews.merger.merge(AUTHOR, read.id, head=read.head)
+    assert reviews_app.reviews.merger.merge(AUTHOR, read.id, head=now.head).state == "merged"
+
+
 def test_a_comment_on_lines_is_for_the_text_that_was_shown(reviews_app: App) -> None:
     one = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6"))
     moved = changed("# Keeping records\n", "# Keeping records\n\nFor all.\n")
