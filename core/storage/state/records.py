@@ -23,7 +23,7 @@ class ColumnForm:
     check: str = ""
 
 
-class TableIndex:
+class IndexForm:
     """An index over some columns."""
 
     def __init__(self, name: str, *columns: str, unique: bool = False, where: str = "") -> None:
@@ -35,7 +35,7 @@ class TableForm:
     """What a table is besides its columns."""
 
     name: str
-    indexes: tuple[TableIndex, ...] = ()
+    indexes: tuple[IndexForm, ...] = ()
     unique: tuple[str, ...] = ()  # columns that are unique together
     numbers_once: bool = False  # the number of a row that is gone is not given again
 
@@ -89,7 +89,7 @@ def row(kind: type[T]) -> type[T]:
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(column,))
 def record(
-    name: str, *indexes: TableIndex, unique: tuple[str, ...] = (), numbers_once: bool = False
+    name: str, *indexes: IndexForm, unique: tuple[str, ...] = (), numbers_once: bool = False
 ) -> Callable[[type[T]], type[T]]:
     """The table `name`: its rows are objects of the class."""
 
@@ -109,7 +109,7 @@ def columns(kind: type) -> dict[Field[Any], ColumnForm]:
 def of_row(kind: type[T], row: object, **other: Any) -> T:
     """What a row means to people: its values by name, and those that are given.
 
-    >>> of_row(TableForm, TableIndex("gaps_who", "who"), indexes=(), numbers_once=True)
+    >>> of_row(TableForm, IndexForm("gaps_who", "who"), indexes=(), numbers_once=True)
     TableForm(name='gaps_who', indexes=(), unique=False, numbers_once=True)
     """
     names = (each.name for each in fields(kind) if each.name not in other)  # type: ignore[arg-type]
@@ -121,8 +121,8 @@ def of_row(kind: type[T], row: object, **other: Any) -> T:
 
 @record(
     "accounts",
-    TableIndex("accounts_address", "address", unique=True),
-    TableIndex("accounts_subject", "issuer", "subject", unique=True, where="subject != ''"),
+    IndexForm("accounts_address", "address", unique=True),
+    IndexForm("accounts_subject", "issuer", "subject", unique=True, where="subject != ''"),
 )
 class AccountRow(Record):
     id: str = column(key=True)
@@ -139,7 +139,7 @@ class AccountRow(Record):
     kind: str = "person"  # or service, agent
 
 
-@record("sessions", TableIndex("sessions_account", "account"), numbers_once=True)
+@record("sessions", IndexForm("sessions_account", "account"), numbers_once=True)
 class SessionRow(Record):
     id: int = column(numbered=True)
     digest: str = column(unique=True)  # of the cookie; the token itself is not stored
@@ -152,7 +152,7 @@ class SessionRow(Record):
     expires: str
 
 
-@record("tokens", TableIndex("tokens_account", "account"), TableIndex("tokens_prefix", "prefix"), numbers_once=True)
+@record("tokens", IndexForm("tokens_account", "account"), IndexForm("tokens_prefix", "prefix"), numbers_once=True)
 class TokenRow(Record):
     id: int = column(numbered=True)
     account: str = column(references="accounts.id")
@@ -167,7 +167,7 @@ class TokenRow(Record):
     made_by: str
 
 
-@record("attempts", TableIndex("attempts_account", "account"))
+@record("attempts", IndexForm("attempts_account", "account"))
 class AttemptRow(Record):
     id: int = column(numbered=True)
     account: str
@@ -176,7 +176,7 @@ class AttemptRow(Record):
     known: bool = False  # whether the account signed in there before
 
 
-@record("audit", TableIndex("audit_commit", "commit_id"), TableIndex("audit_change", "change"), numbers_once=True)
+@record("audit", IndexForm("audit_commit", "commit_id"), IndexForm("audit_change", "change"), numbers_once=True)
 class AuditEntry(Record):
     """One line of the audit."""
 
@@ -236,7 +236,7 @@ class Settlement(Record):
     at: str
 
 
-@record("feedback", TableIndex("feedback_path", "path"))
+@record("feedback", IndexForm("feedback_path", "path"))
 class Feedback(Record):
     """What a reader said about a document, or about the passage `quote` at `start` to `stop` of a version of it."""
 
@@ -278,7 +278,7 @@ class ChangeRow(Record):
     ended_by: str = ""
 
 
-@record("verdicts", TableIndex("verdicts_change", "change"))
+@record("verdicts", IndexForm("verdicts_change", "change"))
 class VerdictRow(Record):
     id: int = column(numbered=True)
     change: int = column(references="changes.id")
@@ -290,7 +290,7 @@ class VerdictRow(Record):
     at: str
 
 
-@record("comments", TableIndex("comments_change", "change"))
+@record("comments", IndexForm("comments_change", "change"))
 class CommentRow(Record):
     id: int = column(numbered=True)
     change: int = column(references="changes.id")
@@ -359,7 +359,7 @@ class ImpactRow(Record):
 # ---------------------------------------------------------------- inbox
 
 
-@record("messages", TableIndex("messages_account", "account", "read"))
+@record("messages", IndexForm("messages_account", "account", "read"))
 class MessageRow(Record):
     id: int = column(numbered=True)
     account: str
@@ -397,7 +397,7 @@ class ReminderRow(Record):
 # ---------------------------------------------------------------- questions
 
 
-@record("queries", TableIndex("queries_key", "key"), TableIndex("queries_at", "at"))
+@record("queries", IndexForm("queries_key", "key"), IndexForm("queries_at", "at"))
 class QueryRow(Record):
     id: int = column(numbered=True)
     question: str
@@ -415,7 +415,7 @@ class OptedOutRow(Record):
     account: str = column(key=True)
 
 
-@record("answer_ranks", TableIndex("answer_ranks_question", "doc", "key"))
+@record("answer_ranks", IndexForm("answer_ranks_question", "doc", "key"))
 class AnswerRankRow(Record):
     id: int = column(numbered=True)
     doc: str
@@ -545,7 +545,7 @@ class JudgmentRow(Record):
     note: str = ""
 
 
-@record("runs", TableIndex("runs_queryset", "queryset", "created"))
+@record("runs", IndexForm("runs_queryset", "queryset", "created"))
 class RunRow(Record):
     id: str = column(key=True)
     queryset: str
@@ -589,7 +589,7 @@ class DigestRow(Record):
     total: int
 
 
-@record("jobs", TableIndex("jobs_state", "state"))
+@record("jobs", IndexForm("jobs_state", "state"))
 class JobRow(Record):
     id: int = column(numbered=True)
     kind: str
@@ -626,7 +626,7 @@ class ClaimRow(Record):
     until: float
 
 
-@record("replies", TableIndex("replies_at", "at"))
+@record("replies", IndexForm("replies_at", "at"))
 class ReplyRow(Record):
     caller: str = column(key=True)  # an account and the name of its token
     key: str = column(key=True)
@@ -654,7 +654,7 @@ class RemoteRow(Record):
     created: str
 
 
-@record("calls", TableIndex("calls_at", "at"))
+@record("calls", IndexForm("calls_at", "at"))
 class Call(Record):
     """One line of the ledger. `failed` is empty, or the reason."""
 
@@ -689,7 +689,7 @@ class ModelCheckRow(Record):
 # ---------------------------------------------------------------- what goes out
 
 
-@record("deliveries", TableIndex("deliveries_due", "state", "due"), numbers_once=True)
+@record("deliveries", IndexForm("deliveries_due", "state", "due"), numbers_once=True)
 class DeliveryRow(Record):
     id: int = column(numbered=True)
     key: str = column(unique=True)  # the same at every attempt: receivers know a repeat by it
@@ -711,7 +711,7 @@ class DeliveryRow(Record):
     digest: int = 0  # the daily mail that it became a part of
 
 
-@record("delivery_attempts", TableIndex("delivery_attempts_delivery", "delivery"))
+@record("delivery_attempts", IndexForm("delivery_attempts_delivery", "delivery"))
 class DeliveryAttemptRow(Record):
     id: int = column(numbered=True)
     delivery: int = column(references="deliveries.id")

@@ -140,14 +140,14 @@ def _objects(kind: type[Kind], names: tuple[str, ...], rows: Iterable[Sequence[A
         yield made
 
 
-class Rows:
+class StoredRows:
     """What can be asked of a table, or of some that belong together."""
 
     def __init__(self, statements: Statements) -> None:
         self._run = statements
 
 
-class NumberedRows(Rows, Generic[Kind]):
+class NumberedRows(StoredRows, Generic[Kind]):
     """The same where the database numbers the rows."""
 
     kind: type[Kind]

@@ -21,7 +21,7 @@ from core.storage.state.records import (
     QuerySetSummary,
     RatingRow,
 )
-from core.storage.state.statements import Rows
+from core.storage.state.statements import StoredRows
 from core.storage.state.tables import (
     asked,
     configurations,
@@ -40,7 +40,7 @@ _PLACE = ["queryset", "question", "path", "heading", "quote", "source", "judge"]
 _PASSAGE = ("query", "path", "heading", "quote", "judge")
 
 
-class QuerySetRows(Rows):
+class QuerySetRows(StoredRows):
     """The tables `querysets`, `queryset_questions` and `queryset_judgments`."""
 
     def summaries(self) -> list[QuerySetSummary]:
@@ -144,7 +144,7 @@ class QuerySetRows(Rows):
         self._run.change(delete(querysets).where(querysets.c.id == number))
 
 
-class RunRows(Rows):
+class RunRows(StoredRows):
     """The table `runs`."""
 
     def keep(self, **values: Any) -> None:
@@ -169,7 +169,7 @@ class RunRows(Rows):
         return self._run.rows(PackedRun, select(runs.c.facts).where(*wanted).order_by(*order).limit(limit))
 
 
-class RankingRows(Rows):
+class RankingRows(StoredRows):
     """The table `rankings`."""
 
     def of(self, search: str) -> dict[str, bytes]:
@@ -182,7 +182,7 @@ class RankingRows(Rows):
         self._run.upsert(rankings, rows, ["search", "query"], ["result"])
 
 
-class GradeRows(Rows):
+class GradeRows(StoredRows):
     """The table `judged`."""
 
     def keep(self, **values: Any) -> None:
@@ -200,7 +200,7 @@ class GradeRows(Rows):
         return self._run.rows(JudgedRow, select(judged).where(*wanted).order_by(judged.c.id))
 
 
-class PoolRows(Rows):
+class PoolRows(StoredRows):
     """The tables `pool_additions` and `ratings`."""
 
     def add(self, **values: Any) -> None:
@@ -228,7 +228,7 @@ class PoolRows(Rows):
         return self._run.rows(RatingRow, select(ratings).where(*wanted).order_by(ratings.c.id))
 
 
-class NotebookRows(Rows):
+class NotebookRows(StoredRows):
     """The tables `permalinks`, `asked` and `configurations`."""
 
     def keep_link(self, link: str, state: str, who: str, created: str) -> None:

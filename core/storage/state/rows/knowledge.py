@@ -17,7 +17,7 @@ from core.storage.state.records import (
     Settlement,
     WatchRow,
 )
-from core.storage.state.statements import NumberedRows, Rows
+from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import accounts, drafts, feedback, gaps, messages, reminders, settlements, watches
 
 # asked at every interaction, so built once
@@ -26,7 +26,7 @@ _UNREAD = (
 )
 
 
-class DraftRows(Rows):
+class DraftRows(StoredRows):
     """The table `drafts`."""
 
     def keep(self, who: str, place: str, text: str, at: str) -> None:
@@ -65,7 +65,7 @@ class GapRows(NumberedRows[Gap]):
         return self._run.rows(Gap, select(gaps).order_by(gaps.c.id.desc()))
 
 
-class SettlementRows(Rows):
+class SettlementRows(StoredRows):
     """The table `settlements`."""
 
     def keep(self, key: str, reason: str, who: str, name: str, at: str) -> None:
@@ -146,7 +146,7 @@ class MessageRows(NumberedRows[MessageRow]):
         self._run.change(delete(messages).where(messages.c.account == account, gone))
 
 
-class WatchRows(Rows):
+class WatchRows(StoredRows):
     """The table `watches`."""
 
     def of(self, account: str) -> list[WatchRow]:
@@ -183,7 +183,7 @@ class WatchRows(Rows):
         return self._run.change(delete(watches).where(watches.c.account == account, watches.c.id == number))
 
 
-class ReminderRows(Rows):
+class ReminderRows(StoredRows):
     """The table `reminders`: who was told about which review date."""
 
     def all(self) -> set[tuple[str, str, str, str]]:

@@ -18,7 +18,7 @@ from core.storage.state.records import (
     TokenRow,
     WriterOfChange,
 )
-from core.storage.state.statements import NumberedRows, Rows
+from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import accounts, attempts, audit, sessions, tokens
 
 # asked at every interaction, so built once
@@ -55,7 +55,7 @@ _WRITERS = (
 )
 
 
-class AccountRows(Rows):
+class AccountRows(StoredRows):
     """The table `accounts`, and `attempts` to get in."""
 
     def all(self) -> list[AccountRow]:
@@ -206,7 +206,7 @@ class TokenRows(NumberedRows[TokenRow]):
         self._run.change(update(tokens).where(tokens.c.revoked == "").values(revoked=at))
 
 
-class AuditRows(Rows):
+class AuditRows(StoredRows):
     """The table `audit`, which only grows."""
 
     def add(self, **values: Any) -> None:

@@ -23,7 +23,7 @@ from core.storage.state.records import (
     WebhookRow,
     WorkerRow,
 )
-from core.storage.state.statements import NumberedRows, Rows, seconds_now
+from core.storage.state.statements import NumberedRows, StoredRows, seconds_now
 from core.storage.state.tables import (
     calls,
     claims,
@@ -47,7 +47,7 @@ _WAITS = or_(jobs.c.state == "queued", _LOST)
 _JOBS = select(*(column for column in jobs.c if column.name != "log"))
 
 
-class ReplyRows(Rows):
+class ReplyRows(StoredRows):
     """The table `replies`: what the API answered under the keys of its callers."""
 
     def get(self, caller: str, key: str) -> ReplyRow | None:
@@ -132,7 +132,7 @@ class JobRows(NumberedRows[JobRow]):
         return self.report(number, worker, leased=seconds_now() + lease, log=log)
 
 
-class WorkerRows(Rows):
+class WorkerRows(StoredRows):
     """The tables `workers`, which says who is alive, and `claims`: what one node at a time may do."""
 
     def join(self, name: str, started: str) -> None:
@@ -169,7 +169,7 @@ class WorkerRows(Rows):
         return self._run.change(mine) > 0
 
 
-class RemoteRows(Rows):
+class RemoteRows(StoredRows):
     """The table `remotes`, which has one row at most."""
 
     def get(self) -> RemoteRow | None:
@@ -227,7 +227,7 @@ class CallRows(NumberedRows[Call]):
         return [replace(row, seconds=round(row.seconds, 3)) for row in rows]
 
 
-class ModelCheckRows(Rows):
+class ModelCheckRows(StoredRows):
     """The table `model_checks`: one row per model, server and feature."""
 
     def all(self) -> list[ModelCheckRow]:
@@ -258,7 +258,7 @@ def _free(now: float) -> tuple[ColumnElement[bool], ...]:
     return deliveries.c.state == "waiting", deliveries.c.due <= now, deliveries.c.leased <= now
 
 
-class DeliveryRows(Rows):
+class DeliveryRows(StoredRows):
     """The tables `deliveries` and `delivery_attempts`: what goes out, and every attempt at it."""
 
     def add(self, **values: Any) -> None:
@@ -360,7 +360,7 @@ class WebhookRows(NumberedRows[WebhookRow]):
         return self._run.change(delete(webhooks).where(webhooks.c.id == number))
 
 
-class MailChoiceRows(Rows):
+class MailChoiceRows(StoredRows):
     """The tables `mail_choices` and `mail_keys`: what people want by mail, and the keys that sign their links."""
 
     def of(self, account: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from core.storage.state.records import (
     VerdictRow,
     WriterOfChange,
 )
-from core.storage.state.statements import NumberedRows, Rows
+from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
 
 # asked for on every page of a change, so built once
@@ -76,7 +76,7 @@ class VerdictRows(NumberedRows[VerdictRow]):
         return self._run.rows(VerdictRow, _VERDICTS, numbers=numbers)
 
 
-class RequestRows(Rows):
+class RequestRows(StoredRows):
     """The table `review_requests`."""
 
     def of_changes(self, numbers: Sequence[int]) -> list[ReviewRequestRow]:
@@ -96,7 +96,7 @@ class RequestRows(Rows):
         self._run.change(delete(review_requests).where(*place))
 
 
-class CoAuthorRows(Rows):
+class CoAuthorRows(StoredRows):
     """The table `co_authors`."""
 
     def of_changes(self, numbers: Sequence[int]) -> list[CoAuthorRow]:
@@ -113,7 +113,7 @@ class CoAuthorRows(Rows):
         self._run.change(delete(co_authors).where(*place))
 
 
-class CommentRows(Rows):
+class CommentRows(StoredRows):
     """The table `comments`."""
 
     def of_change(self, number: int) -> list[CommentRow]:
@@ -154,7 +154,7 @@ class CommentRows(Rows):
         self._run.change(update(comments).where(comments.c.id == number).values(**values))
 
 
-class LookRows(Rows):
+class LookRows(StoredRows):
     """The tables `looks` and `viewed`: what each person has seen of a change."""
 
     def of_person(self, who: str) -> dict[int, LookRow]:
@@ -186,7 +186,7 @@ class LookRows(Rows):
         self._run.change(delete(viewed).where(*mine))
 
 
-class ImpactRows(Rows):
+class ImpactRows(StoredRows):
     """The table `impacts`: what was measured last, one row per change."""
 
     def packed(self, change: int) -> bytes | None:
