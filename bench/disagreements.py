@@ -39,7 +39,9 @@ READ = """The shared handbooks and the starter base as they are, which are kept 
 contradictions that a script plants (at most 34 a base: a fact copied, introduced or reworded into the document that speaks most of the same things,
 with another value or turned round). Before two statements had to be about the same thing there were 7 false alarms (two
 cities, two paragraphs of a standard, two tests, recordings and invoices, a client's and a server's certificate), 99 of the first 100 right and 136 of 145
-planted ones found. On the handbook of a ministry (184 documents) that no rule was made for, 199 findings became 2, both worth reading. What is
+planted ones found. The rules were made on these bases and on this seed of the
+planting, so the figures are not blind. A ministry's handbook (184 documents) was looked at after them and gave 192 findings, 189 of them one shared line that names
+two standards; two rules that were made from that look left 2, both worth reading. What is
 missed is mostly a negation beside another one."""
 
 
