@@ -117,6 +117,8 @@ def test_a_hit_says_what_each_leg_gave(visit: Open) -> None:
         float(hit["sentence"].split()[2].rstrip(":")), abs=1e-3
     )
     assert any(matched for _, matched, _ in hit["segments"])
+    assert sum(float(row[3]) for row in hit["words"]["rows"]) == pytest.approx(float(hit["legs"][0]["raw"]), abs=0.005)
+    assert all((tf > 0) == (float(gives) > 0) for _, tf, _, gives in hit["words"]["rows"])
 
 
 def test_reranking_explains_itself_above_the_column(visit: Open) -> None:

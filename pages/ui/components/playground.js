@@ -544,9 +544,29 @@ function explain(hit) {
         el("div", { class: "muted facts" }, el("span", {}, `rank ${leg.rank}`), el("span", {}, `raw ${leg.raw}`)),
       ),
     ),
+    hit.words?.rows.length ? drawWords(hit.words) : null,
     el("div", { class: "sum" }, hit.sentence),
   );
 }
+
+// BM25 word by word.
+const drawWords = ({ length, rows }) =>
+  el(
+    "table",
+    { class: "small", "aria-label": `BM25 word by word, in a passage of ${length} terms` },
+    el(
+      "tr",
+      {},
+      ["Word", `tf of ${length}`, "idf", "BM25"].map((head) => el("th", { scope: "col" }, head)),
+    ),
+    rows.map((row) =>
+      el(
+        "tr",
+        {},
+        row.map((cell) => el("td", {}, cell)),
+      ),
+    ),
+  );
 
 const drawAround = ({ before, after, parent }) =>
   el(

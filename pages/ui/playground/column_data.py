@@ -13,6 +13,7 @@ from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.presets import advice, presets
 from core.retrieval.snippets import snippet
+from core.retrieval.term_scores import term_scores
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
 from core.services.playground.grades import K, LiveScore
 from core.services.search.page import freshness_of, readable
@@ -246,7 +247,17 @@ def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dic
         "cut": [shown_snippet.cut_before, shown_snippet.cut_after],
         "full": _whole(hit, query, search) if shown_snippet.cut_before or shown_snippet.cut_after else None,
         "place": place(hit.doc, hit.start, hit.end, hit.version),
+        "words": _words(index, query, hit.chunk),
     }
+
+
+def _words(index: Index, query: str, chunk: str) -> dict[str, Any]:
+    """BM25 word by word; pins and graph walks can bring passages that the index does not number."""
+    number = index.number(chunk)
+    if number is None:
+        return {"length": 0, "rows": []}
+    length, scored = term_scores(index, query, number)
+    return {"length": length, "rows": [[one.word, one.tf, f"{one.idf:.2f}", f"{one.gives:.3f}"] for one in scored]}
 
 
 def _whole(hit: Hit, query: str, search: CachedSearch) -> list[list[Any]]:
