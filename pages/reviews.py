@@ -5,7 +5,7 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
 from pages.ui import address, flash, identity, inbox, keys
-from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, impact, queues
+from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, impact, queues, rules
 from pages.ui.workspace import app
 
 me = identity.require("propose a change")
@@ -53,6 +53,7 @@ def one_change(number: str) -> None:
 def all_changes() -> None:
     st.title("Reviews")
     queues.draw(me)
+    rules.draw(me)
 
 
 if st.query_params.get(keys.CHANGE):

@@ -19,7 +19,7 @@ from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
 from pages.ui import owner_field
-from pages.ui.reviews import queues
+from pages.ui.reviews import queues, rules
 from tests.apptest import PATIENCE, drawn, page_of
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
 from tests.hostile import PAYLOADS, document
@@ -124,6 +124,13 @@ def test_a_request_is_taken_back_on_the_change_and_unknown_names_of_the_rules_ar
     put(kb, {"review-rules.yaml": "rules:\n  - match: finance/\n    reviewers: [Nora Nobody]\n"})
     author = who(kb, "author")
     number = kb.reviews.changes.propose(author, "More", {PATH: f"{TEXT}\nMore.\n".encode()}).id
+    asked = "The review rules ask: 1 approval; Nora Nobody is asked."
+    assert asked in words(visit("reviews", "author", change=str(number))), "before it is submitted"
+    said = rules.propose(author, "Two eyes more", "rules:\n  - match: finance/\n    approvals: 2\n")
+    assert "They hold once it is merged." in said
+    with pytest.raises(BadInput):
+        rules.propose(author, "Odd", "rules: 3")
+    assert [row.iloc[0] for _, row in visit("reviews", "author").dataframe[0].value.iterrows()] == ["finance/"]
     kb.reviews.changes.submit(author, number, ["reviewer"])
     app = visit("reviews", "author", change=str(number))
     assert "The review rules name Nora Nobody, and nobody is called so." in words(app)

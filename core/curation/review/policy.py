@@ -39,6 +39,27 @@ class Rule:
 
 
 DEFAULT = (Rule(),)
+_STRICT = {"block": "", "warn": " (a warning)"}
+
+
+def demands(rule: Rule) -> str:
+    """What a rule asks for, in words.
+
+    >>> demands(Rule("finance/", 2, owners=("helen",), answers=1, loss="warn"))
+    '2 approvals, one of them by helen; 1 question in every document; no loss in search (a warning)'
+    """
+    parts = [f"{rule.approvals} approval{'s' * (rule.approvals > 1)}"]
+    parts[0] += f", one of them by {' or '.join(rule.owners)}" if rule.owners else ""
+    parts += [f"{', '.join(rule.reviewers)} {'is' if len(rule.reviewers) == 1 else 'are'} asked"] * bool(rule.reviewers)
+    parts += ["every conversation resolved"] * (rule.conversations == "block")
+    parts += [f"{rule.answers} question{'s' * (rule.answers > 1)} in every document"] * bool(rule.answers)
+    for severity, words in (
+        (rule.found, f"its questions found among the first {rule.first}"),
+        (rule.loss, "no loss in search"),
+        (rule.disagreement, "no disagreement with other documents"),
+    ):
+        parts += [f"{words}{_STRICT.get(severity, '')}"] * (severity in _STRICT)
+    return "; ".join(parts)
 
 
 def read(raw: bytes) -> tuple[Rule, ...]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
-from core.curation.review import moves
+from core.curation.review import moves, policy
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
 from core.errors import BadInput, NotFound, Refused, Stale
@@ -229,6 +229,19 @@ class Changes:
         """The row and the facts of a change inside a transaction."""
         row = _known(state, number)
         return row, self.facts.of(state, row)[0]
+
+    @use_case("propose a change", READS)
+    def rules(self, actor: Actor) -> tuple[policy.Rule, ...]:
+        """The review rules in force."""
+        return self.facts.rules()
+
+    @use_case("propose a change", READS)
+    def rules_text(self, actor: Actor) -> str:
+        """The file of the review rules; "" where there is none, and one approval is enough."""
+        try:
+            return self.repository.read(self.repository.head(), policy.FILE).decode("utf-8", "replace")
+        except NotFound:
+            return ""
 
     @use_case("propose a change")
     def propose(

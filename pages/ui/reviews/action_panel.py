@@ -15,7 +15,7 @@ from core.services.reviews.changes import Change
 from core.services.reviews.discussion import Comment
 from pages.ui import flash, identity, keys, style
 from pages.ui.components import component
-from pages.ui.reviews import comments, impact, indexing_progress, labels, reviewers
+from pages.ui.reviews import comments, impact, indexing_progress, labels, reviewers, rules
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
@@ -80,6 +80,7 @@ def _headline(change: Change) -> None:
     """Where it stands; the decision follows at once, and the reasons below it."""
     if change.state == "draft":
         st.markdown("**A draft: only what is submitted is reviewed**")
+        rules.say(edit.path for edit in change.documents)
     elif change.requirements:
         st.markdown("**Not ready to merge yet**")
     else:

@@ -8,6 +8,7 @@ from core.access import Actor
 from core.curation.upload.uploads import Batch, document_of
 from core.errors import ConcordError
 from pages.ui import actions, flash, keys, style
+from pages.ui.reviews import rules
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
@@ -61,6 +62,7 @@ def draw(batch: Batch, me: Actor) -> None:
             persist_state="session",
         )
         _reviewers(me)
+        rules.say(item.path for item in batch.included)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(flash.plain(hint(batch)), width="stretch")
             _button("Keep as a draft", "upload_draft", batch, review=False)

@@ -1,0 +1,63 @@
+"""The review rules: what they ask of whom, and another version as a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+import streamlit as st
+
+from core.access import Actor, allowed
+from core.curation.review import policy
+from pages.ui import actions, dialogs, flash, identity
+from pages.ui.workspace import app
+
+EXAMPLE = """rules:
+  - match: "*"
+    approvals: 1
+"""
+
+
+def draw(me: Actor) -> None:
+    """Every rule in words, and a way to propose others."""
+    with st.expander("Review rules", icon=":material/rule:", key="review_rules"):
+        rows = [{"Documents": _where(rule), "Before a merge": policy.demands(rule)} for rule in app().reviews.changes.rules(me)]  # fmt: skip
+        st.dataframe(rows, hide_index=True, key="rules_table", width="stretch")
+        st.caption("Rules are changed as documents are: somebody proposes, admins decide.")
+        if allowed(me, "propose a change") and st.button("Propose other rules", key="rules_edit", icon=":material/edit:"):  # fmt: skip
+            _edit()
+
+
+@dialogs.dialog("Propose other rules", width="large")
+def _edit() -> None:
+    identity.require("propose a change")
+    now = app().reviews.changes.rules_text(identity.me()) or EXAMPLE
+    text = st.text_area("Rules", now, key="rules_text", height=320, max_chars=policy.MAX_BYTES)
+    title = st.text_input("Title of the change", "Change the review rules", key="rules_title")
+    if st.button("Propose", type="primary", key="rules_go"):
+        actions.do(partial(propose, title=title, text=text))
+        st.rerun()
+
+
+def propose(actor: Actor, title: str, text: str) -> str:
+    """The rules as a change; what cannot be read is refused."""
+    policy.read(text.encode())
+    change = app().reviews.changes.propose(actor, title, {policy.FILE: text.encode()})
+    app().reviews.changes.submit(actor, change.id)
+    return f"Change {change.id} proposes them. They hold once it is merged."
+
+
+def asked_of(paths: Iterable[str]) -> str:
+    """What the rules ask of documents on some paths, for whoever is about to submit them."""
+    rules = policy.applicable(app().reviews.changes.rules(identity.me()), paths)
+    said = "; ".join(dict.fromkeys(policy.demands(rule) for rule in rules))
+    return f"The review rules ask: {said}." if said else ""
+
+
+def _where(rule: policy.Rule) -> str:
+    return "all" if rule.match == "*" else rule.match
+
+
+def say(paths: Iterable[str]) -> None:
+    if words := asked_of(paths):
+        st.caption(f":material/rule: {flash.plain(words)}")
