@@ -13,7 +13,7 @@ ABOUT = {
     "reader": "searches and reads",
     "author": "also proposes, discusses and merges changes",
     "reviewer": "also approves changes and confirms documents",
-    "admin": "also manages accounts, index and rules",
+    "admin": "also manages accounts and index",
 }
 
 
@@ -41,6 +41,16 @@ def _set_password(actor: Actor, name: str, password: str) -> str:
     app().people.accounts.set_password(actor, name, password, keep=current[0].id if current else 0)
     names = {account.id: account.name for account in app().people.accounts.listed(actor)}
     return f"The password of {names[name]} is set."
+
+
+def link_made(name: str) -> None:
+    actions.do(lambda actor: _make_link(actor, name))
+
+
+def _make_link(actor: Actor, name: str) -> str:
+    link = app().people.accounts.password_link(actor, name)
+    st.session_state[f"made_link_{name}"] = link.page
+    return "The link is made: it works once, for a day. Give it to them and to nobody else."
 
 
 def added() -> None:
@@ -108,6 +118,9 @@ def ways_in(account: Account, name: str) -> None:
         with st.popover(style.count(len(signed_in), "session"), type="tertiary", icon=":material/devices:"):
             sessions.listing(signed_in, here)
     with st.popover("Password", type="tertiary", icon=":material/key:"):
+        st.button("Make a link", key=f"link_{account.id}", on_click=link_made, args=(account.id,), help="With it they choose a password themselves, once, within a day.")  # fmt: skip
+        if page := st.session_state.get(f"made_link_{account.id}"):
+            st.code(f"{app().settings.url.rstrip('/')}{page}", language=None)
         st.text_input(
             f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
         )

@@ -279,6 +279,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "people.accounts.set_active": lambda app: app.people.accounts.set_active(ADMIN, "reader", False),
     "people.accounts.set_role": lambda app: app.people.accounts.set_role(ADMIN, "author2", "reviewer"),
     "people.accounts.set_password": lambda app: app.people.accounts.set_password(ADMIN, "author2", "a long password"),
+    "people.accounts.password_link": lambda app: app.people.accounts.password_link(ADMIN, "author2"),
     "people.accounts.unlock": lambda app: app.people.accounts.unlock(ADMIN, "author2"),
     "people.accounts.unbind": lambda app: app.people.accounts.unbind(ADMIN, "author2"),
     "people.sessions.end": lambda app: app.people.sessions.end(ADMIN, session(app)),

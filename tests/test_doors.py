@@ -149,6 +149,7 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
     "accounts add": "nobody --email nobody",
     "accounts role": "nobody reader",
     "accounts password": "nobody",
+    "accounts link": "nobody",
     "accounts on": "nobody",
     "accounts off": "nobody",
     "accounts unlock": "nobody",

@@ -6,6 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 from starlette.applications import Starlette
@@ -18,7 +19,7 @@ from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import NotFound, Refused
 from core.services.people.sessions import device
-from pages.ui import direct, routes
+from pages.ui import direct, routes, startup
 from pages.ui.sign_in.cookies import KNOWN, SESSION, own_path
 from pages.ui.sign_in.gate import SignInGate
 from tests.conftest import PASSWORD, demo, sql
@@ -164,6 +165,55 @@ def test_an_admin_at_the_terminal_lets_somebody_in(sign_in_app: App, capsys: pyt
     assert "set-cookie" not in other.get(said["page"].replace("zoe", "root")).headers
     assert "set-cookie" not in other.get("/sign-in?account=%00&mark=9999999999-x.y").headers
     assert main(["--home", str(sign_in_app.settings.home), "accounts", "unlock", "nobody"]) == 1
+
+
+def test_a_link_of_an_admin_lets_one_choose_a_password_once(
+    sign_in_app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    accounts = sign_in_app.people.accounts
+    assert main(["--home", str(sign_in_app.settings.home), "--json", "accounts", "link", "zoe"]) == 0
+    page = json.loads(capsys.readouterr().out)["page"]
+    held = dict(parse_qsl(page.partition("?")[2]))
+    browser = visitor()
+    assert "Zoe Zahn" in browser.get(page).text
+    assert "at least 10" in browser.post("/sign-in/password", data={**held, "password": "short"}).text
+    for forged in ({"account": "root"}, {"until": "99999999999"}, {"until": "1"}, {"proof": "0" * 64}):
+        assert (
+            visitor().post("/sign-in/password", data={**held, **forged, "password": "another one 1"}).status_code == 403
+        )
+    assert browser.post("/sign-in/password", data={**held, "password": "chosen by zoe"}).status_code == 303
+    assert inside(browser)
+    assert visitor().get(page).status_code == 403, "it was used"
+    assert accounts.sign_in("  zoe   ZAHN ", "chosen by zoe").id == "zoe", "the full name will do"
+    accounts.add(demo("admin"), "zoe2", "Zoe Zahn", "z2@example.org", "reader", PASSWORD)
+    with pytest.raises(Refused):
+        accounts.sign_in("Zoe Zahn", "chosen by zoe")
+
+
+def test_the_link_of_the_server_makes_the_first_admin_and_no_second(
+    sign_in_app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    startup.welcome()
+    assert capsys.readouterr().out == "", "there is an admin"
+    sql(sign_in_app, "UPDATE accounts SET active = 0 WHERE id = 'root'")
+    startup.welcome()
+    said = capsys.readouterr().out
+    page = said[said.index("/sign-in/first") :].strip()
+    browser = visitor()
+    assert "it makes the first admin" in browser.get("/sign-in").text
+    assert visitor().get("/sign-in/first?proof=guess").status_code == 403
+    assert "Your name" in browser.get(page).text
+    data = {
+        "proof": page.partition("proof=")[2],
+        "full_name": "Ada Énd",
+        "email": "ada@example.org",
+        "password": PASSWORD,
+    }
+    assert browser.post("/sign-in/first", data=data).status_code == 303
+    assert inside(browser)
+    made = sign_in_app.people.accounts.get("ada.end")
+    assert (made.role, made.name) == ("admin", "Ada Énd")
+    assert visitor().post("/sign-in/first", data=data | {"email": "eve@example.org"}).status_code == 403
 
 
 def test_a_form_that_is_too_large_is_not_read(sign_in_app: App) -> None:

@@ -73,6 +73,14 @@ def accounts_password(call: CommandCall, form: OneAccount) -> Shown:
     return Shown({"account": form.account}, ["The password is set."])
 
 
+@command("accounts link", "a page on which somebody chooses a new password, once", "people.accounts.password_link")
+def accounts_link(call: CommandCall, form: OneAccount) -> Shown:
+    link = call.app.people.accounts.password_link(call.actor, form.account)
+    url = f"{call.settings.url.rstrip('/')}{link.page}"
+    lines = [f"Give this to {link.account}; it works once, for a day. The password of now works until then:", url]
+    return Shown({**strict.plain(link), "url": url}, lines)
+
+
 @command("accounts on", "switch an account on", "people.accounts.set_active")
 def accounts_on(call: CommandCall, form: OneAccount) -> Shown:
     return _switched(call, form.account, active=True)

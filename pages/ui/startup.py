@@ -58,6 +58,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     from pages.ui.routes import ASSISTANTS
 
     await anyio.to_thread.run_sync(warm_up)
+    await anyio.to_thread.run_sync(welcome)
     ending = threading.Event()
     works = (send_messages, tend_workers, follow, follow_store)
     threads = [threading.Thread(target=work, args=(ending,), daemon=True) for work in works]
@@ -71,6 +72,16 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     ending.set()
     for thread in threads:
         await anyio.to_thread.run_sync(thread.join, 5.0)  # what is under way is written down, if it is quick
+
+
+def welcome() -> None:
+    """Print the way to the first admin, where people sign in with passwords and none can yet."""
+    from pages.ui.workspace import current_app
+
+    with suppress(ConcordError):  # the pages say why the workspace cannot be opened
+        settings, page = current_app().settings, current_app().people.accounts.first_page()
+        if settings.sign_in == "local" and page:
+            print(f"Make the first admin, once: {settings.url.rstrip('/')}{page}", flush=True)
 
 
 def send_messages(ending: threading.Event) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import secrets
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -48,6 +50,7 @@ COMMAND_LINE = "command line"  # the door of the terminal
 _LOCAL = "@localhost"  # ends the id of people of this machine; no account may have an @ in its id
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIN_PASSWORD = 10
+LINK_LIFE = 86_400.0  # seconds in which a password can be chosen by a link
 NOWHERE = Source()
 _LONGEST = 300  # letters of a name that count
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -73,6 +76,14 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class PasswordLink:
+    """A page on which somebody chooses a password once, without the one of now."""
+
+    account: str
+    page: str
+
+
+@dataclass(frozen=True, slots=True)
 class Unlocked:
     """A way in at the terminal: whoever opens the page in a browser, and knows the password, comes in."""
 
@@ -95,6 +106,7 @@ class Accounts:
     ) -> None:
         self.database, self.passwords, self.audit, self.clock = database, passwords, audit, clock
         self.tries, self.messages = tries, messages
+        self._first = secrets.token_urlsafe(32)  # opens the page of the first admin, until this process ends
 
     @use_case(UPKEEP)
     def seed(self) -> None:
@@ -219,6 +231,66 @@ class Accounts:
             state.sessions.end_account(name, keep)
             self.audit.record(state, actor, "set password", f"{account.name} ({name})")
 
+    @use_case("manage accounts")
+    def password_link(self, actor: Actor, name: str) -> PasswordLink:
+        """A way to choose a password, for a day and until it is used: any new password makes it worthless."""
+        account = self.get(name)
+        _refuse_password(account.kind)
+        with self.database.transaction() as state:
+            self.audit.record(state, actor, "make password link", f"{account.name} ({name})")
+        until = int(self.tries.now() + LINK_LIFE)
+        proof = self.tries.keys.sign(name, self._link_text(name, until))
+        return PasswordLink(name, f"/sign-in/password?{urlencode({'account': name, 'until': until, 'proof': proof})}")
+
+    def _link_text(self, name: str, until: int) -> str:
+        row = self.database.accounts.get(name)
+        return f"password {until} {row.hash if row and row.active else secrets.token_hex(8)}"
+
+    @use_case(SIGN_IN)
+    def linked(self, name: str, until: str, proof: str) -> Account:
+        """The account that a link is for."""
+        fresh = until.isascii() and until.isdigit() and len(until) < 12 and int(until) > self.tries.now()
+        if not (fresh and self.tries.keys.genuine(name, self._link_text(name, int(until)), proof)):
+            raise Refused("This link was used already, or it is older than a day. Ask an admin for a new one.")
+        return self.get(name)
+
+    @use_case(SIGN_IN)
+    def choose_password(self, name: str, until: str, proof: str, password: str) -> Actor:
+        """The password of whoever has a link, which is used up by it."""
+        account = self.linked(name, until, proof)
+        self.set_password(account.actor, name, password)
+        return account.actor
+
+    # ------------------------------------------------------------ the first admin
+
+    @use_case(SIGN_IN)
+    def first_page(self) -> str:
+        """The page that makes the first admin; "" where one can sign in already."""
+        known = any(one.role == "admin" and one.active and one.password for one in self.all())
+        return "" if known else f"/sign-in/first?{urlencode({'proof': self._first})}"
+
+    @use_case(SIGN_IN)
+    def check_first(self, proof: str) -> None:
+        """Refuse whoever has not the link that the server printed, or comes too late."""
+        if not self.first_page() or not secrets.compare_digest(self._first.encode(), proof.encode()):
+            raise Refused("The first admin is made with the link that the server printed when it started, once.")
+
+    @use_case(SIGN_IN)
+    def make_first(self, proof: str, full_name: str, email: str, password: str) -> Actor:
+        """The first admin, by the link that the server printed."""
+        self.check_first(proof)
+        full = " ".join(full_name.split())
+        plain = unicodedata.normalize("NFKD", folded(full)).encode("ascii", "ignore").decode()
+        name = re.sub(r"[^a-z0-9]+", ".", plain).strip(".")[:40]
+        new = Actor(_checked_id(name or "admin"), full or "Admin", checked_email(email), "admin")
+        hashed = self._hash(password)
+        with self.database.transaction() as state:
+            self.check_first(proof)
+            self._refuse_taken(state, new)
+            self.insert(state, new, hashed)
+            self.audit.record(state, new, "add account", f"{new.name} ({new.id})", detail="the first admin")
+        return new
+
     @use_case(SIGN_IN)
     def change_password(self, actor: Actor, current: str, password: str, keep: int = 0) -> None:
         """One's own, for whoever knows the one of now; wrong ones count as tries to sign in."""
@@ -282,7 +354,9 @@ class Accounts:
         Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
         """
         with self.database.transaction() as state:
-            row = state.accounts.by_email(name) if "@" in name else state.accounts.get(name)
+            row = (
+                state.accounts.by_email(name) if "@" in name else state.accounts.get(name) or _by_full_name(state, name)
+            )
             counted = row.id if row else plain_address(name) if "@" in name else name
             attempt = self.tries.count(state, counted, row is not None, source)
             if not attempt.number:
@@ -396,6 +470,12 @@ def checked_kind(kind: str) -> str:
     if kind not in KINDS:
         raise BadInput(f"There is no kind of account {kind!r}. Kinds: {', '.join(KINDS)}.")
     return kind
+
+
+def _by_full_name(state: State, name: str) -> AccountRow | None:
+    """The one account whose full name it is; nobody where two share it."""
+    rows = [row for row in state.accounts.all() if folded(" ".join(row.name.split())) == " ".join(name.split())]
+    return rows[0] if len(rows) == 1 else None
 
 
 def _role_of(kind: str, role: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -10,6 +11,7 @@ from urllib.parse import quote
 import streamlit
 from starlette.responses import HTMLResponse, Response
 
+from core.services.people.accounts import MIN_PASSWORD
 from pages.ui.sign_in.cookies import at
 from pages.ui.style import ASSETS
 
@@ -43,21 +45,53 @@ def page(title: str, body: str, status: int = 200) -> Response:
     )
 
 
-def form(after: str, name: str = "", problem: str = "", note: str = "", status: int = 200) -> Response:
+def form(
+    after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, first: bool = False
+) -> Response:
     """Name and password."""
     focus = ("", " autofocus") if name else (" autofocus", "")
     return page(
         "Sign in",
         f"""{_note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
 <input type="hidden" name="next" value="{escape(after)}">
-<label for="name">Name or email</label>
+<label for="name">Name, full name or email</label>
 <input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200"{focus[0]}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1000"{focus[1]}>
 <button>Sign in</button>
 </form>
-<p class="quiet">No account, or the password is lost? Ask an admin.</p>""",
+<p class="quiet">{_lost(first)}</p>""",
         status,
+    )
+
+
+def _lost(first: bool) -> str:
+    if first:
+        return "Nobody has an account yet. Open the link that the server printed when it started: it makes the first admin."
+    return "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new one."
+
+
+def new_password(action: str, held: Mapping[str, str], title: str, person: str = "", problem: str = "") -> Response:
+    """A password to choose; for the first admin also who it is."""
+    hidden = "".join(f'<input type="hidden" name="{escape(n)}" value="{escape(v)}">' for n, v in held.items())
+    who = (
+        f'<p class="note">{escape(person)}</p>'
+        if person
+        else """<label for="full_name">Your name</label>
+<input id="full_name" name="full_name" autocomplete="name" required maxlength="100" autofocus>
+<label for="email">Email</label>
+<input id="email" name="email" type="email" autocomplete="email" required maxlength="200">"""
+    )
+    return page(
+        title,
+        f"""{_problem(problem)}<form method="post" action="{at(action)}">
+{hidden}
+{who}
+<label for="password">New password, at least {MIN_PASSWORD} characters</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="{MIN_PASSWORD}" maxlength="1000">
+<button>Go on</button>
+</form>""",
+        400 if problem else 200,
     )
 
 

@@ -35,7 +35,7 @@ def _show(request: Request) -> Response:
     if app.settings.sign_in == "oidc":
         return provider.show(after, note)
     account, mark = (request.query_params.get(name, "")[:200] for name in ("account", "mark"))
-    response = html.form(after, account, note=note)
+    response = html.form(after, account, note=note, first=bool(app.people.accounts.first_page()))
     if mark and app.people.accounts.tries.marked(account, mark):  # from accounts unlock, at the terminal
         cookies.remember(response, request, account, mark)
     return response
@@ -60,6 +60,37 @@ def _sign_in(request: Request, form: Mapping[str, str]) -> Response:
     response = cookies.welcome(app, request, actor, after)
     cookies.remember(response, request, actor.id, app.people.accounts.tries.mark(actor.id))
     return response
+
+
+async def by_link(request: Request) -> Response:
+    """Choose a password by a link: one's own, or that of the first admin. Opening it uses up nothing."""
+    form = await _form(request) if request.method == "POST" else {}
+    return await anyio.to_thread.run_sync(_by_link, request, form, limiter=_SIGN_INS)
+
+
+def _by_link(request: Request, form: Mapping[str, str]) -> Response:
+    app, first = current_app(), request.url.path.endswith("/first")
+    if app.settings.sign_in != "local":
+        return RedirectResponse(cookies.at("/sign-in"), 303)
+    if form and not cookies.same_site(request):
+        return html.refused(ELSEWHERE, "/")
+    given = form or request.query_params
+    held = {name: str(given.get(name, ""))[:300] for name in (("proof",) if first else ("account", "until", "proof"))}
+    accounts = app.people.accounts
+    try:
+        person = accounts.check_first(held["proof"]) if first else accounts.linked(held["account"], held["until"], held["proof"]).name  # fmt: skip
+    except ConcordError as error:
+        return html.refused(str(error), "/")
+    action, title = ("/sign-in/first", "The first admin") if first else ("/sign-in/password", "Choose a password")
+    if not form:
+        return html.new_password(action, held, title, person or "")
+    try:
+        who = {name: form.get(name, "") for name in (("full_name", "email") if first else ())}
+        choose = accounts.make_first if first else accounts.choose_password
+        actor = choose(*held.values(), *who.values(), form.get("password", ""))
+    except ConcordError as error:
+        return html.new_password(action, held, title, person or "", str(error))
+    return cookies.welcome(app, request, actor, "/")
 
 
 async def sign_out(request: Request) -> Response:
@@ -105,6 +136,8 @@ async def mark(request: Request) -> Response:
 ROUTES = [
     Route(cookies.at("/sign-in"), show),
     Route(cookies.at("/sign-in"), sign_in, methods=["POST"]),
+    Route(cookies.at("/sign-in/password"), by_link, methods=["GET", "POST"]),
+    Route(cookies.at("/sign-in/first"), by_link, methods=["GET", "POST"]),
     Route(cookies.at("/sign-out"), sign_out, methods=["POST"]),
     Route(cookies.at("/sign-out"), stay),
     Route(cookies.at("/sign-in/look.css"), look),
