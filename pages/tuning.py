@@ -1,10 +1,10 @@
-"""Tuning: sliders measured on a whole query set, curves with intervals, and promotion with evidence."""
+"""Tuning: one desk of sliders and curves over a whole query set, what can be trained, and promotion with evidence."""
 
 import streamlit as st
 
 from pages.ui import empty, identity, progress
 from pages.ui.evaluation import selection
-from pages.ui.tuning import alpha, embedder, learned, production, prompts, ranker, sliders, state, tau
+from pages.ui.tuning import production, sliders, state, train
 
 me = identity.require("run an evaluation")
 
@@ -21,16 +21,7 @@ tuning_set = state.open_set(queryset)
 selection.say_why(queryset)
 state.start()
 progress.draw(("evaluate", "calibrate", "learn", "prompt", "ranker", "embedder", "drift"))
-PARTS = {
-    "Sliders": sliders.draw,
-    "Alpha": alpha.draw,
-    "Tau": tau.draw,
-    "Learned alpha": learned.draw,
-    "Prompts": prompts.draw,
-    "Ranker": ranker.draw,
-    "Embedder": embedder.draw,
-    "Production": production.draw,
-}
+PARTS = {"Desk": sliders.draw, "Train": train.draw, "Production": production.draw}
 for tab, part in zip(
     st.tabs(list(PARTS), key=state.TAB, bind="query-params", on_change="rerun"), PARTS.values(), strict=True
 ):

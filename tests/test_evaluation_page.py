@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
 from core.bootstrap import App
+from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
@@ -350,28 +351,60 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     assert "Against production" in words(app)
 
 
-def test_the_alpha_curve_marks_its_best_and_takes_it_to_the_sliders(visit: Open, kb: App) -> None:
-    app = visit("tuning", kb, tuning_tab="Alpha")
-    curve = figure(app, "alpha_curve")
-    assert len(curve["data"][1]["x"]) == 101
-    best = curve["layout"]["shapes"][0]["x0"]
+def test_the_desk_shows_the_curve_the_best_production_and_where_one_stands(visit: Open, kb: App) -> None:
+    app = visit("tuning", kb)
+    curve = figure(app, "tune_curve")
+    band, line = curve["data"]
+    assert len(band["x"]) == 2 * len(line["x"]) == 202, "101 alphas with their interval"
+    assert [mark["text"] for mark in curve["layout"]["annotations"]] == ["production 0.5", "here 0.50"]
     assert not [trace["name"] for trace in figure(app, "alpha_categories")["data"] if "_" in trace["name"]]
-    assert "the evidence is thin" in words(app)
+    assert "The evidence is thin" in words(app) or "the evidence is thin" in words(app)
+    best = curve["layout"]["shapes"][0]["x0"]
+    assert f"the best is {best:.2f}" in words(app)
     ran(app.button(key="alpha_take").click())
     assert app.session_state["tune_alpha"] == best
-    assert app.session_state["tuning_tab"] == "Sliders", "and goes there"
-    assert ("success", f"The sliders stand at alpha {best:.2f} now.") in app.session_state["flash"]
+    assert ", the best." in words(app)
 
 
-def test_the_alpha_curve_marks_production(visit: Open, kb: App) -> None:
-    curve = figure(visit("tuning", kb, tuning_tab="Alpha"), "alpha_curve")
-    (mark,) = curve["layout"]["annotations"]
-    assert mark["text"] == "production 0.5"
-    assert curve["layout"]["shapes"][1]["x0"] == 0.5
+def test_one_truth_what_pages_show_the_command_line_says(
+    visit: Open, kb: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A base with runs, a trained model, a change and a build: every number that two places show."""
+    measured(kb, "", "bm25")
+    kb.evaluation.jobs.learn(ADMIN, "small", "ridge", "convex-0.5", "nDCG@10", "lss")
+    work(kb)
+    kb.reviews.changes.propose(AUTHOR, "One more", {"more.md": b"# More\n\nA text.\n"})
+
+    def said(*arguments: str) -> Any:
+        assert main(["--home", str(kb.settings.home), "--json", "--as", "admin", *arguments]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    home, index, board = visit("home", kb), visit("index", kb), visit("evaluation", kb, evaluation_tab="Runs")
+    generation = next(one for one in said("generations", "list") if one["serving"])
+    shown = {one.label: one.value for one in home.metric}
+    assert (shown["Documents"], shown["Passages to find"]) == (str(generation["documents"]), str(generation["chunks"]))
+    assert f"{generation['documents']} documents, {generation['chunks']} passages" in words(index)
+    figures = {round(run["figures"]["nDCG@10"], 4) for run in said("eval", "runs", "--queryset", "small")}
+    assert {round(x, 4) for x in figure(board, "board_chart")["data"][0]["x"]} == figures
+    curve, desk = said("tune", "alpha", "small"), visit("tuning", kb)
+    here = next(point for point in curve["curve"] if point["alpha"] == 0.5)
+    band = f"{here['mean']:.3f} ({here['low']:.3f} to {here['high']:.3f})"
+    assert [desk.metric[0].value, desk.metric[1].value] == [
+        f"{here['mean']:.3f}",
+        f"{here['low']:.3f}–{here['high']:.3f}",
+    ]
+    assert f"nDCG@10 {band} on" in words(desk)
+    assert f"the best is {curve['best']['alpha']:.2f}: {curve['best']['mean']:.3f}" in words(desk)
+    trained = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
+    model = kb.evaluation.jobs.last(ADMIN, "learn", "small").result
+    assert f"{model['r2']['test']:.3f}" in words(trained)
+    queue = visit("reviews", kb, queue="open")
+    assert len(said("change", "list", "--state", "open")) == 1
+    assert "All open (1)" in str(queue.get("button_group")[0].proto)
 
 
 def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb: App) -> None:
-    app = visit("tuning", kb, persona="author", tuning_tab="Tau")
+    app = visit("tuning", kb, persona="author", tuning_tab="Train", train="Tau")
     assert "Tau is not calibrated" in words(app)
     assert "in the background" in words(app)
     ran(app.selectbox(key="tau_rule").set_value("precision"))
@@ -380,18 +413,23 @@ def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb:
     ran(app)
     ran(app.button(key="tau_go").click())
     work(kb)
-    app = visit("tuning", kb, tuning_tab="Tau")
+    app = visit("tuning", kb, tuning_tab="Train", train="Tau")
     band, line = figure(app, "tau_precision")["data"]
     assert len(band["x"]) == 2 * len(line["x"])
     assert "At tau" in words(app)
+    desk = visit("tuning", kb)
+    assert [trace.get("xaxis", "x") for trace in figure(desk, "tune_curve")["data"]] == ["x", "x", "x2", "x2"]
+    assert "0% reranked" in words(desk)
 
 
 def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open, kb: App) -> None:
-    assert visit("tuning", kb, persona="author", tuning_tab="Learned alpha").button(key="learn_go").disabled
-    app = visit("tuning", kb, tuning_tab="Learned alpha")
+    assert (
+        visit("tuning", kb, persona="author", tuning_tab="Train", train="Learned alpha").button(key="learn_go").disabled
+    )
+    app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
     ran(app.button(key="learn_go").click())
     work(kb)
-    app = visit("tuning", kb, tuning_tab="Learned alpha")
+    app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
     assert "The evidence is thin" in words(app)
     assert "R² on test" in words(app)
     assert {"model", "oracle"} < set(figure(app, "learn_quality")["data"][0]["y"])
@@ -401,20 +439,20 @@ def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open
 def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(
     visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "No language model is configured" in words(visit("tuning", kb, tuning_tab="Prompts"))
+    assert "No language model is configured" in words(visit("tuning", kb, tuning_tab="Train", train="Prompts"))
     monkeypatch.setenv("CONCORD_LLM", "openai:scripted")
-    assert visit("tuning", kb, persona="author", tuning_tab="Prompts").button(key="prompt_go").disabled
+    assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Prompts").button(key="prompt_go").disabled
     llm = ScriptedLlm("[3, 2, 1]")
     kb.search.searcher.models = SmallModels(llm)
     from pages.ui.tuning import prompts
 
-    visit("tuning", kb, tuning_tab="Prompts")
+    visit("tuning", kb, tuning_tab="Train", train="Prompts")
     assert "Tuning as job" in prompts.begin(demo("admin"), "small", "zero-shot", 6, 1)
     work(kb)
     kb.platform.settings.add_prompt(
         "parts", "A task that was tuned here.", False, {"sentence": "It gained."}, demo("admin").person
     )
-    app = visit("tuning", kb, tuning_tab="Prompts")
+    app = visit("tuning", kb, tuning_tab="Train", train="Prompts")
     assert "recall at 10 was" in words(app)
     assert "It gained." in words(app)
     assert "A task that was tuned here." in words(app)
@@ -424,12 +462,12 @@ def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(
 
 
 def test_a_ranker_is_trained_in_the_background_shows_its_evidence_and_becomes_a_run(visit: Open, kb: App) -> None:
-    assert visit("tuning", kb, persona="author", tuning_tab="Ranker").button(key="ranker_go").disabled
-    assert "No ranker was trained on this query set" in words(visit("tuning", kb, tuning_tab="Ranker"))
+    assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Ranker").button(key="ranker_go").disabled
+    assert "No ranker was trained on this query set" in words(visit("tuning", kb, tuning_tab="Train", train="Ranker"))
     kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
     kb.evaluation.jobs.learn_ranker(demo("admin"), ["wide", "small"])
     work(kb)
-    app = visit("tuning", kb, tuning_tab="Ranker")
+    app = visit("tuning", kb, tuning_tab="Train", train="Ranker")
     assert "nDCG@10 in production" in words(app)
     assert "each by trees that have not seen it" in words(app)
     ran(app.button(key="ranker_run").click())
@@ -441,13 +479,17 @@ def test_a_ranker_is_trained_in_the_background_shows_its_evidence_and_becomes_a_
 def test_an_embedder_that_was_trained_shows_what_it_gains_and_too_few_questions_are_said_at_once(
     visit: Open, kb: App
 ) -> None:
-    assert visit("tuning", kb, persona="author", tuning_tab="Embedder").button(key="embedder_go").disabled
-    assert "No embedder was trained on this query set" in words(visit("tuning", kb, tuning_tab="Embedder"))
+    assert (
+        visit("tuning", kb, persona="author", tuning_tab="Train", train="Embedder").button(key="embedder_go").disabled
+    )
+    assert "No embedder was trained on this query set" in words(
+        visit("tuning", kb, tuning_tab="Train", train="Embedder")
+    )
     kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
     kb.tuning.embedders.trainer = NotingTrainer(kb.settings.home)
     kb.evaluation.jobs.train_embedder(demo("admin"), ["wide"])
     work(kb)
-    app = visit("tuning", kb, tuning_tab="Embedder", queryset="wide")
+    app = visit("tuning", kb, tuning_tab="Train", train="Embedder", queryset="wide")
     assert "Keep production: the trained embedder is not shown to be better" in words(app)
     assert "promote its run under Production" in words(app)
 

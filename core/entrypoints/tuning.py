@@ -437,7 +437,9 @@ def tune_confidence(call: CommandCall, form: TuneConfidenceOptions) -> Shown:
         now = app.tuning.confidence.current(actor)
         return Shown(strict.plain(now), [f"A search says that nothing fits well below {now.threshold:.2f}."])
     report = app.tuning.confidence.measure(actor, form.queryset, form.profile, form.alarms, call.progress)
-    return _show_confidence(report)
+    shown = _show_confidence(report)
+    app.evaluation.jobs.keep_result(actor, "confidence", shown.value, queryset=form.queryset)
+    return shown
 
 
 def _show_confidence(report: ConfidenceReport) -> Shown:

@@ -21,6 +21,6 @@ def themed(figure: Figure) -> Figure:
     """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background."""
     figure = json.loads(json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND))
     layout: dict[str, Any] = {name: value for name, value in figure["layout"].items() if name != "font"}
-    for axis in ("xaxis", "yaxis"):
+    for axis in ("xaxis", "yaxis", *(layout.keys() & {"xaxis2", "yaxis2"})):
         layout[axis] = {**layout.get(axis, {}), "gridcolor": _GRID, "zeroline": False}
     return {"data": figure["data"], "layout": layout}

@@ -159,6 +159,30 @@ def curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marke
     return _figure([band, line], height=360, x=x, y=y, shapes=shapes)
 
 
+def mark(figure: Figure, x: float, text: str, colour: str, height: float, axis: str = "x") -> None:
+    """A labelled line across a chart."""
+    layout = figure["layout"]
+    line = {"type": "line", "x0": x, "x1": x, "xref": axis, "y0": 0, "y1": 1, "yref": "paper"}
+    words = {"x": x, "y": height, "xref": axis, "yref": "paper", "text": text, "showarrow": False}
+    sides = {"xanchor": "left" if x < 0.7 else "right", "yanchor": "bottom"}
+    layout["shapes"] = [*layout.get("shapes", []), {**line, "line": {"color": colour, "width": 2, "dash": "dash"}}]
+    layout["annotations"] = [*layout.get("annotations", []), {**words, **sides}]
+
+
+def beside(
+    figure: Figure, xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, marked: float, colour: str
+) -> None:
+    """A second, narrower chart to the right with an axis of shares of its own, and a place marked on it."""
+    for (name, heights), dash in zip(values.items(), ("solid", "dot"), strict=True):
+        trace = {"type": "scatter", "mode": "lines", "name": name, "x": list(xs), "y": [round(y, 5) for y in heights]}
+        figure["data"] += [{**trace, "line": {"color": BLUE, "width": 2, "dash": dash}, "xaxis": "x2", "yaxis": "y2"}]
+    layout = figure["layout"]
+    layout["xaxis"] = {**layout.get("xaxis", {}), "domain": [0, 0.62]}
+    layout["xaxis2"] = {"domain": [0.7, 1], "title": {"text": x}, "anchor": "y2"}
+    layout["yaxis2"] = {"anchor": "x2", "range": [0, 1.02], "title": {"text": " · ".join(values)}}
+    mark(figure, marked, f"here {marked:.2f}", colour, 0.02, "x2")
+
+
 def lines(xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, y: str) -> Figure:
     """Several lines over the same axis."""
     traces = [

@@ -82,7 +82,9 @@ def _figures(tuning_set: TuningSet) -> None:
     production_result = sweeps.measure_at(data, production, measure) if sweepable(data, production) else None
     _numbers(result, production_result)
     if "alpha" in FUSIONS[here.fusion].parameters:
-        alpha.small(tuning_set, float(here.alpha))
+        alpha.draw(tuning_set)
+    elif st.session_state.get(state.RERANK):
+        st.caption(flash.plain(tau.sentence(tau.calibrated(tuning_set.queryset))))
     names = list(result.by_category)
     bars = {"Production": [production_result.by_category[name] for name in names]} if production_result else {}
     bars["Here"] = [result.by_category[name] for name in names]
@@ -100,8 +102,6 @@ def _figures(tuning_set: TuningSet) -> None:
         st.caption(flash.plain(_against(sweeps.compare_at(data, production, state.here(), measure))))
     else:
         st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
-    if st.session_state.get(state.RERANK):
-        tau.at(tuning_set.queryset, float(here.tau))
     _measure(tuning_set.queryset, here)
 
 

@@ -1,7 +1,8 @@
-"""The Tau tab: how precise skipped questions are, with Wilson intervals, and the smallest safe tau."""
+"""Tau: calibrated in the background, beside alpha on the desk; how precise skipped questions are, with Wilson intervals, and the smallest safe tau."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -157,16 +158,55 @@ def _line(beta: float) -> dict[str, Any]:
     return {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": beta, "y1": beta, "line": {"color": drawn.GREY, "dash": "dash"}}  # fmt: skip
 
 
-def at(queryset: str, tau: float) -> None:
-    """What reranking does at a tau, if tau was calibrated for this position of the sliders."""
+@dataclass(frozen=True, slots=True)
+class Calibrated:
+    """Tau as it was calibrated last for the position of the sliders."""
+
+    measure: str
+    result: dict[str, Any]
+    tau: float  # of the sliders; 0 where they rerank nothing
+
+    @property
+    def here(self) -> dict[str, Any]:
+        curve: list[dict[str, Any]] = self.result["curve"]
+        return curve[round(self.tau * (len(curve) - 1))]
+
+
+def calibrated(queryset: str) -> Calibrated | None:
     job = app().evaluation.jobs.last(identity.me(), "calibrate", queryset)
     if job is None or job.arguments["config"] != spell(state.here()):
-        st.caption("What reranking gains here is known after calibrating under Tau.")
-        return
-    point = job.result["curve"][round(tau * (len(job.result["curve"]) - 1))]
-    st.caption(
-        f"With reranking, on the questions tau was calibrated on: {job.arguments['measure']} {point['measure']:.3f}, "
-        f"{point['share']:.0%} reranked, {1 - point['share']:.0%} of the reranking time saved; "
+        return None
+    tau = float(st.session_state.get(state.TAU, 1.0)) if st.session_state.get(state.RERANK) else 0.0
+    return Calibrated(str(job.arguments["measure"]), job.result, tau)
+
+
+def beside(figure: drawn.Figure, known: Calibrated) -> None:
+    """The measure and the share reranked over tau, to the right of the curve over alpha."""
+    taus = [point["tau"] for point in known.result["curve"]]
+    drawn.beside(
+        figure,
+        taus,
+        {
+            name: [point[key] for point in known.result["curve"]]
+            for name, key in ((known.measure, "measure"), ("share reranked", "share"))
+        },
+        "tau",
+        known.tau,
+        style.CONFIGURATIONS[0],
+    )
+
+
+def sentence(known: Calibrated | None) -> str:
+    """What reranking gains and costs at the tau of the sliders."""
+    if known is None:
+        return "What reranking below tau gains and costs here is known after calibrating it under Train."
+    point, none = known.here, known.result["curve"][0]
+    seconds = 1000 * (point.get("seconds") or point["share"] * known.result.get("seconds", 0.0))
+    dollars = 1000 * (point.get("dollars") or point["share"] * known.result.get("dollars", 0.0))
+    cost = f"{seconds / 60:.1f} min" + (f" and ${dollars:.2f}" if dollars else "")
+    return (
+        f"Tau {known.tau:.2f}: {point['share']:.0%} reranked, {known.measure} {point['measure']:.3f} "
+        f"({point['measure'] - none['measure']:+.3f} against no reranking), {cost} for 1,000 questions; "
         f"skipped ones are {point['precision']:.0%} precise ({point['lower']:.0%} to {point['upper']:.0%})."
     )
 
@@ -174,3 +214,5 @@ def at(queryset: str, tau: float) -> None:
 def _take(tau: float) -> None:
     state.put(state.RERANK, True)
     state.put(state.TAU, float(tau))
+    state.put(state.TAB, "Desk")
+    flash.say(f"The sliders rerank below {tau:.2f} now.")
