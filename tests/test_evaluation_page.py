@@ -371,16 +371,16 @@ def test_one_truth_what_pages_show_the_command_line_says(
 ) -> None:
     """A base with runs, a trained model, a change and a build: every number that two places show."""
     measured(kb, "", "bm25")
-    kb.evaluation.jobs.learn(ADMIN, "small", "ridge", "convex-0.5", "nDCG@10", "lss")
+    kb.evaluation.jobs.learn(demo("admin"), "small", "ridge", "convex-0.5", "nDCG@10", "lss")
     work(kb)
-    kb.reviews.changes.propose(AUTHOR, "One more", {"more.md": b"# More\n\nA text.\n"})
+    kb.reviews.changes.propose(demo("author"), "One more", {"more.md": b"# More\n\nA text.\n"})
 
     def said(*arguments: str) -> Any:
         assert main(["--home", str(kb.settings.home), "--json", "--as", "admin", *arguments]) == 0
         return json.loads(capsys.readouterr().out)
 
     home, index, board = visit("home", kb), visit("index", kb), visit("evaluation", kb, evaluation_tab="Runs")
-    generation = next(one for one in said("generations", "list") if one["serving"])
+    generation = next(one for one in said("generations", "list") if one["current"])
     shown = {one.label: one.value for one in home.metric}
     assert (shown["Documents"], shown["Passages to find"]) == (str(generation["documents"]), str(generation["chunks"]))
     assert f"{generation['documents']} documents, {generation['chunks']} passages" in words(index)
@@ -396,7 +396,7 @@ def test_one_truth_what_pages_show_the_command_line_says(
     assert f"nDCG@10 {band} on" in words(desk)
     assert f"the best is {curve['best']['alpha']:.2f}: {curve['best']['mean']:.3f}" in words(desk)
     trained = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
-    model = kb.evaluation.jobs.last(ADMIN, "learn", "small").result
+    model = kb.evaluation.jobs.last(demo("admin"), "learn", "small").result
     assert f"{model['r2']['test']:.3f}" in words(trained)
     queue = visit("reviews", kb, queue="open")
     assert len(said("change", "list", "--state", "open")) == 1

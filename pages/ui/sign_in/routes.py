@@ -10,7 +10,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from core.access import Actor
 from core.errors import ConcordError
+from core.services.people.accounts import Accounts
 from core.settings import CALLBACK
 from pages.ui.sign_in import cookies, html, provider
 from pages.ui.style import ASSETS
@@ -76,21 +78,33 @@ def _by_link(request: Request, form: Mapping[str, str]) -> Response:
         return html.refused(ELSEWHERE, "/")
     given = form or request.query_params
     held = {name: str(given.get(name, ""))[:300] for name in (("proof",) if first else ("account", "until", "proof"))}
-    accounts = app.people.accounts
+    action, title = ("/sign-in/first", "The first admin") if first else ("/sign-in/password", "Choose a password")
     try:
-        person = accounts.check_first(held["proof"]) if first else accounts.linked(held["account"], held["until"], held["proof"]).name  # fmt: skip
+        person = _linked(app.people.accounts, held)
     except ConcordError as error:
         return html.refused(str(error), "/")
-    action, title = ("/sign-in/first", "The first admin") if first else ("/sign-in/password", "Choose a password")
     if not form:
-        return html.new_password(action, held, title, person or "")
+        return html.new_password(action, held, title, person)
     try:
-        who = {name: form.get(name, "") for name in (("full_name", "email") if first else ())}
-        choose = accounts.make_first if first else accounts.choose_password
-        actor = choose(*held.values(), *who.values(), form.get("password", ""))
+        actor = _chosen(app.people.accounts, held, form)
     except ConcordError as error:
-        return html.new_password(action, held, title, person or "", str(error))
+        return html.new_password(action, held, title, person, str(error))
     return cookies.welcome(app, request, actor, "/")
+
+
+def _linked(accounts: Accounts, held: Mapping[str, str]) -> str:
+    """Whose link it is; "" for that of the first admin."""
+    if "account" in held:
+        return accounts.linked(held["account"], held["until"], held["proof"]).name
+    accounts.check_first(held["proof"])
+    return ""
+
+
+def _chosen(accounts: Accounts, held: Mapping[str, str], form: Mapping[str, str]) -> Actor:
+    password = form.get("password", "")
+    if "account" in held:
+        return accounts.choose_password(held["account"], held["until"], held["proof"], password)
+    return accounts.make_first(held["proof"], form.get("full_name", ""), form.get("email", ""), password)
 
 
 async def sign_out(request: Request) -> Response:
