@@ -22,6 +22,7 @@ _INLINE = re.compile(r"\]\([ \t]*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()<>]*
 _DEFINED = re.compile(r"^ {0,3}\[[^\]\n]+\]:[ \t]*(<[^<>\n]*>|\S+)")
 _TAGGED = re.compile(r"""<img\b[^<>]{0,500}?\bsrc=["']([^"'<>]{1,500})["']""", re.IGNORECASE)
 _CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_KEPT = 50_000  # texts whose links are known; to parse one takes 5 ms, and after every merge all of them are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +36,21 @@ class Link:
     anchor: str = ""
 
 
+_known: dict[tuple[str, int, int, int], tuple[Link, ...]] = {}
+
+
 def links(document: Document) -> tuple[Link, ...]:
     """Every link of the body, in order.
 
     >>> [link.path for link in links(Document("d", "a/b.md", "B", "See [C](../c.md#top).\\n"))]
     ['c.md']
     """
-    return links_of(document, parser().parse(document.text[document.body :]))
+    key = (document.path, document.body, len(document.text), hash(document.text))
+    if (known := _known.get(key)) is None:
+        if len(_known) >= _KEPT:
+            _known.clear()
+        known = _known[key] = links_of(document, parser().parse(document.text[document.body :]))
+    return known
 
 
 def links_of(document: Document, tokens: Iterable[Token]) -> tuple[Link, ...]:
