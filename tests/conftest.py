@@ -12,8 +12,9 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
@@ -75,9 +76,17 @@ duckdb_files.OPENING["threads"] = "1"  # half the CPU of writing a small file
 onnx._session, onnx._tokenizer = cache(onnx._session), cache(onnx._tokenizer)  # type: ignore[assignment]
 
 CALM = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
-hypothesis_settings.register_profile("quick", derandomize=True, **CALM)  # make test: the same examples every time
+hypothesis_settings.register_profile(
+    "quick", derandomize=True, max_examples=40, **CALM
+)  # make test: the same every time
 hypothesis_settings.register_profile("long", print_blob=True, **CALM)  # make test-all: new examples every time
 hypothesis_settings.load_profile("quick")
+
+
+def examples(count: int) -> hypothesis_settings:
+    """So many examples of a law in make test-all, a third of them in make test."""
+    quick = hypothesis_settings.default.derandomize
+    return hypothesis_settings(max_examples=max(4, count // 3) if quick else count)
 
 
 class Examples:
@@ -316,6 +325,31 @@ def made_anew(home: Path) -> App:
     return opened(load({}, home=home, **AT_ONCE), NoProcesses())
 
 
+@dataclass(frozen=True)
+class Indexed:
+    """Makes a workspace with documents and their index; what `then` does comes after."""
+
+    files: tuple[tuple[str, str], ...]
+    then: Callable[[App], object] | None = None
+
+    def __call__(self, home: Path) -> App:
+        app = made_anew(home)
+        put(app, dict(self.files))
+        app.index.builder.build(app.platform.settings.profile())
+        if self.then:
+            self.then(app)
+        return app
+
+
+def indexed(home: Path, files: Mapping[str, str], then: Callable[[App], object] | None = None) -> App:
+    """A workspace with documents and their index: a copy of the first one that was made of them, for a fifth of its CPU."""
+    make = Indexed(tuple(files.items()), then)
+    if ON_POSTGRES:
+        return make(home)
+    blank.fill(home, make)
+    return made_anew(home)
+
+
 def opened(settings: Settings, processes: Processes) -> App:
     app = build(settings, clock=FixedClock(), models=SmallModels(), processes=processes)
     app.platform.workspace.create()
@@ -537,13 +571,23 @@ def forget_app() -> None:
 PASSWORD = "correct horse battery"
 
 
-@pytest.fixture
-def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
-    """A workspace with one admin and one author who sign in, and nothing in it."""
-    made = build(load({}, home=tmp_path / "kb", sign_in="local"))
+def made_for_sign_in(home: Path) -> App:
+    made = build(load({}, home=home, sign_in="local"))
     made.platform.workspace.create()
     made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
     made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
+    return made
+
+
+@pytest.fixture
+def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    """A workspace with one admin and one reviewer who sign in, and nothing in it."""
+    if ON_POSTGRES:
+        made = made_for_sign_in(tmp_path / "kb")
+    else:
+        blank.fill(tmp_path / "kb", made_for_sign_in)
+        made = build(load({}, home=tmp_path / "kb", sign_in="local"))
+        made.platform.workspace.create()
     monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
     monkeypatch.setenv("CONCORD_SIGN_IN", "local")
     forget_app()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from itertools import product
+from pathlib import Path
 
 from core.access import Actor
 from core.bootstrap import App
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
-from tests.conftest import put
+from tests.conftest import indexed, put
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 AUTHOR = Actor("art", "Art", "art@example.org", "author")
@@ -67,3 +68,12 @@ def evaluated(app: App, each: int = 1) -> App:
     app.index.builder.build(app.platform.settings.profile())
     app.evaluation.querysets.keep(ADMIN, questions(each=each))
     return app
+
+
+def judged(home: Path) -> App:
+    """The same in a new place, as a copy of the first."""
+    return indexed(home, corpus(), _judge)
+
+
+def _judge(app: App) -> None:
+    app.evaluation.querysets.keep(ADMIN, questions())

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core import profiles
@@ -24,7 +24,7 @@ from core.settings import load
 from core.storage.cache.texts import TextCache
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
 from tests.chunker_laws import KB, MARKDOWN, ODD, visible
-from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
+from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, examples, put
 
 TEXT = "# Cash\n\n" + "\n\n".join(f"Sentence number {n} of the text." for n in range(12)) + "\n"
 SENTENCES = "It is about cash. It belongs to the vault."
@@ -81,7 +81,7 @@ def check_laws(document: Document, answer: str, limit: int, context: str) -> Non
 ANSWERS = st.lists(st.integers(-2, 60), max_size=9).map(str) | st.text(max_size=40) | st.just(SENTENCES)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     text=MARKDOWN,
     answer=ANSWERS,

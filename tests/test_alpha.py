@@ -22,7 +22,7 @@ from core.retrieval.alpha.models import INPUTS, optimum, purpose, ranking_optimu
 from core.retrieval.alpha.predictors import predictor
 from core.retrieval.records import AlphaModel, LegScores
 from core.types import SearchConfig
-from tests.conftest import ScriptedLlm, SmallModels, put, small_app
+from tests.conftest import ScriptedLlm, SmallModels, indexed, put
 
 share = st.floats(0, 1)
 triples = st.lists(st.tuples(share, share, share), min_size=1, max_size=20)
@@ -260,10 +260,7 @@ LEARNED = replace(configs.parse("tm2c2-0.5"), alpha_from="learned", alpha_model=
 
 @pytest.fixture
 def indexed_app(tmp_path) -> App:
-    app = small_app(tmp_path)
-    put(app, FILES)
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+    return indexed(tmp_path / "home", FILES)
 
 
 def save(app: App, config: SearchConfig = LEARNED, **changes: object) -> AlphaModel:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,9 @@ from core.errors import BadInput, NotFound, Refused
 from core.services.search import as_of
 from core.types import Filters, Result
 from pages.ui.components.search_view import answer
+from tests import blank
 from tests.apptest import Open, drawn, words
-from tests.conftest import demo, put, small_app
+from tests.conftest import ON_POSTGRES, demo, put, small_app
 from tests.small_kb import FILES
 
 QUESTIONS = ("form 111", "cash over $10,000", "error 809", "connect from home", "fax")
@@ -39,8 +41,23 @@ def put_on(app: App, day: str, files: dict[str, str | None]) -> str:
 
 
 def lived(home: Path, **settings: object) -> App:
-    """A base with four states, each of them indexed on its day."""
-    app = small_app(home, **settings)
+    """A base with four states, each of them indexed on its day; a copy of the first one with these settings."""
+    make = Lived(tuple(settings.items()))
+    if ON_POSTGRES:
+        return make(home)
+    blank.fill(home, make)
+    return small_app(home, **settings)
+
+
+@dataclass(frozen=True)
+class Lived:
+    settings: tuple[tuple[str, object], ...]
+
+    def __call__(self, home: Path) -> App:
+        return live(small_app(home, **dict(self.settings)))
+
+
+def live(app: App) -> App:
     profile = app.platform.settings.production().profile
     edits: list[dict[str, str | None]] = [
         dict(FILES),

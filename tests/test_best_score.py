@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +15,15 @@ from core.retrieval.records import AlphaModel
 from core.services.playground.best_score import BestScore, best_score, learned_alphas, place_on_curve
 from core.services.playground.compare import Column
 from tests.conftest import demo
-from tests.evaluated import ADMIN, evaluated
+from tests.evaluated import ADMIN, judged
 
 CONDITIONAL = Column("local", parse('{"base": "convex-0.5", "rerank": "conditional", "tau": 0.9}'))
 QUERY = "key3first apple river"
 
 
 @pytest.fixture
-def judged_app(app: App) -> App:
-    return evaluated(app)
+def judged_app(tmp_path: Path) -> App:
+    return judged(tmp_path / "home")
 
 
 def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:

@@ -43,6 +43,7 @@ def shots(screen: browser.Screen, name: str, scheme: str) -> None:
     screen.shot(name if scheme == "light" else f"{name}-dark")
 
 
+@pytest.mark.slow
 def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

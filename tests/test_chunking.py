@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.chunking import CHUNKERS, chunker
@@ -14,6 +14,7 @@ from core.curation.document.frontmatter import read_document
 from core.errors import BadInput
 from core.types import ChunkerSpec, Document
 from tests.chunker_laws import KB, MARKDOWN, ODD, TOOLS, check_laws, visible
+from tests.conftest import examples
 
 SPECS = [
     ChunkerSpec("markdown", {}),
@@ -37,13 +38,13 @@ def test_laws_hold_on_odd_documents(spec: ChunkerSpec) -> None:
         check_laws(read_document(f"{name}.md", text), spec)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(text=MARKDOWN, pick=st.integers(0, len(SPECS) - 1))
 def test_laws_hold_on_generated_markdown(text: str, pick: int) -> None:
     check_laws(read_document("generated.md", text), SPECS[pick])
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(text=st.text(max_size=400), pick=st.integers(0, len(SPECS) - 1))
 def test_laws_hold_on_any_text(text: str, pick: int) -> None:
     check_laws(Document("d", "d.md", "D", text.replace("\r", "\n")), SPECS[pick])

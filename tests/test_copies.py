@@ -21,7 +21,7 @@ from core.services.evaluation.candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan
 from core.types import Filters, SearchConfig
 from tests.apptest import Open, drawn
-from tests.conftest import demo, put
+from tests.conftest import demo, indexed, put
 
 RULE = (
     "Before you leave the yard, close the gate and tell the guard by phone on 4357. Payments over 500 dollars need a "
@@ -151,10 +151,8 @@ def config(**changes: Any) -> SearchConfig:
 
 
 @pytest.fixture
-def yard(app: App) -> App:
-    put(app, dict(FILES))
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def yard(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 @pytest.mark.parametrize(

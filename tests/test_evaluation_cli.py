@@ -34,12 +34,19 @@ def run(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monk
     return call
 
 
+@pytest.fixture(scope="module")
+def known() -> dict[str, Any]:
+    return {}
+
+
 @pytest.fixture
-def runs(run: Run) -> dict[str, Any]:
-    """Ten known items and two runs over them."""
-    run("eval", "generate", "few", "--per-category", "2")
-    value = run("eval", "run", "few", "--config", "bm25", "--config", "convex-0.3", "--by", "folder")[1]
-    return {one["name"]: one for one in value["runs"]}
+def runs(run: Run, known: dict[str, Any]) -> dict[str, Any]:
+    """Ten known items and two runs over them, made by the first test that needs them."""
+    if not known:
+        run("eval", "generate", "few", "--per-category", "2")
+        value = run("eval", "run", "few", "--config", "bm25", "--config", "convex-0.3", "--by", "folder")[1]
+        known.update({one["name"]: one for one in value["runs"]})
+    return known
 
 
 @pytest.mark.sqlite

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from core.errors import BadInput
 from core.retrieval import config as configs
 from core.storage.serving.fields import fit, load
 from core.types import FIELDS, SearchConfig
-from tests.conftest import put
+from tests.conftest import indexed
 
 LONG = "Nothing of that kind is said here, nor will it be. " * 40  # so that every section is a passage
 FILES = {
@@ -29,10 +30,8 @@ worth = st.floats(0.01, 100.0)
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, dict(FILES))
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 def with_fields(base: str = "bm25", **weights: float) -> SearchConfig:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.curation.document.frontmatter import decode, read_document, read_fields, split
 from core.curation.document.names import collision_key, safe_id, safe_path, safe_profile, safe_revision
 from core.errors import BadInput, ConcordError
+from tests.conftest import examples
 
 GOOD = """---
 id: FIN-POL-001
@@ -165,7 +166,7 @@ def test_marks_and_line_ends_are_normalised() -> None:
     assert decode(b"\xef\xbb\xbfa\r\nb\rc\n") == "a\nb\nc\n"
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(st.binary(max_size=300))
 def test_any_bytes_end_in_a_document_or_a_sentence(raw: bytes) -> None:
     try:
@@ -183,7 +184,7 @@ YAML = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     st.dictionaries(
         st.sampled_from(["id", "title", "status", "tags", "owner", "answers", "effective_date", "x"]), YAML, max_size=6

@@ -15,7 +15,7 @@ import networkx
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.adapters.system import sums
@@ -34,15 +34,13 @@ from core.settings import load
 from core.storage.index import graph
 from core.storage.serving import image
 from core.types import Answer, Filters, Graph
-from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, put, small_app
+from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, examples, indexed, put, small_app
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, FILES)
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 def graph_of(app: App) -> Graph:
@@ -121,7 +119,7 @@ def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[in
     return folder
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(EDITS)
 def test_a_graph_updated_by_edits_equals_one_built_from_nothing(steps: list[Pages]) -> None:
     with tempfile.TemporaryDirectory() as home:

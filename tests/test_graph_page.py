@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 from streamlit.testing.v1 import AppTest
 
@@ -22,7 +22,7 @@ from pages.ui.graph.network import drawing
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
 from tests.apptest import PATIENCE
-from tests.conftest import ROOT, SmallModels, demo, forget_app, put, small_app
+from tests.conftest import ROOT, SmallModels, demo, examples, forget_app, put, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
 
@@ -249,7 +249,7 @@ GRAPHS = some.integers(1, 30).flatmap(
 )
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(GRAPHS)
 def test_every_layout_is_the_same_twice_and_inside_its_box(graph: tuple[list[int], list[tuple[int, int]]]) -> None:
     places = settle(*graph)

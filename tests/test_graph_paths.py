@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from core.bootstrap import App
 from core.errors import BadInput, NotFound
 from core.graph.paths import LONGEST, MOST, gap, relation_network, shortest
 from core.types import Graph
-from tests.conftest import demo, put
+from tests.conftest import demo, indexed, put
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
 SIZE = 12
@@ -84,10 +85,8 @@ def test_a_chain_has_six_steps_at_most(steps: int) -> None:
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, FILES)
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 def test_every_step_quotes_a_sentence_that_names_both_ends(indexed_app: App) -> None:

@@ -16,7 +16,7 @@ from core.errors import BadInput, Busy, NotFound, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.services.people.accounts import COMMAND_LINE, DEMO
-from tests.conftest import NoProcesses, put, small_app
+from tests.conftest import examples, indexed, put
 
 READER, AUTHOR, _, REVIEWER, _, ADMIN = DEMO
 
@@ -38,11 +38,7 @@ RULES = "rules:\n  - match: fin/\n    found: block\n    first: 1\n"
 
 @pytest.fixture
 def impact_app(tmp_path: Path) -> App:
-    app = small_app(tmp_path / "home", NoProcesses())
-    put(app, FILES)
-    app.reviews.merger.repair()
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+    return indexed(tmp_path / "home", FILES)
 
 
 def submitted(app: App, files: dict[str, bytes | None], title: str = "Edit") -> int:
@@ -237,16 +233,13 @@ def edits(draw: st.DrawFn) -> dict[str, str | None]:
     return files
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(9), suppress_health_check=list(HealthCheck))
 @given(files=edits())
 def test_an_unpublished_generation_answers_exactly_as_a_full_build_would(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, str | None]
 ) -> None:
-    app = small_app(tmp_path_factory.mktemp("law") / "home", NoProcesses())
-    put(app, FILES)
-    app.reviews.merger.repair()
+    app = indexed(tmp_path_factory.mktemp("law") / "home", FILES)
     profile, config = app.platform.settings.production().profile, app.platform.settings.production().config
-    app.index.builder.build(profile)
     number = submitted(app, {path: body.encode() if body else None for path, body in files.items()})
     app.reviews.impacts.measure(AUTHOR, number)
     aside = app.reviews.impacts.open(AUTHOR, number, profile)

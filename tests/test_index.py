@@ -286,7 +286,7 @@ def test_searches_during_builds_see_one_commit_each(app: App) -> None:
     stop, seen, mixed = threading.Event(), set(), []
 
     def read() -> None:
-        while not stop.is_set():
+        while not stop.wait(0.01):
             result = app.search.searcher.search("common words", k=5)
             markers = {word for hit in result.hits for word in hit.text.split() if word.startswith("marker")}
             seen.update(markers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.curation.checks import lint, rules
@@ -15,7 +15,7 @@ from core.curation.document.links import links, pictures_of
 from core.curation.text.markup import parser
 from core.errors import BadInput
 from core.types import Document
-from tests.conftest import ROOT, SHARED
+from tests.conftest import ROOT, SHARED, examples
 
 RULES = ("heading marks", "tables", "pictures", "unclosed", "unfinished")
 HEAD = "---\ntitle: T\n---\n"  # three lines
@@ -139,20 +139,20 @@ SLIPS = {
 
 
 @given(st.lists(good, max_size=6))
-@settings(max_examples=60)
+@examples(60)
 def test_well_formed_text_has_no_slips(parts: list[str]) -> None:
     assert places("\n\n".join(parts)) == []
 
 
 @given(st.lists(good, max_size=4), st.lists(good, max_size=4), st.sampled_from(sorted(SLIPS)))
-@settings(max_examples=60)
+@examples(60)
 def test_one_slip_is_one_finding_wherever_it_stands(before: list[str], after: list[str], rule: str) -> None:
     start = "\n\n".join([*before, ""])
     assert places("\n\n".join([*before, SLIPS[rule], *after])) == [(rule, start.count("\n") + 1)]
 
 
 @given(st.lists(st.sampled_from([*"|*_`~#![]()>-:\\\n ", "ab", "```", "TODO"]), max_size=60).map("".join))
-@settings(max_examples=150)
+@examples(150)
 def test_any_marks_get_findings_on_lines_of_the_text(text: str) -> None:
     assert all(1 <= line <= text.count("\n") + 1 for _, line in places(text))
 

@@ -135,6 +135,7 @@ def check_citation(app: App, hit: dict[str, Any], commit: str) -> None:
 # ---------------------------------------------------------------- over standard input and output
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite
 def test_a_question_is_answered_over_stdio_from_passages_with_valid_citations(served_home: Path, kb_app: App) -> None:
     command = StdioServerParameters(

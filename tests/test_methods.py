@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
@@ -42,7 +42,7 @@ from pages.ui import style
 from tests import small_kb
 from tests.apptest import PATIENCE
 from tests.chunker_laws import KB, check_laws
-from tests.conftest import put
+from tests.conftest import examples, put
 
 SCORES = st.dictionaries(st.integers(0, 40), st.floats(0.0, 30.0), min_size=1, max_size=12)
 COSINES = st.dictionaries(st.integers(0, 40), st.floats(-1.0, 1.0), min_size=1, max_size=12)
@@ -135,7 +135,7 @@ def check_fusion(record: Fusion, bm25: dict[int, float], dense: dict[int, float]
 
 
 @pytest.mark.parametrize("name", list(FUSIONS))
-@settings(max_examples=40)  # each is fused with every normalisation and every rule for what is missing
+@examples(40)  # each is fused with every normalisation and every rule for what is missing
 @given(bm25=SCORES, dense=COSINES)
 def test_parts_sum_to_the_score_and_confidence_stays_in_range(
     name: str, bm25: dict[int, float], dense: dict[int, float]
@@ -230,7 +230,7 @@ def options(label: str) -> list[str]:
     return [*next(box for box in [*page.selectbox, *page.multiselect] if box.label == label).options]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(bm25=SCORES, dense=COSINES)
 def test_a_toy_fusion_keeps_the_laws(bm25: dict[int, float], dense: dict[int, float]) -> None:
     with registered(FUSIONS, ISR):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +15,13 @@ from core.retrieval import config as configs
 from core.retrieval.filters import admits
 from core.retrieval.pipeline import MAX_QUERY, check_query
 from core.types import DocumentFacts, Filters
-from tests.conftest import put
+from tests.conftest import indexed, put
 from tests.small_kb import FILES
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, dict(FILES))
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 def paths(app: App, query: str, filters: Filters = Filters(), config: str = "convex-0.5") -> set[str]:

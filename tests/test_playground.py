@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -25,7 +26,7 @@ from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
 from core.services.search.answers import Answerer
 from core.types import Answer, Filters, SearchConfig
-from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, put, small_app
+from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, indexed, put, small_app
 from tests.evaluated import ADMIN, evaluated
 from tests.small_kb import FILES
 
@@ -47,9 +48,9 @@ def indexed_app(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 
 @pytest.fixture
-def writable_app(app: App) -> App:
+def writable_app(tmp_path: Path) -> App:
     """For tests that write."""
-    return fill(app)
+    return indexed(tmp_path / "home", FILES)
 
 
 def column(text: str, name: str = "", **change: object) -> Column:

@@ -20,7 +20,7 @@ from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.runs.trec_runs import read_run, write_run
 from core.types import ChunkerSpec, Frozen, Profile
-from tests.conftest import demo, put, write
+from tests.conftest import demo, indexed, put, write
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 READER = Actor("rob", "Rob", "rob@example.org", "reader")
@@ -58,10 +58,8 @@ Parents take sixteen weeks. Deadlines do not move.
 
 
 @pytest.fixture
-def kb(app: App) -> App:
-    put(app, {"ops/claims.md": CLAIMS, "people/leave.md": LEAVE})
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def kb(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", {"ops/claims.md": CLAIMS, "people/leave.md": LEAVE})
 
 
 def sample() -> QuerySet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from core.retrieval.rerankers.features import ABOUT, features, names_of
 from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import demo
-from tests.evaluated import ADMIN, evaluated, questions
+from tests.evaluated import ADMIN, judged, questions
 
 NAMES = names_of(("bm25", "dense"))
 CONFIG = replace(configs.parse("convex-0.5"), depth=9)
@@ -113,8 +114,8 @@ def test_every_feature_is_explained_and_read_from_the_index(judged_app: App) -> 
 
 
 @pytest.fixture
-def judged_app(app: App) -> App:
-    evaluated(app)
+def judged_app(tmp_path: Path) -> App:
+    app = judged(tmp_path / "home")
     app.evaluation.querysets.keep(ADMIN, questions(each=4, name="wide"))
     return app
 

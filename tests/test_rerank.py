@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -25,7 +26,7 @@ from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import slide
 from core.retrieval.trace import Trace
 from core.types import Answer, Result, SearchConfig
-from tests.conftest import ScriptedLlm, SmallModels, WordReranker, put
+from tests.conftest import ScriptedLlm, SmallModels, WordReranker, indexed
 
 # ---------------------------------------------------------------- permutations
 
@@ -401,10 +402,8 @@ def search(
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, dict(FILES))
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 def test_hits_keep_where_fusion_had_them(indexed_app: App) -> None:

@@ -20,14 +20,14 @@ from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.context import sampled
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put, small_app
-from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, questions
+from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, judged, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
 
 
 @pytest.fixture
-def judged_app(app: App) -> App:
-    return evaluated(app)
+def judged_app(tmp_path: Path) -> App:
+    return judged(tmp_path / "home")
 
 
 @pytest.fixture(scope="module")

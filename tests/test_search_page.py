@@ -8,6 +8,7 @@ import json
 import re
 import weakref
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from core.types import Filters, LexicalOptions
 from pages.ui import style
 from pages.ui.components.search_view import view
 from pages.ui.direct import packed
-from tests.conftest import FixedClock, put
+from tests.conftest import FixedClock, indexed, put
 
 WORDS = ["filing", "files", "CTR", "e-mail", "C++", "31", "the", "Then", "bank", "Banks"]
 ENDS = [" ", " ", ", ", ". ", "\n", "? "]
@@ -107,10 +108,10 @@ def policy(owner: str, due: str) -> str:
 
 
 @pytest.fixture
-def indexed_app(app: App) -> App:
-    put(app, {"fin/a.md": policy("ann", "2026-12-20"), "it/b.md": "# B\n\nThe bank of batteries.\n"})
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def indexed_app(tmp_path: Path) -> App:
+    return indexed(
+        tmp_path / "home", {"fin/a.md": policy("ann", "2026-12-20"), "it/b.md": "# B\n\nThe bank of batteries.\n"}
+    )
 
 
 def test_facets_count_the_documents_in_the_list(indexed_app: App) -> None:

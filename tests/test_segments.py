@@ -18,8 +18,8 @@ from core.bootstrap import App
 from core.ports import Index, Leg
 from core.storage.index import segments
 from core.storage.index.generations import Generations
-from core.types import FIELDS, Filters, Profile
-from tests.conftest import HashEmbedder, demo, put, small_app
+from core.types import FIELDS, Filters
+from tests.conftest import HashEmbedder, demo, indexed, put, small_app
 
 WORDS = [
     "cash",
@@ -172,21 +172,24 @@ def test_edits_renames_and_deletions_answer_as_a_full_build_does(
     edited(tmp_path, monkeypatch, seed=1, steps=5, every=2, folded=6)
 
 
-def many_segments(app: App, monkeypatch: pytest.MonkeyPatch) -> Profile:
+@pytest.fixture
+def many_segments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     """A generation of five segments, four of them small."""
     monkeypatch.setattr(segments, "FOLDED", 0)
     monkeypatch.setattr(segments, "MANY", 4)
-    profile, chance = app.platform.settings.profile(), random.Random(7)
-    put(app, {f"{n}.md": text_of(chance, n) for n in range(30)})
-    app.index.builder.build(profile)
+    chance = random.Random(7)
+    return indexed(tmp_path / "home", {f"{n}.md": text_of(chance, n) for n in range(30)}, edited_four_times)
+
+
+def edited_four_times(app: App) -> None:
+    chance = random.Random(8)
     for n in range(4):
         put(app, {f"{n}.md": text_of(chance, n)}, f"edit {n}")
-        app.index.builder.build(profile)
-    return profile
+        app.index.builder.build(app.platform.settings.profile())
 
 
-def test_small_segments_become_one_and_nothing_else_changes(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = many_segments(app, monkeypatch)
+def test_small_segments_become_one_and_nothing_else_changes(many_segments: App) -> None:
+    app, profile = many_segments, many_segments.platform.settings.profile()
     before = app.index.generations.open(profile)
     told, found = contents(before), [answers(before, query) for query in QUERIES]
     assert (len(before.segments), app.index.generations.merge_due(profile)) == (5, True)
@@ -201,8 +204,8 @@ def test_small_segments_become_one_and_nothing_else_changes(app: App, monkeypatc
     assert not app.index.builder.build(profile).fresh
 
 
-def test_an_edit_during_a_merge_is_kept(app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    profile, wait = many_segments(app, monkeypatch), segments.write
+def test_an_edit_during_a_merge_is_kept(many_segments: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    app, profile, wait = many_segments, many_segments.platform.settings.profile(), segments.write
 
     def edited_meanwhile(*arguments: Any, **options: Any) -> None:
         wait(*arguments, **options)
@@ -218,8 +221,10 @@ def test_an_edit_during_a_merge_is_kept(app: App, monkeypatch: pytest.MonkeyPatc
     assert app.index.verifier.problems() == ()
 
 
-def test_a_merge_gives_up_where_everything_was_rebuilt_meanwhile(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile, wait = many_segments(app, monkeypatch), segments.write
+def test_a_merge_gives_up_where_everything_was_rebuilt_meanwhile(
+    many_segments: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, profile, wait = many_segments, many_segments.platform.settings.profile(), segments.write
 
     def rebuilt_meanwhile(*arguments: Any, **options: Any) -> None:
         wait(*arguments, **options)
@@ -232,17 +237,15 @@ def test_a_merge_gives_up_where_everything_was_rebuilt_meanwhile(app: App, monke
     assert not list(app.index.generations.folder(profile).glob("merging-*"))
 
 
-def test_a_rollback_is_not_undone_by_a_merge(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = many_segments(app, monkeypatch)
+def test_a_rollback_is_not_undone_by_a_merge(many_segments: App) -> None:
+    app, profile = many_segments, many_segments.platform.settings.profile()
     app.index.generations.rollback(profile, 4)
     assert app.index.generations.merge(profile) is None
     assert app.index.generations.current(profile).number == 4
 
 
-def test_a_build_that_leaves_many_segments_starts_a_job_that_merges_them(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    profile = many_segments(app, monkeypatch)
+def test_a_build_that_leaves_many_segments_starts_a_job_that_merges_them(many_segments: App) -> None:
+    app, profile = many_segments, many_segments.platform.settings.profile()
     put(app, {"9.md": "# New\n\nwalrus\n"})
     app.index.jobs.build(demo("admin"))
     (job,) = [job for job in app.platform.jobs.recent() if job.kind == "merge"]
@@ -251,14 +254,16 @@ def test_a_build_that_leaves_many_segments_starts_a_job_that_merges_them(
     assert app.search.searcher.search("walrus").hits[0].path == "9.md"
 
 
-def test_an_edit_links_what_it_did_not_change(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    profile = many_segments(app, monkeypatch)
+def test_an_edit_links_what_it_did_not_change(many_segments: App) -> None:
+    app, profile = many_segments, many_segments.platform.settings.profile()
+    put(app, {"5.md": "# New\n\nwalrus\n"}, "one more")  # a copy has no links
+    app.index.builder.build(profile)
     folder = app.index.generations.folder(profile)
     newest, before = (folder / one.folder for one in app.index.generations.all(profile)[:2])
     shared = ("fts.duckdb", "served/vectors.npy", "segments/000003/fts.duckdb")
     assert all(os.path.samefile(newest / name, before / name) for name in shared)
     assert not list(sums.differences(newest)), "checksums that were taken over are those of the files"
-    assert not (before / "segments" / "000004").exists()
+    assert not (before / "segments" / "000005").exists()
 
 
 def test_a_generation_of_an_earlier_version_opens_as_it_is_and_the_next_edit_starts_from_it(

@@ -8,7 +8,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
@@ -17,7 +17,7 @@ from core.storage.index import duckdb
 from core.storage.serving import tfidf
 from core.storage.serving.image import inverse_frequencies
 from core.types import Filters
-from tests.conftest import ROOT, put, small_app
+from tests.conftest import ROOT, examples, put, small_app
 
 words = st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=12).map(" ".join)
 QUERIES = (
@@ -45,7 +45,7 @@ def matrix_of(texts: list[str], limit: int = tfidf.FEATURES) -> tfidf.TfidfMatri
     return tfidf.build(texts, vocabulary, limit)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(words, min_size=1, max_size=8).filter(lambda texts: any(texts)), words)
 def test_tf_idf_equals_scikit_learn(texts: list[str], query: str) -> None:
     np.testing.assert_allclose(matrix_of(texts).scores(query.split()), sklearn_scores(texts, query), atol=1e-6)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from core.bootstrap import App
 from core.retrieval import config as configs
 from core.storage.serving.stopwords import features
 from core.types import LexicalOptions
-from tests.conftest import put
+from tests.conftest import indexed
 
 OPTIONS = LexicalOptions()
 FILES = {
@@ -26,10 +27,8 @@ others = st.lists(st.sampled_from(["bank", "fire", "alarm", "tools", "town"]), m
 
 
 @pytest.fixture
-def stop_app(app: App) -> App:
-    put(app, dict(FILES))
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def stop_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", FILES)
 
 
 @given(stops)

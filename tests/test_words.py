@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,7 +21,7 @@ from core.retrieval.house import SHARE, SynonymLeg, Wording, house, question_key
 from core.services.reviews.authoring import Target
 from core.services.search.spelling import nearest
 from core.types import LexicalOptions, SearchConfig
-from tests.conftest import demo, put
+from tests.conftest import demo, indexed, put
 
 AUTHOR, READER = demo("author"), demo("reader")
 BM25 = configs.parse("bm25")
@@ -41,10 +42,8 @@ several = st.lists(phrase, min_size=2, max_size=4, unique_by=lambda text: questi
 
 
 @pytest.fixture
-def words_app(app: App) -> App:
-    put(app, {**FILES, "synonyms.yaml": SYNONYMS, "pins.yaml": PINS})
-    app.index.builder.build(app.platform.settings.profile())
-    return app
+def words_app(tmp_path: Path) -> App:
+    return indexed(tmp_path / "home", {**FILES, "synonyms.yaml": SYNONYMS, "pins.yaml": PINS})
 
 
 def found(app: App, query: str, config: SearchConfig = BM25) -> list[str]:

@@ -17,7 +17,7 @@ from core.types import Filters
 from pages.ui.components.search_view import answer
 from pages.ui.workspace import current_app
 from tests.apptest import words
-from tests.conftest import NoProcesses, demo, put, small_app
+from tests.conftest import demo, indexed, put
 from tests.test_words import FILES, PINS, SYNONYMS
 
 AUTHOR = demo("author")
@@ -26,10 +26,7 @@ AUTHOR = demo("author")
 @pytest.fixture
 def page_app(tmp_path: Path) -> Iterator[App]:
     current_app.cache_clear()
-    app = small_app(tmp_path / "home", processes=NoProcesses())
-    put(app, {**FILES, "synonyms.yaml": SYNONYMS, "pins.yaml": PINS})
-    app.index.builder.build(app.platform.settings.profile())
-    yield app
+    yield indexed(tmp_path / "home", {**FILES, "synonyms.yaml": SYNONYMS, "pins.yaml": PINS})
     current_app.cache_clear()
 
 
