@@ -141,11 +141,13 @@ def engines_agree(index: Index) -> None:
         assert list(lance.values()) == pytest.approx(list(exact.values()), abs=1e-6)
 
 
-def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, steps: int, every: int, folded: int) -> None:
+def edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, steps: int, every: int, folded: int, count: int = 25
+) -> None:
     """Edit and build again and again; every few builds everything is compared with a full build."""
     monkeypatch.setattr(segments, "FOLDED", folded)
     app, chance = small_app(tmp_path / "home"), random.Random(seed)
-    profile, now = app.platform.settings.profile(), {f"f{n % 3}/{n}.md": text_of(chance, n) for n in range(25)}
+    profile, now = app.platform.settings.profile(), {f"f{n % 3}/{n}.md": text_of(chance, n) for n in range(count)}
     put(app, dict(now))
     app.index.builder.build(profile)
     most = 0
@@ -169,7 +171,7 @@ def edited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, steps: in
 def test_edits_renames_and_deletions_answer_as_a_full_build_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edited(tmp_path, monkeypatch, seed=1, steps=5, every=2, folded=6)
+    edited(tmp_path, monkeypatch, seed=1, steps=4, every=3, folded=6, count=14)
 
 
 @pytest.fixture

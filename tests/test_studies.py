@@ -27,7 +27,7 @@ from core.services.tuning.prompts import PromptSettings, parted
 from core.settings import load
 from core.types import Filters, SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
-from tests.evaluated import ADMIN, evaluated
+from tests.evaluated import ADMIN, judged
 from tests.scripted_server import ScriptedServer
 
 MODEL, CHEAP = "openai:large", "openai:small"
@@ -60,9 +60,10 @@ def study_app(tmp_path: Path, server: ScriptedServer, monkeypatch: pytest.Monkey
     monkeypatch.setattr(ModelRegistry, "reranker", lambda self, name: WordReranker())
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))
     endpoint = {"openai_url": f"{server.url}/v1", "openai_key": "k", "prices": tmp_path / "prices.json"}
-    app = build(load({}, home=tmp_path / "home", llm=MODEL, **endpoint), clock=FixedClock())
+    home = judged(tmp_path / "home").settings.home
+    app = build(load({}, home=home, llm=MODEL, **endpoint), clock=FixedClock())
     app.platform.workspace.create()
-    return evaluated(app)
+    return app
 
 
 def table(report: Report, title: str) -> dict[str, dict[str, str]]:
