@@ -131,6 +131,7 @@ if not view.documents:
         if may:
             st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")
             st.page_link("pages/documents.py", label="Write one", icon=":material/edit:", query_params={keys.DO: "new"})
+        empty.picture("home")
     st.stop()
 inbox.waiting(me)
 left, right = st.columns(2, gap="large")

@@ -1,11 +1,12 @@
-"""The pictures that the docs link, taken of a fresh sample: python -m tests.screens, or `make screens`.
+"""The pictures that the docs link and those that pages of an empty base show, taken of a fresh sample: python -m tests.screens, or `make screens`.
 
-The sample is made in a folder of its own. `python -m tests.screens search change` takes only these; with CONCORD_HOME
+The sample is made in a folder of its own. `python -m tests.screens search change` takes only these, `pages` those of an empty base; with CONCORD_HOME
 set, that workspace is shown instead.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import tempfile
@@ -13,9 +14,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.settings import load
+from pages.ui import style
+from pages.ui.tour import BREAKS
 from tests import browser, conftest  # conftest: one thread for each library, as in tests
 from tests.browser import Screen, act_as, small_png
 
@@ -72,6 +77,21 @@ PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  
     "tuning": (ADMIN, lambda app: "/tuning", wait, 1000),
     "graph-path": (AUTHOR, lambda app: "/graph?view=Path&connect=SAR&with=OFAC", wait, 900),
 }
+PAGES = {  # shown where there are no documents yet, each in light and dark
+    "home": (AUTHOR, "/"),
+    "search": (READER, "/search?q=vpn+wont+connect"),
+    "documents": (AUTHOR, "/documents?doc=HR-POL-002"),
+    "inbox": (REVIEWER, "/inbox"),
+    "reviews": (REVIEWER, f"/reviews?change={BREAKS}"),
+    "freshness": (AUTHOR, "/freshness"),
+    "words": (AUTHOR, "/words"),
+    "playground": (ADMIN, "/playground"),
+    "graph": (ADMIN, "/graph"),
+    "evaluation": (ADMIN, "/evaluation"),
+    "tuning": (ADMIN, "/tuning"),
+}
+SMALL = style.ASSETS / "sample"
+WIDE, SHOWN, QUALITY = 1360, 720, 60  # pixels of the window and of the picture, and how much of it is kept
 SIGN_IN = "sign-in"  # of a server that asks for a password
 
 
@@ -87,6 +107,16 @@ def take(names: list[str], home: Path) -> None:
                         act_as(screen.open(address(app)), who)
                         then(screen)
                         keep(screen.settle(), name)
+            if "pages" in names:
+                for name, (who, path) in PAGES.items():
+                    high = 1200 if name == "playground" else 850  # its hits begin below its sliders
+                    with browser.screen(chromium, url, width=WIDE, height=high) as screen:
+                        screen.open(path)
+                        if who != ADMIN:  # whom the demo begins as
+                            act_as(screen, who)
+                        wait(screen)
+                        for scheme in ("light", "dark"):
+                            keep_small(screen.look(scheme), f"{name}-{scheme}")
         if SIGN_IN in names:
             asking = browser.server(home, Path(logs) / "sign-in.log", CONCORD_SIGN_IN="local")
             with asking as url, browser.screen(chromium, url) as screen:
@@ -100,6 +130,16 @@ def keep(screen: Any, name: str) -> None:
     print(name)
 
 
+def keep_small(screen: Screen, name: str) -> None:
+    """The page without the menu beside it."""
+    raw = screen.page.locator('[data-testid="stMain"]').screenshot(animations="disabled")
+    picture = Image.open(io.BytesIO(raw)).convert("RGB")
+    SMALL.mkdir(exist_ok=True)
+    picture.thumbnail((SHOWN, SHOWN))
+    picture.save(SMALL / f"{name}.webp", quality=QUALITY, method=6)
+    print(name)
+
+
 def sample(home: Path) -> Path:
     os.environ.setdefault("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))  # where vectors of the sample are already
     for command in (["init", "--sample"], ["reindex"]):
@@ -109,7 +149,7 @@ def sample(home: Path) -> Path:
 
 
 if __name__ == "__main__":
-    wanted = sys.argv[1:] or [*PICTURES, SIGN_IN]
+    wanted = sys.argv[1:] or [*PICTURES, "pages", SIGN_IN]
     if given := os.environ.get("CONCORD_HOME"):
         take(wanted, Path(given))
     else:

@@ -19,6 +19,7 @@ from core.services.sample.script import PastClock, edited, first_texts, read
 from pages.ui.empty import PROMISES
 from pages.ui.menu import PAGES
 from pages.ui.sample import LINE
+from pages.ui.style import ASSETS
 from pages.ui.tour import BREAKS, CONFLICT, READY, TALK, TOURS
 from tests.apptest import PATIENCE
 from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
@@ -185,6 +186,13 @@ def test_on_an_empty_base_pages_promise_what_they_will_show(empty_home: Path, mo
         page.run()
         assert promise.sentence in [caption.value for caption in page.caption]
         assert page.text[0].value == str(promise.instead)
+
+
+def test_pages_of_an_empty_base_have_a_picture_of_the_sample_in_light_and_dark() -> None:
+    names = {f"{page}-{scheme}.webp" for page in ("home", *PROMISES) for scheme in ("light", "dark")}
+    sizes = {file.name: file.stat().st_size for file in (ASSETS / "sample").iterdir()}
+    assert set(sizes) == names, "take them with: make screens"
+    assert max(sizes.values()) < 40_000
 
 
 def test_a_removal_that_was_killed_is_ended_at_the_next_start(sample_app: App, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import allowed
-from pages.ui import identity
+from pages.ui import identity, style
 from pages.ui.workspace import app
 
 
@@ -30,6 +30,9 @@ def no_index(why: str) -> None:
             st.switch_page("pages/index.py")
 
 
+PICTURE_WIDTH = 720  # pixels; on a phone as wide as the page
+
+
 @dataclass(frozen=True, slots=True)
 class Promise:
     """What a page shows as soon as there are documents; `instead` of the page where it could show nothing else."""
@@ -41,6 +44,24 @@ class Promise:
 
 
 PROMISES = {
+    "documents": Promise(
+        "library_books",
+        "Procedures and policies, each with its owner and its history",
+        "Every version of a document, who wrote each line, what links to it, and the questions that it answers.",
+        False,
+    ),
+    "inbox": Promise(
+        "inbox",
+        "What others did that concerns you",
+        "Reviews that you are asked for, replies and mentions, and news of documents that you own or watch.",
+        False,
+    ),
+    "words": Promise(
+        "translate",
+        "The words of your team",
+        "Synonyms that search follows, and answers that a question should find first.",
+        False,
+    ),
     "search": Promise(
         "search",
         "Answers come from your documents",
@@ -91,4 +112,12 @@ def promise(page: str, title: str = "") -> bool:
     with state(said.icon, said.title, said.sentence, "promised"):
         if allowed(identity.me(), "propose a change"):
             st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")
+        picture(page)
     return said.instead
+
+
+def picture(page: str) -> None:
+    """A page of the sample, as `make screens` took it."""
+    scheme = "dark" if st.context.theme.type == "dark" else "light"
+    with st.container(width=PICTURE_WIDTH):
+        st.image(str(style.ASSETS / "sample" / f"{page}-{scheme}.webp"), caption="This page in the sample")

@@ -19,7 +19,7 @@ from pages.ui.playground import view_data
 from pages.ui.workspace import app
 
 FIRST = ("BM25", "Documents, titles", "Conditional rerank")
-EXAMPLE = ("BM25", "Documents, titles", "Tri-modal with graph", "Conditional rerank")  # run at once
+EXAMPLE = ("BM25", "Tri-modal with graph", "Conditional rerank")  # run at once: words, the graph, and reranking
 
 
 def setup() -> Setup:
@@ -107,7 +107,7 @@ def _beginning(query: str) -> Setup:
 
 
 def example(question: ExampleQuestion) -> Setup:
-    """Four ways to answer a question, and the document that does."""
+    """Three ways to answer a question, and the document that does."""
     return Setup(query=question.text, columns=_first(EXAMPLE), document=question.document)
 
 
