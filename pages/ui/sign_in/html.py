@@ -54,7 +54,7 @@ def form(
         "Sign in",
         f"""{_note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
 <input type="hidden" name="next" value="{escape(after)}">
-<label for="name">Name, full name or email</label>
+<label for="name">Name or email</label>
 <input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200"{focus[0]}>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1000"{focus[1]}>
@@ -67,7 +67,9 @@ def form(
 
 def _lost(first: bool) -> str:
     if first:
-        return "Nobody has an account yet. Open the link that the server printed when it started: it makes the first admin."
+        return (
+            "No admin can sign in yet. Open the link that the server printed when it started: it makes the first admin."
+        )
     return "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new one."
 
 
