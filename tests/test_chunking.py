@@ -119,6 +119,7 @@ def test_semantic_cuts_where_the_subject_changes() -> None:
     ("spec", "sentence"),
     [
         (ChunkerSpec("magic", {}), "There is no chunker 'magic'"),
+        (ChunkerSpec("fixed-200-20", {}), "Settings with a name: fixed-"),
         (ChunkerSpec("fixed", {"size": 3}), "has no parameter 'size'"),
         (ChunkerSpec("fixed", {"max_tokens": 10, "overlap": 10}), "contradict"),
         (ChunkerSpec("fixed", {"max_tokens": 2}), "too small"),

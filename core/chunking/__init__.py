@@ -36,7 +36,9 @@ def known(name: str) -> Chunker:
     {'max_tokens': 500, 'overlap': 50}
     """
     if name not in CHUNKERS:
-        raise BadInput(f"There is no chunker {name!r}. Chunkers: {', '.join(CHUNKERS)}.")
+        sizes = [size for size in presets() if size.startswith(f"{name.partition('-')[0]}-")]
+        said = f" Settings with a name: {', '.join(sizes)}; other sizes are parameters of the chunker." if sizes else ""
+        raise BadInput(f"There is no chunker {name!r}. Chunkers: {', '.join(CHUNKERS)}.{said}")
     return CHUNKERS[name]
 
 

@@ -47,6 +47,7 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
     except ImportError:
         raise Unavailable(f"{NEEDED} {_failure(Path(sys.prefix, '.torch.failed'))}Run: make setup") from None
     place = device(wanted)
+    _hide_bars()
     try:
         return getattr(sentence_transformers, kind)(
             name, device=place, local_files_only=offline, trust_remote_code=False
@@ -58,6 +59,13 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
             else "Check the name and the network."
         )
         raise Unavailable(f"The model {name!r} could not be loaded ({str(error).splitlines()[0]}). {cure}") from None
+
+
+def _hide_bars() -> None:
+    """Progress is ours to tell: the library's bar of weights would show under --quiet, too."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
 
 
 def _failure(log: Path) -> str:
