@@ -21,6 +21,7 @@ from core.curation.review.moves import Facts, Verdict
 from core.errors import BadInput, ConcordError, Refused
 from core.services.people.accounts import DEMO
 from core.services.reviews.changes import Change
+from core.storage.state.records import CoAuthorRow
 from tests.conftest import NoProcesses, put, small_app
 
 PEOPLE = {actor.id: actor for actor in DEMO}
@@ -369,7 +370,8 @@ def edited_by(app: App, actor: Actor) -> int:
     one = app.reviews.changes.propose(PEOPLE["author"], "T", {"a.md": b"# A\n\nmore\n"})
     app.reviews.changes.submit(PEOPLE["author"], one.id)
     with app.reviews.changes.database.transaction() as state:  # also those whom no account stands for
-        state.co_authors.add(change=one.id, account=actor.id, name=actor.name, inviter="A", at="2026-11-15")
+        invited = CoAuthorRow(change=one.id, account=actor.id, name=actor.name, inviter="A", at="2026-11-15")
+        state.co_authors.add(invited)
     app.reviews.changes.edit(actor, one.id, {"a.md": b"# A\n\nmore still\n"})
     return one.id
 

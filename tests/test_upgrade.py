@@ -18,9 +18,8 @@ from core.bootstrap import App
 from core.errors import Unavailable
 from core.storage.cache.texts import TextCache
 from core.storage.git.repository import Repository
-from core.storage.state import migrations
+from core.storage.state import migrations, records
 from core.storage.state.database import State
-from core.storage.state.records import RemoteRow
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.statements import Statements
 from tests.conftest import ROOT, NoProcesses, demo, small_app
@@ -201,7 +200,7 @@ def test_a_file_whose_form_was_changed_is_named(tmp_path: Path) -> None:
 OPENED = """
 import sys
 from pathlib import Path
-from core.storage.state import migrations
+from core.storage.state import migrations, records
 from core.storage.state.records import Gap
 from core.storage.state.sqlite import SqliteDatabase
 
@@ -284,13 +283,17 @@ class PostgresConnection:
         return 1
 
 
-EXAMPLES: dict[str, Any] = {
-    "RemoteRow": RemoteRow(name="x", url="x", branch="x", folder="x", created="x"),
+VALUES: dict[str, Any] = {
     "str": "x",
     "int": 1,
     "float": 1.0,
     "bool": True,
+    "bytes": b"",
     "Mapping[str, bytes]": {"x": b""},
+}
+EXAMPLES = VALUES | {
+    kind.__name__: kind(**{each.name: VALUES[str(each.type)] for each in records.columns(kind)})
+    for kind in records.FORMS
 }
 
 

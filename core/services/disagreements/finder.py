@@ -174,7 +174,8 @@ class Disagreements:
             raise BadInput(f"The reason has {len(words):,} characters; the limit is {MAX_REASON:,}.")
         found = self._known(actor, key)
         with self.database.transaction() as state:
-            state.settlements.keep(found.key, words, actor.id, actor.name, self.audit.clock.stamp())
+            at = self.audit.clock.stamp()
+            state.settlements.keep(Settlement(key=found.key, reason=words, who=actor.id, name=actor.name, at=at))
             self.audit.record(state, actor, "settle a disagreement", _titles(found), detail=f"{found.key}: {words}")
         return self._known(actor, found.key)
 

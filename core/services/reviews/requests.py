@@ -15,7 +15,7 @@ from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Account, Accounts
 from core.services.people.directory import called, the_one
-from core.storage.state.records import ChangeRow, ReviewRequestRow, of_row
+from core.storage.state.records import ChangeRow, CoAuthorRow, ReviewRequestRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -86,7 +86,8 @@ class ReviewRequests:
         return tuple(name for name in dict.fromkeys(names) if not called(people, name))
 
     def _ask_one(self, state: State, actor: Actor, row: ChangeRow, account: Account, rule: str = "") -> None:
-        state.requests.add(row.id, account.id, account.name, actor.name, rule, self.clock.stamp())
+        who = {"account": account.id, "name": account.name, "asker": actor.name}
+        state.requests.add(ReviewRequestRow(change=row.id, **who, rule=rule, at=self.clock.stamp()))
         subject = Subject("change", str(row.id), row.title)
         self.messages.tell(state, actor, [account.id], "asked", subject, row.description)
 
@@ -127,9 +128,8 @@ class CoAuthors:
         subject = Subject("change", str(row.id), row.title)
         invited = [self._able(facts, actor, name) for name in dict.fromkeys(names)]
         for account in invited:
-            state.co_authors.add(
-                change=row.id, account=account.id, name=account.name, inviter=actor.name, at=self.clock.stamp()
-            )
+            them = {"account": account.id, "name": account.name, "inviter": actor.name}
+            state.co_authors.add(CoAuthorRow(change=row.id, **them, at=self.clock.stamp()))
         self.messages.tell(state, actor, [account.id for account in invited], "invited", subject, row.description)
         if actor.id != facts.author:
             who = moves.names([account.name for account in invited])

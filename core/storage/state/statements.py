@@ -111,9 +111,17 @@ class Statements:
             (number,) = connection.execute(insert(table), values).inserted_primary_key or (0,)
             return int(number)
 
-    def upsert(self, table: Table, rows: Sequence[Mapping[str, Any]], key: Sequence[str], new: Sequence[str]) -> None:
-        """Insert rows; where one with the same key is there, its columns `new` are replaced, or nothing if none is named."""
+    def upsert(
+        self,
+        table: Table,
+        rows: Sequence[Mapping[str, Any]],
+        key: Sequence[str] = (),
+        new: Sequence[str] | None = None,
+    ) -> None:
+        """Insert rows; where one with the same key is there, its columns `new` are replaced: all that are given, or none for ()."""
         if rows:
+            key = key or [column.name for column in table.primary_key]
+            new = [name for name in rows[0] if name not in key] if new is None else new
             with self._writing() as connection:
                 connection.execute(_upsert(connection.dialect.name, table, key, new), [dict(row) for row in rows])
 

@@ -92,7 +92,7 @@ class QuerySetRows(StoredRows):
 
     def keep_questions(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """A question that is there gets the new category."""
-        self._run.upsert(questions, [{"queryset": number, **row} for row in rows], ["queryset", "id"], ["category"])
+        self._run.upsert(questions, [{"queryset": number, **row} for row in rows], new=["category"])
 
     def keep_judgments(self, number: int, rows: Sequence[Mapping[str, Any]]) -> None:
         """A judgment of the same place by the same judge gets the new grade."""
@@ -115,7 +115,7 @@ class QuerySetRows(StoredRows):
         last = self._run.value(select(func.max(questions.c.place)).where(questions.c.queryset == number))
         place = 0 if last is None else int(last) + 1
         row = {"queryset": number, "id": ident, "place": place, "text": text, "category": category}
-        self._run.upsert(questions, [row], ["queryset", "id"], ["text", "category"])
+        self._run.upsert(questions, [row], new=["text", "category"])
 
     def drop_question(self, number: int, question: str) -> bool:
         """A question with its judgments; False when there is none."""
@@ -150,8 +150,7 @@ class RunRows(StoredRows):
     def keep(self, **values: Any) -> None:
         """One row per id, in the last place."""
         last = self._run.value(select(func.max(runs.c.place)))
-        row = {**values, "place": (last or 0) + 1}
-        self._run.upsert(runs, [row], ["id"], [name for name in row if name != "id"])
+        self._run.upsert(runs, [{**values, "place": (last or 0) + 1}])
 
     def get(self, number: str) -> PackedRun | None:
         """Facts and results, by id."""
@@ -179,7 +178,7 @@ class RankingRows(StoredRows):
     def keep(self, search: str, packed: Mapping[str, bytes]) -> None:
         """Packed results by query, together or not at all."""
         rows = [{"search": search, "query": query, "result": result} for query, result in packed.items()]
-        self._run.upsert(rankings, rows, ["search", "query"], ["result"])
+        self._run.upsert(rankings, rows)
 
 
 class GradeRows(StoredRows):
@@ -187,7 +186,7 @@ class GradeRows(StoredRows):
 
     def keep(self, **values: Any) -> None:
         """One grade per query, passage and judge."""
-        self._run.upsert(judged, [values], list(_PASSAGE), ["grade", "blind", "created", "note"])
+        self._run.upsert(judged, [values], _PASSAGE)
 
     def drop(self, query: str, path: str, heading: str, quote: str, judge: str) -> bool:
         """False when there is no such grade."""
@@ -205,7 +204,7 @@ class PoolRows(StoredRows):
 
     def add(self, **values: Any) -> None:
         """A passage is in a pool once, whoever added it first."""
-        self._run.upsert(pool_additions, [values], list(_PASSAGE[:-1]), [])
+        self._run.upsert(pool_additions, [values], _PASSAGE[:-1], ())
 
     def remove(self, query: str, path: str, heading: str, quote: str, judge: str) -> bool:
         """False when this judge added no such passage."""
@@ -220,7 +219,7 @@ class PoolRows(StoredRows):
 
     def rate(self, **values: Any) -> None:
         """One rating per query, kind of answer and judge."""
-        self._run.upsert(ratings, [values], ["query", "kind", "judge"], ["answer", "rating", "note", "created"])
+        self._run.upsert(ratings, [values], ["query", "kind", "judge"])
 
     def ratings(self, query: str = "") -> list[RatingRow]:
         """Ratings of the answers to one query, or to all for "", oldest first."""
@@ -233,7 +232,7 @@ class NotebookRows(StoredRows):
 
     def keep_link(self, link: str, state: str, who: str, created: str) -> None:
         """The same link is kept once."""
-        self._run.upsert(permalinks, [{"id": link, "state": state, "who": who, "created": created}], ["id"], [])
+        self._run.upsert(permalinks, [{"id": link, "state": state, "who": who, "created": created}], new=())
 
     def linked(self, link: str) -> str | None:
         """The state behind a link."""
@@ -264,7 +263,7 @@ class NotebookRows(StoredRows):
 
     def save(self, **values: Any) -> None:
         """One configuration per name."""
-        self._run.upsert(configurations, [values], ["name"], ["profile", "config", "who"])
+        self._run.upsert(configurations, [values], new=["profile", "config", "who"])
 
     def saved(self) -> list[ConfigurationRow]:
         """By name."""

@@ -31,8 +31,7 @@ class DraftRows(StoredRows):
 
     def keep(self, who: str, place: str, text: str, at: str) -> None:
         """One text per person and place."""
-        row = {"who": who, "place": place, "text": text, "at": at}
-        self._run.upsert(drafts, [row], ["who", "place"], ["text", "at"])
+        self._run.upsert(drafts, [{"who": who, "place": place, "text": text, "at": at}])
 
     def get(self, who: str, place: str) -> DraftRow | None:
         """The text and when it was kept."""
@@ -68,10 +67,9 @@ class GapRows(NumberedRows[Gap]):
 class SettlementRows(StoredRows):
     """The table `settlements`."""
 
-    def keep(self, key: str, reason: str, who: str, name: str, at: str) -> None:
+    def keep(self, settlement: Settlement) -> None:
         """One per disagreement."""
-        row = {"key": key, "reason": reason, "who": who, "name": name, "at": at}
-        self._run.upsert(settlements, [row], ["key"], ["reason", "who", "name", "at"])
+        self._run.upsert(settlements, [vars(settlement)])
 
     def all(self) -> dict[str, Settlement]:
         """What was said, by the key of the disagreement."""
@@ -163,7 +161,7 @@ class WatchRows(StoredRows):
 
     def add(self, **values: Any) -> None:
         """A new one, unless it is there."""
-        self._run.upsert(watches, [values], ["account", "kind", "what"], [])
+        self._run.upsert(watches, [values], ["account", "kind", "what"], ())
 
     def see(self, number: int, seen: str) -> None:
         """What the answers to a question are now."""

@@ -138,7 +138,7 @@ class WorkerRows(StoredRows):
     def join(self, name: str, started: str) -> None:
         """A worker begins; those that were not seen for a day are forgotten."""
         self._run.change(delete(workers).where(workers.c.seen < seconds_now() - 86_400.0))
-        self._run.upsert(workers, [{"name": name, "started": started, "seen": 0.0}], ["name"], ["started"])
+        self._run.upsert(workers, [{"name": name, "started": started, "seen": 0.0}], new=["started"])
         self.see(name)
 
     def see(self, name: str) -> None:
@@ -164,7 +164,7 @@ class WorkerRows(StoredRows):
         """Whether a holder has something for itself for a time, since nobody else has it."""
         free = or_(claims.c.until < seconds_now(), claims.c.holder == holder)
         self._run.change(delete(claims).where(claims.c.until < seconds_now() - 86_400.0, claims.c.holder != ""))
-        self._run.upsert(claims, [{"name": name, "holder": "", "until": 0.0}], ["name"], [])
+        self._run.upsert(claims, [{"name": name, "holder": "", "until": 0.0}], new=())
         mine = update(claims).where(claims.c.name == name, free).values(holder=holder, until=seconds_now() + lease)
         return self._run.change(mine) > 0
 
@@ -263,7 +263,7 @@ class DeliveryRows(StoredRows):
 
     def add(self, **values: Any) -> None:
         """A new one, unless its key is there."""
-        self._run.upsert(deliveries, [values], ["key"], [])
+        self._run.upsert(deliveries, [values], ["key"], ())
 
     def get(self, number: int) -> DeliveryRow | None:
         """By id."""
@@ -371,7 +371,7 @@ class MailChoiceRows(StoredRows):
     def set(self, account: str, topics: Sequence[str], choice: str) -> None:
         """The same choice for some topics."""
         rows = [{"account": account, "topic": topic, "choice": choice} for topic in topics]
-        self._run.upsert(mail_choices, rows, ["account", "topic"], ["choice"])
+        self._run.upsert(mail_choices, rows)
 
     def key(self, account: str) -> str:
         """The key of an account, "" if it has none."""
@@ -379,7 +379,7 @@ class MailChoiceRows(StoredRows):
 
     def add_key(self, account: str, key: str) -> None:
         """A key, unless there is one."""
-        self._run.upsert(mail_keys, [{"account": account, "key": key}], ["account"], [])
+        self._run.upsert(mail_keys, [{"account": account, "key": key}], new=())
 
 
 def _key(model: str, server: str, feature: str) -> tuple[ColumnElement[bool], ...]:

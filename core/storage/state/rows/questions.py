@@ -82,7 +82,7 @@ class QueryRows(NumberedRows[QueryRow]):
 
     def opt_out(self, account: str) -> None:
         """From now on they are not."""
-        self._run.upsert(opted_out, [{"account": account}], ["account"], [])
+        self._run.upsert(opted_out, [{"account": account}], new=())
 
     def opt_in(self, account: str) -> None:
         """From now on they are."""
@@ -106,7 +106,7 @@ class AnswerRows(NumberedRows[AnswerRankRow]):
 
     def keep_point(self, **values: Any) -> None:
         """What was found at a commit; asked again, the time of the first asking stays."""
-        self._run.upsert(findability, [values], ["commit_id"], ["checked", "questions", "found", "within", "folders"])
+        self._run.upsert(findability, [values], new=[name for name in values if name not in ("commit_id", "at")])
 
     def points(self) -> list[FindabilityRow]:
         """One per commit, oldest first."""

@@ -85,10 +85,9 @@ class RequestRows(StoredRows):
             ReviewRequestRow, _REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers
         )
 
-    def add(self, change: int, account: str, name: str, asker: str, rule: str, at: str) -> None:
+    def add(self, request: ReviewRequestRow) -> None:
         """Somebody is asked, perhaps again."""
-        row = {"change": change, "account": account, "name": name, "asker": asker, "rule": rule, "at": at}
-        self._run.upsert(review_requests, [row], ["change", "account"], ["name", "asker", "rule", "at"])
+        self._run.upsert(review_requests, [vars(request)])
 
     def drop(self, change: int, account: str) -> None:
         """Somebody is asked no longer."""
@@ -103,9 +102,9 @@ class CoAuthorRows(StoredRows):
         """Who was invited, in the order of the invitations."""
         return self._run.rows(CoAuthorRow, _CO_AUTHORS, numbers=numbers)
 
-    def add(self, **values: Any) -> None:
+    def add(self, co_author: CoAuthorRow) -> None:
         """Somebody is invited, perhaps again."""
-        self._run.upsert(co_authors, [values], ["change", "account"], [])
+        self._run.upsert(co_authors, [vars(co_author)], new=())
 
     def drop(self, change: int, account: str) -> None:
         """Somebody is a co-author no longer."""
@@ -167,8 +166,7 @@ class LookRows(StoredRows):
 
     def keep(self, **values: Any) -> None:
         """Another look, in place of the last one."""
-        new = ("head", "at", "comment", "before", "before_at")
-        self._run.upsert(looks, [values], ("who", "change"), new)
+        self._run.upsert(looks, [values])
 
     def viewed(self, who: str, change: int) -> dict[str, str]:
         """Path to the blob that was viewed."""
@@ -177,8 +175,7 @@ class LookRows(StoredRows):
 
     def mark(self, who: str, change: int, path: str, blob: str) -> None:
         """A document was viewed with this text."""
-        row = {"who": who, "change": change, "path": path, "blob": blob}
-        self._run.upsert(viewed, [row], ("who", "change", "path"), ("blob",))
+        self._run.upsert(viewed, [{"who": who, "change": change, "path": path, "blob": blob}])
 
     def unmark(self, who: str, change: int, path: str) -> None:
         """It was not."""
@@ -207,4 +204,4 @@ class ImpactRows(StoredRows):
 
     def keep(self, **values: Any) -> None:
         """Another measurement, in place of the last one."""
-        self._run.upsert(impacts, [values], ("change",), ("head", "main", "created", "result"))
+        self._run.upsert(impacts, [values])
