@@ -126,7 +126,7 @@ def test_a_lease_is_renewed_while_the_work_goes_on(
     thread.start()
     assert begun.wait(300)
     lose(app, job.id)
-    until(lambda: app.platform.jobs.rows.get(job.id)["leased"] > 1)
+    until(lambda: app.platform.jobs.rows.get(job.id).leased > 1)
     assert drained(app, "second", {"slow": slow}) == 0
     assert [row.name for row in app.platform.backups.database.workers.alive(60)] == ["first"]
     assert "begins in worker first" in app.platform.jobs.log(ADMIN, job.id), "what it says is there while it runs"
