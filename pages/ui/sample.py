@@ -30,6 +30,7 @@ def line() -> None:
 @dialogs.dialog(OWN)
 def _own() -> None:
     """What goes, what comes in, and the second click."""
+    identity.require("restore the workspace")
     for sentence in WILL:
         st.markdown(f"- {sentence}")
     begin = st.segmented_control("Begin with", BEGINNINGS, default=NOTHING, required=True, key="own_begin")
