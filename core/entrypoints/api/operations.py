@@ -164,7 +164,7 @@ def _bounded(kind: Any, bounds: Bounds) -> Any:
         return Annotated[tuple[_bounded(get_args(kind)[0], Bounds(bounds.longest)), ...], several]  # type: ignore[misc]
     if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
         return Annotated[dict[_bounded(str, Bounds()), _bounded(str, Bounds())], several]  # type: ignore[misc]
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         return _document(kind, bounds)
     return next((_bounded(one, bounds) for one in get_args(kind) if one is not type(None)), kind)
 
