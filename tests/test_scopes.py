@@ -128,7 +128,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 
 
 def test_no_tool_of_assistants_writes_for_a_token_that_reads(scoped: ApiServer) -> None:
-    assert set(ARGUMENTS) == {tool.__name__ for tool in TOOLS}
+    assert set(ARGUMENTS) == {tool.name for tool in TOOLS}
     server = build_server(lambda ctx: ToolSession(scoped.app, holder(scoped, "mcp"), HERE))
     asks: dict[str, Any] = {
         name: lambda client, name=name: client.call_tool(name, ARGUMENTS[name]) for name in ARGUMENTS

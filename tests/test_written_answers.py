@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
 from core.bootstrap import App, build
-from core.entrypoints.api import forms
+from core.entrypoints.api import schemas
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unavailable, Unfit
 from core.llm.prompt import gives_orders, quoted
@@ -355,7 +355,7 @@ def test_the_api_answers_with_the_keys_of_the_command_line(served: App, endpoint
     value = server.get("/answer?q=what+does+error+809+mean", role="reader").json()
     assert value == as_json(served.search.answerer.answer(READER, QUESTION)) | {"dollars": value["dollars"]}
     assert value["dollars"] > 0, "the second time it was free"
-    forms.CitedAnswer.model_validate(value)
+    schemas.CitedAnswer.model_validate(value)
     endpoint.faults = [BROKEN] * 20
     assert server.get("/answer?q=what+is+error+809").status_code == 503
     assert served.people.tokens.revoke(READER, served.people.tokens.listed(READER, "reader")[0].id)

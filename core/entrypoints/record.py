@@ -170,7 +170,7 @@ class Operation(UseCaseRecord):
     """An operation of the HTTP API."""
 
     address: str  # verb and path: "GET /changes/{change}"
-    reply: str  # the name of a model in `api.forms`; "[...]" around it for a list
+    reply: str  # the name of a model in `api.schemas`; "[...]" around it for a list
     status: int
     lane: str  # the threads that work on it
     state: str  # what its answer depends on: served, head, day; the answer itself if not said
