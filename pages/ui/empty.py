@@ -30,7 +30,7 @@ def no_index(why: str) -> None:
             st.switch_page("pages/index.py")
 
 
-PICTURE_WIDTH = 720  # pixels; on a phone as wide as the page
+LARGE, SMALL = 720, 420  # pixels of a picture, alone or above a page; on a phone as wide as that
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,12 @@ def promise(page: str, title: str = "") -> bool:
     with state(said.icon, said.title, said.sentence, "promised"):
         if allowed(identity.me(), "propose a change"):
             st.page_link("pages/upload.py", label="Bring files in", icon=":material/upload_file:")
-        picture(page)
+        picture(page, LARGE if said.instead else SMALL)
     return said.instead
 
 
-def picture(page: str) -> None:
+def picture(page: str, width: int = LARGE) -> None:
     """A page of the sample, as `make screens` took it."""
     scheme = "dark" if st.context.theme.type == "dark" else "light"
-    with st.container(width=PICTURE_WIDTH):
+    with st.container(width=width, border=True):
         st.image(str(style.ASSETS / "sample" / f"{page}-{scheme}.webp"), caption="This page in the sample")
