@@ -70,7 +70,7 @@ class Durations:
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
         name = f"{fixturedef.argname} ({fixturedef.func.__module__.rpartition('.')[2]})"
         marks: list[Spent] = []
-        fixturedef.addfinalizer(lambda: self.add("fixtures", name, now().since(marks.pop()), 0))
+        fixturedef.addfinalizer(lambda: marks and self.add("fixtures", name, now().since(marks.pop()), 0))
         began = now()
         result = yield
         self.add("fixtures", name, now().since(began))

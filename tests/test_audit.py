@@ -82,6 +82,18 @@ def embedded(app: App) -> None:
     app.tuning.embedders.train(ADMIN, [wide(app)])
 
 
+def rolled_back(app: App) -> None:
+    """A promotion of its own, taken back."""
+    app.tuning.production.promote(ADMIN, config="convex-0.4", reason="A try.")
+    app.tuning.production.rollback(ADMIN, "It was a try.")
+
+
+def offered(app: App) -> None:
+    """What is recommended, measured, also where it was declined before."""
+    app.tuning.recommendation.team_settings.decline("", "It is offered again.", ADMIN.person)
+    app.tuning.recommendation.measure(ADMIN)
+
+
 def approved(app: App, name: str) -> int:
     number = proposed(app, name)
     app.reviews.discussion.approve(REVIEWER, number)
@@ -439,8 +451,8 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.prompts.tune": lambda app: tuned(app),
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
     "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),
-    "tuning.production.rollback": lambda app: app.tuning.production.rollback(ADMIN, "It was a try."),
-    "tuning.recommendation.measure": lambda app: app.tuning.recommendation.measure(ADMIN),
+    "tuning.production.rollback": lambda app: rolled_back(app),
+    "tuning.recommendation.measure": lambda app: offered(app),
     "tuning.recommendation.decline": lambda app: app.tuning.recommendation.decline(ADMIN, "We like ours."),
     "deliveries.webhooks.add": lambda app: hooked(app),
     "deliveries.webhooks.switch": lambda app: app.deliveries.webhooks.switch(ADMIN, hooked(app), False),

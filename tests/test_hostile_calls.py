@@ -165,8 +165,9 @@ def test_a_token_has_the_rights_of_each_call(server: ApiServer) -> None:
         server.app.people.accounts,
         {"title": "T", "files": [{"path": "it/role.md", "text": "# R\n\nT.\n"}]},
     )
-    number = server.post("/changes", body).json()["id"]
-    accounts.set_role(demo("admin"), "author", "reader")
+    server.tokens["leaver"] = server.app.people.tokens.make(demo("author2"), "leaver", "propose")[0]
+    number = server.post("/changes", body, "leaver").json()["id"]
+    accounts.set_role(demo("admin"), "author2", "reader")
     writes = {
         "/changes": body,
         f"/changes/{number}/edits": {"title": "Other"},
@@ -176,12 +177,12 @@ def test_a_token_has_the_rights_of_each_call(server: ApiServer) -> None:
     }
     try:
         for path, sent in writes.items():
-            answer = server.post(path, sent)
+            answer = server.post(path, sent, "leaver")
             assert (answer.status_code, "is a reader." in answer.json()["detail"]) == (403, True), path
-        assert server.get("/search?q=vpn").status_code == 200
-        accounts.set_active(demo("admin"), "author", False)
-        assert server.get("/search?q=vpn").status_code == 401
+        assert server.get("/search?q=vpn", "leaver").status_code == 200
+        accounts.set_active(demo("admin"), "author2", False)
+        assert server.get("/search?q=vpn", "leaver").status_code == 401
     finally:
-        accounts.set_active(demo("admin"), "author", True)
-        accounts.set_role(demo("admin"), "author", "author")
+        accounts.set_active(demo("admin"), "author2", True)
+        accounts.set_role(demo("admin"), "author2", "author")
     assert server.get(f"/changes/{number}", "admin").json()["title"] == "T"

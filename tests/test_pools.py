@@ -103,7 +103,10 @@ def test_a_judge_rates_the_first_result_or_a_written_answer_and_may_change_their
             act()
 
 
-def test_a_set_says_how_many_answers_are_good_how_far_judges_agree_and_how_often_they_added(app: App) -> None:
+@pytest.fixture(scope="module")
+def rated(home: Path) -> str:
+    """A set of five questions, of which two judges rated the answers to four; one of them added a passage."""
+    app = build(kb_settings(home), models=SmallModels())
     texts = ("garden hose", "night shift", "lost badge", "fire drill", "spare keys")
     asked = tuple(Question(f"q{n}", text) for n, text in enumerate(texts))
     app.evaluation.querysets.keep(demo("admin"), QuerySet("rated", asked))
@@ -114,7 +117,13 @@ def test_a_set_says_how_many_answers_are_good_how_far_judges_agree_and_how_often
     index = app.search.searcher.index()
     new = pools.find(ANN, "error 809", index)[0]
     pools.add(ANN, texts[0], new, ())
-    summary = app.evaluation.querysets.pool_summary(ANN, "rated")
+    return "rated"
+
+
+def test_a_set_says_how_many_answers_are_good_how_far_judges_agree_and_how_often_they_added(
+    app: App, rated: str
+) -> None:
+    summary = app.evaluation.querysets.pool_summary(ANN, rated)
     (quality,) = summary.answers
     assert (quality.good.count, quality.good.of, quality.partly) == (1, 4, 1), "a tie is not good"
     assert quality.good.interval == pytest.approx((0.0456, 0.6994), abs=1e-3)
@@ -123,7 +132,7 @@ def test_a_set_says_how_many_answers_are_good_how_far_judges_agree_and_how_often
 
 
 def test_the_commands_find_add_grade_take_out_and_rate(
-    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    home: Path, rated: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry.ModelRegistry, "embedder", lambda self, *given: SmallModels().embedder(*given))
 
@@ -145,8 +154,8 @@ def test_the_commands_find_add_grade_take_out_and_rate(
     assert told("rate", "fatigue of drivers", "partly", "--note", "too long")["rating"] == "partly"
     (said,) = told("rate", "fatigue of drivers")
     assert (said["kind"], said["note"]) == (FIRST, "too long")
-    summary = told("eval", "querysets", "rated")
+    summary = told("eval", "querysets", rated)
     assert summary["answers"][0]["good"]["of"] == 4
     assert summary["added"]["count"] == 1
-    assert main(["--home", str(home), "eval", "querysets", "rated"]) == 0
+    assert main(["--home", str(home), "eval", "querysets", rated]) == 0
     assert "first result: good for 1 of 4" in capsys.readouterr().out

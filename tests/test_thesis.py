@@ -96,9 +96,23 @@ def priced_app(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory)
     patch.undo()
 
 
+def spent(app: App) -> float:
+    """Dollars for chunks that a language model cuts or explains."""
+    rows = app.models.ledger.summary(ADMIN).rows
+    return float(sum(row.dollars for row in rows if row.purpose in ("context", "segment")))
+
+
 @pytest.fixture(scope="module")
-def replayed(priced_app: App) -> WrittenReport:
-    return priced_app.evaluation.experiments.run(ADMIN, "thesis", limit=30, options=ExperimentOptions(documents=6))
+def replay(priced_app: App) -> tuple[WrittenReport, float]:
+    """The report, and what its chunks cost."""
+    before = spent(priced_app)
+    made = priced_app.evaluation.experiments.run(ADMIN, "thesis", limit=30, options=ExperimentOptions(documents=6))
+    return made, spent(priced_app) - before
+
+
+@pytest.fixture(scope="module")
+def replayed(replay: tuple[WrittenReport, float]) -> WrittenReport:
+    return replay[0]
 
 
 def tables(made: WrittenReport) -> dict[str, ReportTable]:
@@ -118,16 +132,15 @@ def test_the_thesis_has_every_stage_in_its_order_and_leaves_nothing_out(replayed
 
 
 def test_both_agentic_chunkers_stand_beside_the_others_and_cost_what_their_builds_paid(
-    replayed: WrittenReport, priced_app: App
+    replayed: WrittenReport, replay: tuple[WrittenReport, float]
 ) -> None:
     rows = {row["name"]: row for row in replayed.report.values["chunkers"]}
     assert list(rows) == ["fixed-700-20", "semantic-80-1-800", "hierarchical-2000-500-100", "agentic-1", "agentic-2"]
     assert all(rows[name]["dollars_per_document"] == 0 == rows[name]["calls"] for name in list(rows)[:3])
     assert rows["agentic-1"]["calls"] == rows["agentic-1"]["chunks"], "one context for each chunk"
     assert rows["agentic-2"]["calls"] == rows["agentic-2"]["chunks"] + 6, "and the segments of each document"
-    spent = {row["purpose"]: row["dollars"] for row in priced_app.models.ledger.summary(ADMIN).rows}
     written = sum(6 * rows[name]["dollars_per_document"] for name in ("agentic-1", "agentic-2"))
-    assert written == pytest.approx(spent["context"] + spent["segment"])
+    assert written == pytest.approx(replay[1])
 
 
 def test_the_graph_is_compared_with_agentic_chunks_alone(replayed: WrittenReport) -> None:
