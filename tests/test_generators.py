@@ -14,7 +14,9 @@ from core.bootstrap import App, build
 from core.curation.document.frontmatter import read_document
 from core.curation.text.render import plain
 from core.evaluation.generators import known_items, qa
+from core.evaluation.generators.known_items import KnownItemSettings
 from core.evaluation.generators.paraphrase import by_llm, by_rules
+from core.evaluation.generators.qa import QaSettings
 from core.evaluation.querysets.queryset import Judgment, QuerySet
 from core.evaluation.runs import pooling
 from core.services.evaluation.runs import RunPlan
@@ -47,7 +49,7 @@ def test_the_same_seed_gives_the_same_questions_in_any_order_of_documents() -> N
     some = kb_documents()[:12]
     again = known_items.generate(some[::-1])
     assert again == known_items.generate(some)
-    assert again != known_items.generate(some, seed=7)
+    assert again != known_items.generate(some, KnownItemSettings(7))
 
 
 def test_every_known_item_stands_in_its_document() -> None:
@@ -129,7 +131,7 @@ def test_only_answers_that_stand_word_for_word_are_kept_and_the_rest_is_counted(
         ]
     )
     documents = [long_document(f"{name}.md", "freight", "Dana Whitfield") for name in "ab"]
-    made = qa.generate(documents, ScriptedLlm(f"Here you are: {said}"), per_kind=2)
+    made = qa.generate(documents, ScriptedLlm(f"Here you are: {said}"), QaSettings(per_kind=2))
     assert made.refused["the answer is not a substring of its passage"] == 3
     assert made.refused["question or answer missing"] == 3
     kinds = Counter(one.category for one in made.queryset.questions)
@@ -186,7 +188,7 @@ def test_categories_of_known_items_without_questions_are_named() -> None:
     bare = known_items.generate([read_document("a.md", "# A\n\nNothing to ask.\n")])
     assert known_items.left_out(bare)["heading_paraphrase"] == "no document has a heading below its title"
     assert list(known_items.left_out(bare)) == list(known_items.CATEGORIES)
-    assert known_items.left_out(known_items.generate(kb_documents(), per_category=2)) == {}
+    assert known_items.left_out(known_items.generate(kb_documents(), KnownItemSettings(per_category=2))) == {}
 
 
 # ---------------------------------------------------------------- judging
@@ -201,7 +203,9 @@ def judged_by_llm(tmp_path) -> tuple[App, ScriptedLlm]:
         app, {f"{name}.md": f"# {name}\n\n## Part\n\nAbout {name} and apples.\n" for name in ("alpha", "beta", "gamma")}
     )
     app.index.builder.build(app.platform.settings.profile())
-    app.evaluation.querysets.keep(ADMIN, known_items.generate(app.knowledge.documents.all(), name="items"))
+    app.evaluation.querysets.keep(
+        ADMIN, known_items.generate(app.knowledge.documents.all(), KnownItemSettings(name="items"))
+    )
     return app, llm
 
 

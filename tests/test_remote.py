@@ -17,7 +17,7 @@ from core.bootstrap import App
 from core.curation.checks.annotations import github
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
-from core.services.remote.pull_requests import markdown
+from core.services.remote.pull_requests import PullSource, markdown
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.remotes import bare, git, outside
@@ -541,7 +541,7 @@ def _commit(place: Path, files: dict[str, str]) -> None:
 
 def test_a_pull_request_shows_what_it_does_to_documents_and_search(tmp_path: Path, own_repository: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
-    request = app.remote.pull_requests.look(ADMIN, own_repository, "main", "good", "docs")
+    request = app.remote.pull_requests.look(ADMIN, PullSource(own_repository, "main", "good", "docs"))
     assert request.ok
     assert request.documents == ("it/fob.md",)
     assert request.impact
@@ -568,7 +568,7 @@ def test_the_exit_code_of_a_pull_request_says_whether_it_could_be_merged(
 def test_a_revision_that_is_not_there_is_named(tmp_path: Path, own_repository: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     with pytest.raises(NotFound, match="shallow clone"):
-        app.remote.pull_requests.look(ADMIN, own_repository, "nowhere", "good")
+        app.remote.pull_requests.look(ADMIN, PullSource(own_repository, "nowhere", "good"))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from core.chunking.agentic import context_task
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unfit, Unusable
 from core.evaluation.generators import known_items, paraphrase, qa
+from core.evaluation.generators.known_items import KnownItemSettings
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.runs import pooling
 from core.graph import communities, extraction
@@ -256,7 +257,9 @@ def test_a_bad_answer_is_not_kept_and_a_good_one_is(tmp_path: Path) -> None:
 def test_an_answer_that_an_earlier_version_kept_is_checked_again(tmp_path: Path) -> None:
     with ScriptedServer([GOOD["judge"]]) as server:
         app, task = workspace(server, tmp_path / "home"), TASKS["judge"]
-        key = answer_key(MODEL, task.system, task.prompt, task.max_tokens, task.temperature, task.schema)
+        key = answer_key(
+            MODEL, task.system, task.prompt, task.max_tokens, task.temperature, [task.schema, 0] if task.schema else ()
+        )
         old = {"text": "maybe", "model": MODEL, "input_tokens": 9, "output_tokens": 1}
         TextCache(tmp_path / "home" / "cache" / "answers.db").put(key, json.dumps(old))
         assert ask(llm_of(app), task)[0] == 2.0
@@ -451,7 +454,9 @@ def test_calls_are_estimated_from_a_sample_with_a_range_before_anything_is_asked
         assert calls["entities"].calls == (estimate.chunks, estimate.chunks)
         assert 0 < calls["context"].dollars[0] < calls["context"].dollars[1] <= estimate.price[1]
         app.index.builder.build(app.platform.settings.profile())
-        kept = app.evaluation.querysets.keep(ADMIN, known_items.generate(app.knowledge.documents.all(), name="items"))
+        kept = app.evaluation.querysets.keep(
+            ADMIN, known_items.generate(app.knowledge.documents.all(), KnownItemSettings(name="items"))
+        )
         rows = app.evaluation.runs.estimate(ADMIN, "items", [("", "bm25+listwise"), ("", "bm25"), ("", "bm25+yesno")])
         assert [row.purpose for row in rows] == ["rerank", "yes or no"]
         assert rows[0].calls == (2 * len(kept.questions),) * 2
@@ -471,7 +476,7 @@ def test_judging_and_topics_are_estimated_before_they_are_asked(tmp_path: Path) 
         named = "Mei Tan files Form 112 with FinCEN for Harbor Credit Union. Mei Tan and the BSA Officer meet FinCEN.\n"
         put(app, {**FILES, "fin/who.md": f"# Who files\n\n{named}\nHarbor Credit Union names the BSA Officer.\n"})
         app.index.builder.build(app.platform.settings.profile())
-        items = known_items.generate(app.knowledge.documents.all(), name="items")
+        items = known_items.generate(app.knowledge.documents.all(), KnownItemSettings(name="items"))
         app.evaluation.querysets.keep(ADMIN, items)
         plan = app.evaluation.runs.plan("", "bm25")
         run = app.evaluation.runs.evaluate("items", [RunPlan(plan.profile, plan.config)])[0]

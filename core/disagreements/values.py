@@ -262,14 +262,13 @@ def _value(
     one: float,
     other: float | None = None,
     unit: frozenset[str] = frozenset(),
-    rough: bool = False,
 ) -> Value:
     """What a match says, without the white space around it."""
     low, high = sorted((one, one if other is None else other))
     text = match.group()
     start, end = match.start() + len(text) - len(text.lstrip()), match.start() + len(text.rstrip())
     head = next(iter(unit)) if len(unit) == 1 else ""
-    return Value(kind, dimension, low, high, text.strip(), start, end, unit=unit, rough=rough, head=head)
+    return Value(kind, dimension, low, high, text.strip(), start, end, unit=unit, head=head)
 
 
 def _date(match: re.Match[str]) -> Value | None:
@@ -307,7 +306,7 @@ def _period(match: re.Match[str]) -> Value | None:
         days = 5 if unit == "week" else 1
         return _value(match, "period", "business days", low * days, high * days)
     hours = _HOURS[unit]
-    return _value(match, "period", "period", low * hours, high * hours, rough=hours > 700)
+    return replace(_value(match, "period", "period", low * hours, high * hours), rough=hours > 700)
 
 
 def _terms_of_payment(match: re.Match[str]) -> Value | None:
@@ -316,14 +315,15 @@ def _terms_of_payment(match: re.Match[str]) -> Value | None:
 
 def _frequency(match: re.Match[str]) -> Value | None:
     if adverb := match["adverb"]:
-        return _value(match, "period", "frequency", _EVERY[adverb.lower()], rough=_EVERY[adverb.lower()] > 700)
+        every = _EVERY[adverb.lower()]
+        return replace(_value(match, "period", "frequency", every), rough=every > 700)
     unit = _HOURS[(match["unit"] or match["unit2"]).lower()]
     if times := match["times"]:
         count = {"once": 1.0, "twice": 2.0}.get(times.lower()) or number(times.lower().removesuffix(" times"))
-        return _value(match, "period", "frequency", unit / count, rough=unit > 700) if count else None
+        return replace(_value(match, "period", "frequency", unit / count), rough=unit > 700) if count else None
     low = (match["low"] or "one").lower()
     count = {"other": 2.0, "second": 2.0, "third": 3.0}.get(low) or number(low)
-    return _value(match, "period", "frequency", unit * count, rough=unit > 700)
+    return replace(_value(match, "period", "frequency", unit * count), rough=unit > 700)
 
 
 def _article(match: re.Match[str]) -> Value | None:

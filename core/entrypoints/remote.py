@@ -12,7 +12,7 @@ from core.curation.checks.annotations import github, gitlab
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
 from core.evaluation.impact import as_json
-from core.services.remote.pull_requests import markdown
+from core.services.remote.pull_requests import PullSource, markdown
 from core.services.remote.remotes import Remote
 from core.settings import PROJECT
 
@@ -92,15 +92,8 @@ def pull_request(call: CommandCall, form: PullRequestOptions) -> Shown:
         app.platform.workspace.create()
         actor = acting(app, call.user)
         look = app.remote.pull_requests.look
-        request = look(
-            actor,
-            form.repository.resolve(),
-            form.base,
-            form.head,
-            form.folder,
-            impact=not form.no_impact,
-            progress=call.progress,
-        )
+        source = PullSource(form.repository.resolve(), form.base, form.head, form.folder)
+        request = look(actor, source, impact=not form.no_impact, progress=call.progress)
     for file, text in (
         (form.summary, markdown(request)),
         (form.code_quality, gitlab(request.findings, request.folder)),

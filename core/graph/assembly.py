@@ -89,9 +89,9 @@ def assemble(extracts: ExtractColumns, documents: Sequence[Named], document_of: 
     labels, kinds = (_most(node, column[live], spelled, len(keys)) for column, spelled in _spellings(extracts))
     for n, named in zip(own.tolist(), documents, strict=True):
         labels[n], kinds[n] = named.title or named.path, "document"
-    relations = _relations(extracts, live, node, chunk, own[document_of], occurrences[0], number, merged)
+    relations = _relations(extracts, live, (node, chunk), own[document_of], occurrences[0], (number, merged))
     things = np.array([kind not in VALUES for kind in kinds], np.bool_)
-    related = _related(*relations[:4], np.bincount(occurrences[0], minlength=len(keys)), things, size)
+    related = _related(relations[:4], np.bincount(occurrences[0], minlength=len(keys)), things, size)
     by_chunk = np.lexsort((occurrences[0], occurrences[1]))
     links = sharing(document_of[mentioned[1]], mentioned[0], len(documents), len(keys))
     return Graph(
@@ -162,16 +162,16 @@ def _names(number: Mapping[str, int], merged: Mapping[str, str], documents: Sequ
 def _relations(
     extracts: ExtractColumns,
     live: np.ndarray,
-    node: np.ndarray,
-    chunk: np.ndarray,
+    mentions: tuple[np.ndarray, np.ndarray],
     own: np.ndarray,
     occurrences: np.ndarray,
-    number: Mapping[str, int],
-    merged: Mapping[str, str],
+    numbered: tuple[Mapping[str, int], Mapping[str, str]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """All pairs (a < b) with weight and the number of their relation's name."""
+    """All pairs (a < b) with weight and the number of their relation's name. `mentions`: nodes and their chunks; `numbered`: the
+    number of a node by its key, and the key that others are the same as."""
     import numpy as np
 
+    (node, chunk), (number, merged) = mentions, numbered
     names = ["", *sorted({LINKS, *(name for _, name, _ in extracts.relations if name)})]
     place = {name: n for n, name in enumerate(names)}
     sentence = extracts.sentence[live]
@@ -227,13 +227,7 @@ def _counted(
 
 
 def _related(
-    low: np.ndarray,
-    high: np.ndarray,
-    weight: np.ndarray,
-    name: np.ndarray,
-    df: np.ndarray,
-    things: np.ndarray,
-    size: int,
+    relations: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], df: np.ndarray, things: np.ndarray, size: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Both directions, the strongest first: weight times ln(1 + chunks / chunks that name the neighbour).
 
@@ -241,6 +235,7 @@ def _related(
     """
     import numpy as np
 
+    low, high, weight, name = relations
     source, to = np.concatenate((low, high)), np.concatenate((high, low))
     weight, name = np.concatenate((weight, weight)), np.concatenate((name, name))
     strength = weight * np.log1p(size / np.maximum(1, df[to]))

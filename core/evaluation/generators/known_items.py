@@ -63,17 +63,24 @@ class KnownItem:
     body: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class KnownItemSettings:
+    """Which known items are asked for."""
+
+    seed: int = 42
+    per_category: int = PER_CATEGORY
+    name: str = "known-items"
+    sizes: Mapping[str, int] = NOTHING  # by category, instead of the same of each
+
+
 def generate(
     documents: Sequence[Document],
-    seed: int = 42,
-    per_category: int = PER_CATEGORY,
+    settings: KnownItemSettings = KnownItemSettings(),
     paraphrase: Paraphrase | None = None,
-    name: str = "known-items",
     progress: Progress = no_progress,
-    sizes: Mapping[str, int] = NOTHING,
 ) -> QuerySet:
-    """A query set over the documents: the same documents and seed give the same questions. `sizes` are by category,
-    instead of `per_category`."""
+    """A query set over the documents: the same documents and seed give the same questions."""
+    seed, per_category, sizes = settings.seed, settings.per_category, settings.sizes
     corpus = Corpus(tuple(sorted(documents, key=lambda document: document.path)))
     questions: list[Question] = []
     judgments: list[Judgment] = []
@@ -89,7 +96,7 @@ def generate(
     unique = {question.id: question for question in questions}
     most = f"{sum(sizes.values()):,} asked for" if sizes else f"at most {per_category} per category"
     about = f"known items of {len(corpus.documents)} documents, seed {seed}, {most}"
-    return QuerySet(name, tuple(unique.values()), tuple(dict.fromkeys(judgments)), about)
+    return QuerySet(settings.name, tuple(unique.values()), tuple(dict.fromkeys(judgments)), about)
 
 
 def shared_out(total: int) -> dict[str, int]:

@@ -85,18 +85,26 @@ def fitting(documents: Sequence[Document]) -> int:
     return next((size for size in sizes if 3 * several[size] >= len(documents)), sizes[-1])
 
 
+@dataclass(frozen=True, slots=True)
+class QaSettings:
+    """Which questions are asked for."""
+
+    seed: int = 42
+    per_kind: int = 50
+    name: str = "questions-and-answers"
+    size: int = WORDS  # of a segment
+
+
 def generate(
     documents: Sequence[Document],
     llm: Llm,
-    seed: int = 42,
-    per_kind: int = 50,
-    name: str = "questions-and-answers",
-    progress: Progress = no_progress,
+    settings: QaSettings = QaSettings(),
     names: Names | None = None,
-    size: int = WORDS,
     at_once: int = THREADS,
+    progress: Progress = no_progress,
 ) -> GeneratedSet:
     """Up to `per_kind` prompts of each kind, the same for the same seed; each may give up to three questions."""
+    seed, per_kind, size = settings.seed, settings.per_kind, settings.size
     ordered = sorted(documents, key=lambda document: document.path)
     every = [SourceSegment(document, *span) for document in ordered for span in segments(document, size, size // 2)]
     with together(lambda segment: _named(segment, llm, names), every, at_once) as results:
@@ -119,7 +127,7 @@ def generate(
     without = f"; without {', '.join(left_out)}" if left_out else ""
     by = " and spaCy" if names else ""
     about = f"questions by {llm.name} over {len(every)} segments, names by rules{by}, seed {seed}{without}"
-    queryset = QuerySet(name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about)
+    queryset = QuerySet(settings.name, tuple(questions.values()), tuple(dict.fromkeys(judgments)), about)
     return GeneratedSet(queryset, dict(refused), left_out)
 
 

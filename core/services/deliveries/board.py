@@ -10,7 +10,7 @@ from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound, Refused
 from core.services.deliveries import formats
 from core.services.deliveries.letters import TEST
-from core.services.deliveries.outbox import STATES, Delivery, delivery
+from core.services.deliveries.outbox import STATES, Delivery, OutboxItem, delivery
 from core.services.deliveries.sender import Sender
 from core.services.people.audit import Audit
 
@@ -87,7 +87,7 @@ class DeliveryBoard:
         key, line = f"test_{secrets.token_hex(12)}", "Mail from Concord arrives"
         content = {"sentence": line, "text": "This is a test. Nothing has happened.", "address": "/"}
         with self.database.transaction() as state:
-            self.sender.outbox.put(state, key, "mail", row.id, TEST, content)
+            self.sender.outbox.put(state, OutboxItem(key, "mail", row.id, TEST, content))
             self.audit.record(state, actor, "test mail", f"{row.name} ({row.id})")
         return self.sender.deliver(key)
 

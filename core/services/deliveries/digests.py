@@ -13,7 +13,7 @@ from core import strict
 from core.access import Actor, allowed
 from core.services.deliveries.choices import TOPICS, topic_of
 from core.services.deliveries.letters import DIGEST
-from core.services.deliveries.outbox import Outbox
+from core.services.deliveries.outbox import Outbox, OutboxItem
 from core.services.people.accounts import Accounts
 from core.services.people.directory import owners
 from core.storage.state.records import HeldDelivery
@@ -60,7 +60,7 @@ class Digests:
                 return False
             news = [row for row in rows if not row.read]
             if news and account.active:
-                self.outbox.put(state, key, "mail", name, DIGEST, _content(news, standing, day))
+                self.outbox.put(state, OutboxItem(key, "mail", name, DIGEST, _content(news, standing, day)))
             sent = state.deliveries.by_key(key)
             self._end(state, rows, sent.id if sent else 0)
         return bool(news) and account.active

@@ -54,6 +54,19 @@ def delivery(row: DeliveryRow) -> Delivery:
     return of_row(Delivery, row, content=json.loads(row.content))
 
 
+@dataclass(frozen=True, slots=True)
+class OutboxItem:
+    """One delivery that is to leave."""
+
+    key: str
+    channel: str  # mail or webhook
+    target: str  # an account, or the number of a webhook
+    kind: str
+    content: Mapping[str, Any]
+    held: str = "waiting"  # or held, for the daily mail
+    message: int = 0
+
+
 class Outbox:
     """Writes what is to leave; nothing, where mail is not configured and no webhook is there."""
 
@@ -68,7 +81,8 @@ class Outbox:
             facts = [message.account, message.kind, message.id, message.count, message.at, message.actor, message.text]
             held = "waiting" if choice == "at once" else "held"
             key = f"msg_{strict.digest(facts, 24)}"
-            self.put(state, key, "mail", message.account, message.kind, as_content(message), held, message.id)
+            item = OutboxItem(key, "mail", message.account, message.kind, as_content(message), held, message.id)
+            self.put(state, item)
 
     def event(self, state: State, message: Message) -> None:
         """The same for webhooks: once for each, however many people were told."""
@@ -78,23 +92,14 @@ class Outbox:
             if row.active and (not wanted or name in wanted):
                 facts = [row.id, name, message.ref, message.at, message.actor, message.text, message.title]
                 key = f"evt_{strict.digest(facts, 24)}"
-                self.put(state, key, "webhook", str(row.id), name, as_content(message))
+                self.put(state, OutboxItem(key, "webhook", str(row.id), name, as_content(message)))
 
-    def put(
-        self,
-        state: State,
-        key: str,
-        channel: str,
-        target: str,
-        kind: str,
-        content: Mapping[str, Any],
-        held: str = "waiting",
-        message: int = 0,
-    ) -> None:
+    def put(self, state: State, item: OutboxItem) -> None:
         """One delivery; a key that is there already is not written again."""
-        now, packed = self.now(), json.dumps(content, ensure_ascii=False)
-        row = {"key": key, "channel": channel, "target": target, "kind": kind, "message": message, "content": packed}
-        state.deliveries.add(**row, created=self.clock.stamp(), since=now, due=now, state=held)
+        now, packed = self.now(), json.dumps(item.content, ensure_ascii=False)
+        row: dict[str, Any] = {"key": item.key, "channel": item.channel, "target": item.target, "kind": item.kind}
+        row |= {"message": item.message, "content": packed, "state": item.held}
+        state.deliveries.add(**row, created=self.clock.stamp(), since=now, due=now)
 
 
 def as_content(message: Message) -> dict[str, Any]:

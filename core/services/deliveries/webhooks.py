@@ -13,7 +13,7 @@ from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.ports import Poster
 from core.services.deliveries.formats import EVENTS, FORMATS, TEST
-from core.services.deliveries.outbox import Delivery, Outbox
+from core.services.deliveries.outbox import Delivery, Outbox, OutboxItem
 from core.services.deliveries.sender import Sender
 from core.services.people.audit import Audit
 from core.storage.state.records import WebhookRow
@@ -110,7 +110,7 @@ class Webhooks:
         content |= {"actor": actor.id, "actor_name": actor.name, "at": self.outbox.clock.stamp()}
         key = f"test_{secrets.token_hex(12)}"
         with self.database.transaction() as state:
-            self.outbox.put(state, key, "webhook", str(number), TEST, content)
+            self.outbox.put(state, OutboxItem(key, "webhook", str(number), TEST, content))
             self.audit.record(state, actor, "test a webhook", f"{hook.name} ({number})")
         return self.sender.deliver(key)
 

@@ -184,7 +184,7 @@ class Impacts:
         steps = [(self.repository.log(change.merged, limit=2)[1][0].id, change.merged) for change in merged]
         states, known = self.states.replayed(self.team_settings.production().profile, steps), KnownAnswers()
         for change, (main, _), (before, after) in zip(merged, steps, states, strict=True):
-            yield self._compare(change, main, before, after, (), known, no_progress)
+            yield self._compare(change, main, (before, after), (), known, no_progress)
 
     def _measure(self, change: Change, progress: Progress, known: KnownAnswers) -> Impact:
         main = self.repository.head()
@@ -194,24 +194,24 @@ class Impacts:
         progress(0, 1, f"Change {change.id}: indexing")
         profile = self.team_settings.production().profile
         with self.states.both(change.id, profile, main, change.head, progress) as (before, after):
-            return self._compare(change, main, before, after, contradictions, known, progress)
+            return self._compare(change, main, (before, after), contradictions, known, progress)
 
     def _compare(
         self,
         change: Change,
         main: str,
-        before: Index,
-        after: Index,
+        states: tuple[Index, Index],
         contradictions: tuple[Contradiction, ...],
         known: KnownAnswers,
         progress: Progress,
     ) -> Impact:
         """Ask both states, and keep what differs."""
+        before, after = states
         started, production = time.perf_counter(), self.team_settings.production()
         config, notes = _without_bills(production.config)
         houses = (self.searcher.house(before), self.searcher.house(after))
         asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
-        search = _BothStates(self.searcher, self.vectors, before, after, config, contradictions, known)
+        search = _BothStates(self.searcher, self.vectors, states, config, contradictions, known)
         search.prepare([question.text for question in asked])
         shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]
         impact = Impact(
@@ -256,13 +256,12 @@ class _BothStates:
         self,
         searcher: Searcher,
         vectors: EmbeddingCache,
-        before: Index,
-        after: Index,
+        states: tuple[Index, Index],
         config: SearchConfig,
         contradictions: Sequence[Contradiction],
         known: KnownAnswers,
     ) -> None:
-        self.searcher, self.vectors, self.indexes = searcher, vectors, (before, after)
+        self.searcher, self.vectors, self.indexes = searcher, vectors, states
         self.contradictions = contradictions
         self.config = replace(config, k=config.depth, collapse=False)  # the places of all that the legs give
         self.known: dict[str, np.ndarray] = {}

@@ -96,6 +96,15 @@ class BuildPlan:
     documents: tuple[Document, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class BuildWay:
+    """How a build goes about it."""
+
+    bulk: Bulk | None = None  # where chunking and embedding are done, if not here
+    words_first: bool = False  # whether words may be published before vectors that take long
+    spent: float = 0.0  # seconds before it began
+
+
 class IndexBuilder:
     """Builds generations."""
 
@@ -183,7 +192,7 @@ class IndexBuilder:
                 if full or not parent or not self.repository.contains(commit, parent.manifest["commit"])
                 else parent
             )
-            return self._build(profile, commit, base, self.generations, progress, bulk, words_first=True, spent=spent)
+            return self._build(profile, commit, base, self.generations, progress, BuildWay(bulk, True, spent))
 
     def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
         """Whether the vectors of a generation are pending, and known or soon computed."""
@@ -218,11 +227,9 @@ class IndexBuilder:
         base: Parent | None,
         target: Generations,
         progress: Progress,
-        bulk: Bulk | None = None,
-        words_first: bool = False,
-        spent: float = 0.0,
+        way: BuildWay = BuildWay(),
     ) -> Built:
-        watch, started = Stopwatch(), time.perf_counter()
+        watch, started, bulk = Stopwatch(), time.perf_counter(), way.bulk
         with watch.timed("read"):
             plan = self._plan(commit, base.manifest if base else None)
         embedder, fallbacks = self.models.of(profile), _taken_over(base, plan)
@@ -241,7 +248,7 @@ class IndexBuilder:
 
         with watch.timed("embed"):
             texts = [embedded_text(chunk) for chunk in chunks]
-            later = words_first and profile.engine != LANCE
+            later = way.words_first and profile.engine != LANCE
             later = later and self._takes_long(embedder, [*target.pending_texts(base), *texts], bulk)
         with in_background(partial(self._prepare, profile, extract, not later)) as prepared:
             if not later:
@@ -263,7 +270,7 @@ class IndexBuilder:
             "documents": plan.rows,
             "skipped": plan.skipped,
             "built": self.clock.stamp(),
-            "seconds": round(time.perf_counter() - started + spent, 3),
+            "seconds": round(time.perf_counter() - started + way.spent, 3),
             "fallbacks": fallbacks,
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},

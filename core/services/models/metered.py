@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -22,12 +22,10 @@ def answer_key(
     prompt: str,
     max_tokens: int,
     temperature: float,
-    schema: Mapping[str, Any] | None = None,
-    alternatives: int = 0,
+    form: Sequence[Any] = (),
 ) -> str:
-    """The cache key: everything that shapes an answer."""
+    """The cache key: everything that shapes an answer; `form`: its schema and how many alternatives."""
     text = [part.encode("utf-8", "replace").decode() for part in (model, system, prompt)]
-    form = [schema, alternatives] if schema or alternatives else []
     return strict.digest([*text, max_tokens, float(temperature), *form], 40)
 
 
@@ -56,7 +54,9 @@ class Metered:
     ) -> Answer:
         """The cached answer, or a new one, recorded and cached if it passes its check."""
         self._gate.require(self.name, self.server, purpose)
-        key = answer_key(self.name, system, prompt, max_tokens, temperature, schema, alternatives)
+        key = answer_key(
+            self.name, system, prompt, max_tokens, temperature, [schema, alternatives] if schema or alternatives else ()
+        )
         known = _read(self._answers.get(key))
         if known and _passes(known, max_tokens, check):
             worth = self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)

@@ -41,6 +41,16 @@ class PullRequest:
         return not self.problems
 
 
+@dataclass(frozen=True, slots=True)
+class PullSource:
+    """Where a pull request is: its branches in somebody's own repository, and the folder of the documents there."""
+
+    repository: Path
+    base: str
+    head: str = "HEAD"
+    folder: str = ""
+
+
 class PullRequests:
     """ReviewerViews at pull requests in an empty workspace, which is made for one look."""
 
@@ -57,10 +67,7 @@ class PullRequests:
     def look(
         self,
         actor: Actor,
-        repository: Path,
-        base: str,
-        head: str = "HEAD",
-        folder: str = "",
+        source: PullSource,
         *,
         impact: bool = True,
         progress: Progress = no_progress,
@@ -68,18 +75,18 @@ class PullRequests:
         """Take the base as the knowledge base and the head as a change of it."""
         if self.changes.repository.head():
             raise Refused("A pull request is looked at in a workspace of its own. Name an empty folder with --home.")
-        inner = safe_folder(folder)
-        with self.git.copy(repository, {"base": base, "head": head}, inner) as copied:
+        inner = safe_folder(source.folder)
+        with self.git.copy(source.repository, {"base": source.base, "head": source.head}, inner) as copied:
             self.remotes.bring_in(actor, str(copied), "base")
             theirs = self.git.head(copied.as_uri(), "head")
             self.git.fetch(copied.as_uri(), "head", theirs)
         change = self._change(actor, theirs)
         if change is None:
-            return PullRequest(base, head, inner, (), (), ())
+            return PullRequest(source.base, source.head, inner, (), (), ())
         problems = moves.obstacles(self.changes.known(self.changes.database, change.id)[1])
         measured = self.measure(actor, change.id, progress) if impact and not problems else None
         documents = tuple(edit.path for edit in change.documents if edit.kind != "deleted")
-        return PullRequest(base, head, inner, documents, change.findings, problems, measured)
+        return PullRequest(source.base, source.head, inner, documents, change.findings, problems, measured)
 
     def _change(self, actor: Actor, theirs: str) -> Change | None:
         """A change with the commits of the head; None where they change no document."""

@@ -43,6 +43,16 @@ class Collision:
     others: tuple[str, ...] = ()  # who edited it on the main line meanwhile
 
 
+@dataclass(frozen=True, slots=True)
+class MergeFacts:
+    """A merge as it is recorded: what was merged, where that departed from main, the commit, and why without the rules."""
+
+    head: str
+    start: str
+    commit: str
+    bypass: str = ""
+
+
 class Merger:
     """Merges and reverts changes."""
 
@@ -78,14 +88,13 @@ class Merger:
             commit = self.repository.merge(
                 facts.head, Person(change.author_name, accounts.address_of(change.author)), text
             )
-            self._record(state, actor, row, facts.head, change.start, commit, reason)
+            self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
         self._finish(actor, number)
         return self.changes.get(number)
 
-    def _record(
-        self, state: State, actor: Actor, row: ChangeRow, head: str, start: str, commit: str, bypass: str
-    ) -> None:
-        now, what = self.clock.stamp(), {"head": head, "start": start, "merged": commit, "bypass": bypass}
+    def _record(self, state: State, actor: Actor, row: ChangeRow, merge: MergeFacts) -> None:
+        now, commit, bypass = self.clock.stamp(), merge.commit, merge.bypass
+        what = {"head": merge.head, "start": merge.start, "merged": commit, "bypass": bypass}
         state.changes.set(row.id, stage="merged", **what, ended=now, ended_by=actor.name, updated=now)
         action = "merge with bypass" if bypass else "merge"
         self.audit.record(state, actor, action, row.title, change=row.id, commit=commit, detail=bypass)
@@ -254,7 +263,7 @@ class Merger:
         open_head = self.repository.head(branch_of(number)) if row and row.stage == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:
             start = self.repository.merge_base(step.parents[0], step.parents[1])
-            self._record(state, REPOSITORY, row, step.parents[1], start, step.id, lines.get("Bypass", ""))
+            self._record(state, REPOSITORY, row, MergeFacts(step.parents[1], start, step.id, lines.get("Bypass", "")))
             return
         title = step.message.splitlines()[0] if step.message else "commit"
         self.audit.record(

@@ -157,7 +157,7 @@ class PromptTuning:
         kept, held = None, None
         if best is not tried[0]:
             held = trial.held_out(first, replace(first, task=best.task), progress)
-            kept = self._keep(actor, name or queryset, first, best, tried, trial, held)
+            kept = self._keep(actor, name or queryset, first, tried, trial, held)
         self.audit.note(actor, "tune a prompt", kept.title if kept else queryset, detail=f"{len(tried)} tasks tried")
         return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable), held)
 
@@ -194,11 +194,11 @@ class PromptTuning:
         actor: Actor,
         name: str,
         first: RerankPrompt,
-        best: PromptRound,
         tried: Sequence[PromptRound],
         trial: _Trial,
         held: HeldOut | None,
     ) -> TunedPrompt:
+        best = max(tried, key=lambda round_: round_.recall)
         gain = f"recall at 10 from {tried[0].recall:.3f} to {best.recall:.3f} on {len(trial.worth)} questions"
         evidence: Mapping[str, Any] = {
             "sentence": f"{gain} of {trial.queryset.name}, from {first.name}. {held.sentence if held else UNHELD}",

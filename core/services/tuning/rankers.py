@@ -29,6 +29,7 @@ from core.types import SearchConfig
 if TYPE_CHECKING:
     from core.adapters.models.trained import TrainedFiles
 
+Measured = Sequence[tuple[RankingExample, float]]  # each with the figure of production
 THIN = 200  # judged questions below this: the evidence is thin
 
 
@@ -119,9 +120,9 @@ class RankerTraining:
         today = self.runs.searcher.clock.today()
         examples = RankingExamples(self.runs, index, base, plan, today, progress)
         found = examples.all([self.runs.querysets.get(queryset) for queryset in querysets])
-        learn, judge = _halves(found)
-        fitted = fit([example for example, _ in learn], progress)
-        trained = self._trained(fitted, learn, judge, name, base, index, tuple(querysets))
+        halves = _halves(found)
+        fitted = fit([example for example, _ in halves[0]], progress)
+        trained = self._trained(fitted, halves, name, base, index, tuple(querysets))
         writable_name(RANKER, self.runs.team_settings, name)  # it may have been promoted during the training
         path = self.store.save(trained.model)
         self.runs.audit.note(actor, "learn a ranker", name, detail=", ".join(querysets))
@@ -130,8 +131,7 @@ class RankerTraining:
     def _trained(
         self,
         fitted: FittedRanker,
-        learn: Sequence[tuple[RankingExample, float]],
-        judge: Sequence[tuple[RankingExample, float]],
+        halves: tuple[Measured, Measured],
         name: str,
         base: SearchConfig,
         index: Index,
@@ -139,6 +139,7 @@ class RankerTraining:
     ) -> TrainedRanker:
         import numpy as np
 
+        learn, judge = halves
         after = [measured(example, fitted.scores(example)) for example, _ in judge]
         inside = [measured(example, fitted.crossfit[example.question]) for example, _ in learn]
         before = [value for _, value in judge]
@@ -171,9 +172,7 @@ def _config(name: str) -> SearchConfig | None:
     return configs.parse(name) if name else None
 
 
-def _halves(
-    found: Sequence[tuple[RankingExample, float]],
-) -> tuple[list[tuple[RankingExample, float]], list[tuple[RankingExample, float]]]:
+def _halves(found: Measured) -> tuple[Measured, Measured]:
     """The half to learn from and the half that promotions are judged on; BadInput where either is too small."""
     learn = [pair for pair in found if for_choosing(_own_id(pair[0].question))]
     judge = [pair for pair in found if not for_choosing(_own_id(pair[0].question))]

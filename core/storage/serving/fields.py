@@ -153,7 +153,7 @@ def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields"
     made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)
     doc_of = image.numbers(chunks, "doc")
     own = {"headings": (np.arange(len(chunks)), len(chunks))}
-    return {name: _field(*entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
+    return {name: _field(entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
 
 
 def build(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Entries]:
@@ -171,15 +171,8 @@ def _tables(folder: Path) -> tuple[pa.Table, pa.Table]:
 Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
-def _field(
-    terms: list[str],
-    start: np.ndarray,
-    where: np.ndarray,
-    worth: np.ndarray,
-    owner: np.ndarray,
-    owner_of: np.ndarray,
-    owners: int,
-) -> Field:
+def _field(entries: Entries, owner_of: np.ndarray, owners: int) -> Field:
+    terms, start, where, worth, owner = entries
     whole = np.bincount(where, np.repeat(worth, np.diff(start)), minlength=len(owner))
     return Field({term: n for n, term in enumerate(terms)}, start, where, worth, owner, whole, owner_of, owners)
 

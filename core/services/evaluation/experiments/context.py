@@ -11,7 +11,9 @@ from core.access import Actor, require
 from core.chunking.profiled import profile_chunker
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.generators import known_items, qa
+from core.evaluation.generators.known_items import KnownItemSettings
 from core.evaluation.generators.paraphrase import by_llm
+from core.evaluation.generators.qa import QaSettings
 from core.evaluation.querysets.queryset import QuerySet, Question, by_category, by_question
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable
@@ -85,7 +87,9 @@ class ExperimentContext:
         llm = self.llm()
         paraphrase = by_llm(llm, known_items.RULES, known_items.LLM, failed) if llm else None
         sizes = known_items.shared_out(self.options.questions) if self.options.questions else NOTHING
-        queryset = known_items.generate(self.findable(), seed, per_category, paraphrase, name, progress, sizes)
+        queryset = known_items.generate(
+            self.findable(), KnownItemSettings(seed, per_category, name, sizes), paraphrase, progress
+        )
         return self.runs.querysets.keep(actor, queryset)
 
     def left_out(self, queryset: QuerySet) -> dict[str, str]:
@@ -109,7 +113,7 @@ class ExperimentContext:
         check_count(per_kind)
         llm = self.models.llm()
         generated = qa.generate(
-            self.findable(), llm, seed, per_kind, name or QA, progress, self.names, size, self.runs.at_once
+            self.findable(), llm, QaSettings(seed, per_kind, name or QA, size), self.names, self.runs.at_once, progress
         )
         return replace(generated, queryset=self.runs.querysets.keep(actor, generated.queryset))
 
