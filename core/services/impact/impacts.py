@@ -117,7 +117,7 @@ class Impacts:
         if change.conflicts:
             raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
         with self._turn(actor, change):
-            return self._measure(change, progress, KnownAnswers())
+            return self._measure(change, progress, AnswersByCommit())
 
     @contextmanager
     def _turn(self, actor: Actor, change: Change) -> Iterator[None]:
@@ -151,7 +151,7 @@ class Impacts:
         self.sweep()
         measured: list[int] = []
         failed: dict[int, str] = {}
-        known = KnownAnswers()
+        known = AnswersByCommit()
         while change := self._next(failed):
             try:
                 self._measure(change, progress, known)
@@ -182,11 +182,11 @@ class Impacts:
     def measure_merged(self, merged: Sequence[Change]) -> Iterator[Impact]:
         """What changes did to search that were merged unmeasured, the oldest first, for services; each on main as it was then."""
         steps = [(self.repository.log(change.merged, limit=2)[1][0].id, change.merged) for change in merged]
-        states, known = self.states.replayed(self.team_settings.production().profile, steps), KnownAnswers()
+        states, known = self.states.replayed(self.team_settings.production().profile, steps), AnswersByCommit()
         for change, (main, _), (before, after) in zip(merged, steps, states, strict=True):
             yield self._compare(change, main, (before, after), (), known, no_progress)
 
-    def _measure(self, change: Change, progress: Progress, known: KnownAnswers) -> Impact:
+    def _measure(self, change: Change, progress: Progress, known: AnswersByCommit) -> Impact:
         main = self.repository.head()
         contradictions = tuple(
             _contradiction(found) for found in self.disagreeing(SYSTEM, change.id) if found.state == "open"
@@ -202,7 +202,7 @@ class Impacts:
         main: str,
         states: tuple[Index, Index],
         contradictions: tuple[Contradiction, ...],
-        known: KnownAnswers,
+        known: AnswersByCommit,
         progress: Progress,
     ) -> Impact:
         """Ask both states, and keep what differs."""
@@ -237,7 +237,7 @@ class Impacts:
         return impact
 
 
-class KnownAnswers:
+class AnswersByCommit:
     """What states of main answered: the one before a change is often the one before or after the last change, too."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ class _BothStates:
         states: tuple[Index, Index],
         config: SearchConfig,
         contradictions: Sequence[Contradiction],
-        known: KnownAnswers,
+        known: AnswersByCommit,
     ) -> None:
         self.searcher, self.vectors, self.indexes = searcher, vectors, states
         self.contradictions = contradictions
