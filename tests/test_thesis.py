@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,10 +80,10 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-@pytest.fixture(scope="module")
-def priced_app(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+@contextmanager
+def priced(server: ScriptedServer, home: Path) -> Iterator[App]:
     """A workspace with the scripted model, its price, and the miniature embedder."""
-    patch, home = pytest.MonkeyPatch(), tmp_path_factory.mktemp("thesis")
+    patch = pytest.MonkeyPatch()
     (home / "prices.json").write_text(json.dumps({MODEL: {"input": 1.0, "output": 2.0}}))
     patch.setattr(ModelRegistry, "embedder", lambda self, name: HashEmbedder())
     patch.setattr(ModelRegistry, "of", lambda self, profile: HashEmbedder())
@@ -96,23 +97,28 @@ def priced_app(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory)
     patch.undo()
 
 
-def spent(app: App) -> float:
-    """Dollars for chunks that a language model cuts or explains."""
-    rows = app.models.ledger.summary(ADMIN).rows
-    return float(sum(row.dollars for row in rows if row.purpose in ("context", "segment")))
+@pytest.fixture(scope="module")
+def priced_app(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with priced(server, tmp_path_factory.mktemp("priced")) as app:
+        yield app
 
 
 @pytest.fixture(scope="module")
-def replay(priced_app: App) -> tuple[WrittenReport, float]:
-    """The report, and what its chunks cost."""
-    before = spent(priced_app)
-    made = priced_app.evaluation.experiments.run(ADMIN, "thesis", limit=30, options=ExperimentOptions(documents=6))
-    return made, spent(priced_app) - before
+def replay_server() -> Iterator[ScriptedServer]:
+    with ScriptedServer([model]) as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
-def replayed(replay: tuple[WrittenReport, float]) -> WrittenReport:
-    return replay[0]
+def replay_app(replay_server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One that only the replay has paid in, with a model that only the replay has asked."""
+    with priced(replay_server, tmp_path_factory.mktemp("thesis")) as app:
+        yield app
+
+
+@pytest.fixture(scope="module")
+def replayed(replay_app: App) -> WrittenReport:
+    return replay_app.evaluation.experiments.run(ADMIN, "thesis", limit=30, options=ExperimentOptions(documents=6))
 
 
 def tables(made: WrittenReport) -> dict[str, ReportTable]:
@@ -132,15 +138,16 @@ def test_the_thesis_has_every_stage_in_its_order_and_leaves_nothing_out(replayed
 
 
 def test_both_agentic_chunkers_stand_beside_the_others_and_cost_what_their_builds_paid(
-    replayed: WrittenReport, replay: tuple[WrittenReport, float]
+    replayed: WrittenReport, replay_app: App
 ) -> None:
     rows = {row["name"]: row for row in replayed.report.values["chunkers"]}
     assert list(rows) == ["fixed-700-20", "semantic-80-1-800", "hierarchical-2000-500-100", "agentic-1", "agentic-2"]
     assert all(rows[name]["dollars_per_document"] == 0 == rows[name]["calls"] for name in list(rows)[:3])
     assert rows["agentic-1"]["calls"] == rows["agentic-1"]["chunks"], "one context for each chunk"
     assert rows["agentic-2"]["calls"] == rows["agentic-2"]["chunks"] + 6, "and the segments of each document"
+    spent = {row.purpose: row.dollars for row in replay_app.models.ledger.summary(ADMIN).rows}
     written = sum(6 * rows[name]["dollars_per_document"] for name in ("agentic-1", "agentic-2"))
-    assert written == pytest.approx(replay[1])
+    assert written == pytest.approx(spent["context"] + spent["segment"])
 
 
 def test_the_graph_is_compared_with_agentic_chunks_alone(replayed: WrittenReport) -> None:
@@ -171,15 +178,15 @@ def test_every_tau_has_its_cost_its_time_and_its_uplift(replayed: WrittenReport)
 
 
 def test_a_limited_replay_says_what_was_limited_and_asks_few_hundred_times(
-    replayed: WrittenReport, server: ScriptedServer, priced_app: App
+    replayed: WrittenReport, replay_server: ScriptedServer, replay_app: App
 ) -> None:
     facts = replayed.report.facts
     assert facts["documents"] == "6 of 8: the longest"
     assert facts["questions"].startswith("30 of ")
     assert facts["question source"].startswith("written by openai:small from segments of 250 words")
-    assert len(server.seen) < 600
-    assert server.most_busy > 1, "independent calls are made at once"
-    assert len(priced_app.knowledge.documents.all()) == 8, "the knowledge base itself is left alone"
+    assert len(replay_server.seen) < 600
+    assert replay_server.most_busy > 1, "independent calls are made at once"
+    assert len(replay_app.knowledge.documents.all()) == 8, "the knowledge base itself is left alone"
     page = markdown(replayed.report)
     assert "## What it takes" in page
     assert "| agentic-1 |" in page
