@@ -15,7 +15,7 @@ from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning import learners, network, training
 from core.evaluation.learning.training import Example, example, split, train
 from core.retrieval import config as configs
-from core.retrieval.alpha import rules, sides
+from core.retrieval.alpha import rules
 from core.retrieval.alpha.features import DISTRIBUTION, SCORES, distribution_features, query_features, score_features
 from core.retrieval.alpha.learned import ALPHA
 from core.retrieval.alpha.models import INPUTS, optimum, purpose, ranking_optimum
@@ -406,7 +406,7 @@ def test_without_a_language_model_the_rule_decides(indexed_app: App) -> None:
 
 @given(st.lists(st.sampled_from(["bm25", "tfidf", "sparse", "dense", "graph"]), min_size=1, unique=True), st.booleans())
 def test_shared_weights_sum_to_one_over_any_legs(legs: list[str], numeric: bool) -> None:
-    weights = sides.shared(rules.rule("10 days" if numeric else "why"), legs)
+    weights = rules.shared(rules.rule("10 days" if numeric else "why"), legs)
     assert sum(weights.values()) == pytest.approx(1.0)
     assert set(weights) == set(legs)
 

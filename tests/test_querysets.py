@@ -18,7 +18,7 @@ from core.errors import BadInput, NotFound, Refused
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
-from core.evaluation.runs.trec_runs import read_run, write_run
+from core.evaluation.runs.export_runs import read_run, write_run
 from core.types import ChunkerSpec, Frozen, Profile
 from tests.conftest import demo, indexed, put, write
 

@@ -13,8 +13,8 @@ import pytest
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed
-from core.services.platform.daily import Daily
 from core.services.platform.settings import QuestionSettings
+from core.services.platform.workspace import Daily
 from core.storage.state.records import Asked
 from core.storage.state.rows.questions import QueryRows
 from tests.conftest import FixedClock, NoProcesses, demo, put, small_app, sql

@@ -20,7 +20,7 @@ from core.ports import Progress
 from core.services.jobs import workers
 from core.services.jobs.jobs import MAX_ATTEMPTS
 from core.services.jobs.workers import Waiting, Worker
-from core.services.platform.daily import Daily
+from core.services.platform.workspace import Daily
 from core.settings import load
 from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, put, small_app, until
 from tests.postgres import Server

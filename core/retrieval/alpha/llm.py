@@ -13,7 +13,7 @@ from core.llm.asking import ModelTask, ask
 from core.llm.prompt import RULE, quoted
 from core.llm.reading import json_value, schema_of
 from core.retrieval.alpha import rules
-from core.retrieval.alpha.sides import SIDES, listed, shared
+from core.retrieval.alpha.rules import SIDES, listed, shared
 from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
 from core.retrieval.records import LegScores
 from core.types import SearchConfig

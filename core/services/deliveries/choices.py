@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.access import OWN_DESK, PERSON, SIGN_IN, Actor, use_case
 from core.errors import BadInput
-from core.services.people.keys import AccountKeys
+from core.services.people.tries import AccountKeys
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database

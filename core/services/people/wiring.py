@@ -11,12 +11,11 @@ from core.adapters.system.passwords import Argon2
 from core.adapters.web.oidc import OidcProvider
 from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
-from core.services.people.keys import AccountKeys
 from core.services.people.provider import ProviderSignIn
 from core.services.people.replies import Replies
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import Tokens
-from core.services.people.tries import Tries
+from core.services.people.tries import AccountKeys, Tries
 from core.services.platform.base import Base
 from core.settings import ProviderSettings
 

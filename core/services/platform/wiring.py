@@ -26,12 +26,11 @@ from core.services.people.wiring import sign_in_provider
 from core.services.platform import doctor
 from core.services.platform.backups import Backups
 from core.services.platform.base import Base, Step
-from core.services.platform.daily import Daily
 from core.services.platform.doctor import Doctor
 from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.settings import TeamSettings
-from core.services.platform.workspace import Workspace
+from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
 from core.storage.object_store.backups import StoredBackups

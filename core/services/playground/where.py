@@ -8,14 +8,70 @@ from math import log2
 from typing import Any
 
 from core.access import READS, Actor, use_case
+from core.analysis import analyser, options_for
 from core.errors import ConcordError, NotFound
+from core.ports import Index
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.retrieval.presets import follow, presets
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
-from core.services.playground.words import QueryWord, query_words
 from core.types import DocumentFacts, Filters, Result, SearchConfig
+
+FIELDS = ("title", "heading", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class QueryWord:
+    """A word of a query: the fields of the document that have it, its chunks that do, and whether any document does."""
+
+    word: str
+    fields: tuple[str, ...]
+    chunks: tuple[str, ...]
+    known: bool
+
+    @property
+    def sentence(self) -> str:
+        """Where the word stands.
+
+        >>> QueryWord("keep", ("heading", "text"), ("c1", "c2"), True).sentence
+        'in a heading and the text, 2 passages'
+        >>> QueryWord("kept", (), (), False).sentence
+        'in no document'
+        """
+        if not self.fields:
+            return "not in this document" if self.known else "in no document"
+        places = {"title": "the title", "heading": "a heading", "text": "the text"}
+        listed = " and ".join(places[field] for field in self.fields)
+        return f"in {listed}, {len(self.chunks)} passage{'' if len(self.chunks) == 1 else 's'}"
+
+
+def query_words(index: Index, document: int, query: str) -> tuple[QueryWord, ...]:
+    """Each word of the query that counts, in the order in which it was asked."""
+    options = options_for(query, index.profile.lexical)
+    analyse, only_stops = analyser(options), options != index.profile.lexical
+    wanted: dict[str, str] = {}
+    for start, end, terms in analyse.words(query):
+        if terms:
+            wanted.setdefault(terms[0], query[start:end])
+    passages = {number: index.passage(number) for number in index.chunks_of(document)}
+    texts = {number: set(analyse(index.excerpt(number))) for number in passages}
+    read = {number: texts[number] | set(analyse(index.context(number))) for number in passages}
+    terms_of = {
+        "title": set(analyse(index.documents[document].title)),
+        "heading": {term for passage in passages.values() for term in analyse(" ".join(passage.heading))},
+        "text": set().union(*texts.values()),
+    }
+    return tuple(
+        QueryWord(
+            word,
+            tuple(field for field in FIELDS if term in terms_of[field]),
+            tuple(passage.id for number, passage in passages.items() if term in read[number]),
+            only_stops or index.rarity(term) > 0,
+        )
+        for term, word in wanted.items()
+    )
+
 
 DEEPEST = 1000  # candidates of a leg that a configuration may ask for
 _DEPTHS = (20, 30, 50, 100, 200, 500, 1000)

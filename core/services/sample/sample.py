@@ -1,19 +1,68 @@
-"""The sample of a new workspace: begun before anything can be searched, ended by a job as soon as everything can."""
+"""The sample of a new workspace: begun before anything can be searched, ended by a job as soon as everything can, and removed again."""
 
 from __future__ import annotations
 
+import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core.access import EVERYBODY, IMPORT, SYSTEM, UPKEEP, Actor, use_case
-from core.errors import Refused, StorageFailed, Unavailable
+from core.errors import Refused, StorageFailed, Unavailable, storing
 from core.ports import Progress, no_progress
 from core.services.jobs.jobs import Job, Jobs
 from core.services.platform.settings import TeamSettings
-from core.services.sample.erasing import Eraser
 from core.services.sample.past import SamplePast
+
+if TYPE_CHECKING:
+    from core.storage.git.repository import Repository
+    from core.storage.index.generations import Generations
+    from core.storage.state.database import Database
+
+
+FOLDERS = ("impact", "as_of", "models", "reports", "cache")
+MARK = "emptying"  # a file that says that it has begun
+
+
+@dataclass(frozen=True, slots=True)
+class Eraser:
+    """What a workspace is made of, and how a new one begins."""
+
+    home: Path
+    repository: Repository
+    database: Database
+    generations: Generations
+    team_settings: TeamSettings
+    begin: Sequence[Callable[[], object]]
+    shared: bool  # with other machines, which would go on with what they have
+
+    def erase(self) -> None:
+        """Everything, and begin anew with nothing."""
+        if self.shared:
+            raise Refused(
+                "Other machines share this workspace. Start with another database, repository and store instead."
+            )
+        with storing(self.home):
+            (self.home / MARK).touch()
+            profiles = self.team_settings.profiles()
+            self.database.erase()
+            for profile in profiles:  # before the repository, whose commits they name
+                self.generations.remove(profile)
+            self.repository.erase()
+            for name in FOLDERS:
+                shutil.rmtree(self.home / name, ignore_errors=True)
+            for step in self.begin:
+                step()
+            (self.home / MARK).unlink()
+
+    def resume(self) -> None:
+        """End what a kill interrupted."""
+        if (self.home / MARK).exists():
+            self.erase()
+
 
 JOB = "sample"
 BEGUN, WHOLE = "begun", "whole"

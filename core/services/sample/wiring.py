@@ -7,9 +7,8 @@ from collections.abc import Callable
 from core.access import SYSTEM
 from core.services.impact.impacts import Impacts
 from core.services.platform.base import Base, Step
-from core.services.sample.erasing import Eraser
 from core.services.sample.past import SamplePast
-from core.services.sample.sample import JOB, Sample
+from core.services.sample.sample import JOB, Eraser, Sample
 
 
 def wire(base: Base, impacts: Impacts, past: Callable[[], SamplePast], seed: list[Step]) -> Sample:

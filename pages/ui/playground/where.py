@@ -13,8 +13,7 @@ from core.access import Actor
 from core.errors import ConcordError
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
-from core.services.playground.where import Diagnosis, PassageRanks, SuggestedChange, applied
-from core.services.playground.words import QueryWord
+from core.services.playground.where import Diagnosis, PassageRanks, QueryWord, SuggestedChange, applied
 from core.types import Filters
 from pages.ui import actions, flash, identity, keys, style
 from pages.ui.configurations import choices
