@@ -65,7 +65,7 @@ def _hide_bars() -> None:
     """Progress is ours to tell: the library's bar of weights would show under --quiet, too."""
     from transformers.utils import logging
 
-    logging.disable_progress_bar()
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _failure(log: Path) -> str:

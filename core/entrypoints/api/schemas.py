@@ -26,10 +26,11 @@ from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.services.reviews.discussion import Comment
 from core.services.reviews.merge import Collision
-from core.storage.state.records import Gap, QuerySetSummary
+from core.storage.state.records import Gap as GapRow
+from core.storage.state.records import QuerySetSummary
 from core.types import Hit, Pending, Stage
 
-__all__ = ["Diagnosis", "Gap", "Job", "QuerySetSummary", "model"]  # records of services that are answers as they are
+__all__ = ["Diagnosis", "Job", "QuerySetSummary", "model"]  # records of services that are answers as they are
 EXACT = ConfigDict(extra="forbid")
 
 
@@ -140,6 +141,7 @@ RunComparisonAnswer = record(
     before=RunAnswer, after=RunAnswer, measure=str, categories=dict[str, Any], questions=list[dict[str, Any]], note=str,
 )  # fmt: skip
 StartedJob = record("StartedJob", "A job that works in the background.", job=int)
+Gap = record("Gap", "A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`.", GapRow)  # fmt: skip
 ClosedGap = record("ClosedGap", "The number of a gap that is closed now.", closed=int)
 DueDocument = record("DueDocument", "A document that is due for review.", doc=str, title=str, owner=str, days=int)
 OwnerlessDocument = record("OwnerlessDocument", "A document that nobody owns.", doc=str, title=str)
