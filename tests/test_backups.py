@@ -288,12 +288,12 @@ def test_backups_taken_while_many_merge_hold_exactly_what_was_acknowledged(tmp_p
     put(app, {"a.md": "# A\n"})
     crews = [started(home, f"crew{n}", 3, 5) for n in range(3)]
     heads: list[tuple[str, str]] = []
-    while any(crew.poll() is None for crew in crews):
+    while any(crew.poll() is None for crew, _ in crews):
         before = app.knowledge.repository.head()
         app.platform.backups.take(ADMIN, tmp_path / "saved" / str(len(heads)))
         heads.append((before, app.knowledge.repository.head()))
         time.sleep(1.0)
-    said = [line.split() for crew in crews for line in crew.communicate()[0].splitlines()]
+    said = [line.split() for _, log in crews for line in log.read_text().splitlines()]
     assert len([line for line in said if line[0] == "merged"]) == 3 * 3 * 5
     assert len(heads) >= 3
     for n, (before, after) in enumerate(heads):
