@@ -14,7 +14,7 @@ import pytest
 
 from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.texts import LIMITS, SHORT, TextReader
-from core.adapters.conversion.workers import Limits
+from core.adapters.conversion.workers import Limits, WorkerPool
 from core.bootstrap import App
 from core.curation.checks import rules
 from core.curation.document.frontmatter import read_document
@@ -185,7 +185,8 @@ def test_a_short_text_that_comes_to_many_cells_is_parsed_in_a_worker(reader: Tex
 
 
 def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path) -> None:
-    app.upload.reader.pool.limits = Limits(120.0, 1, LIMITS.memory)
+    reader = app.upload.reader
+    reader.pool = WorkerPool(reader.pool.module, 1, Limits(120.0, 1, LIMITS.memory))
     text, sentence = slow_text(), "seconds of computing"
     uploaded = app.upload.uploads.read(demo("author"), [("slow.md", text.encode())]).items[0]
     zipped = app.upload.uploads.read(demo("author"), [("a.zip", uploads.zipped({"it/slow.md": text}))]).items[0]
@@ -201,8 +202,8 @@ def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path)
     typed = app.reviews.changes.checking.typed("it/slow.md", text, "")
     assert [(finding.severity, finding.rule) for finding in typed] == [("error", "limits")]
     with pytest.raises(BadInput, match=sentence):
-        app.upload.reader.render(read_document("it/slow.md", text))
-    app.upload.reader.close()
+        reader.render(read_document("it/slow.md", text))
+    reader.close()
 
 
 @pytest.mark.parametrize("letters", ["a", "ab", "abcdefghij", "".join(map(chr, range(0x4E00, 0x4E64)))])
