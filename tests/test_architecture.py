@@ -128,6 +128,14 @@ def test_only_storage_and_the_wiring_of_rooms_import_adapters() -> None:
         assert not any(found.startswith("core.adapters") for found in names), path
 
 
+def test_calls_over_http_leave_by_one_client() -> None:
+    others = {"urllib.request", "http.client", "requests", "urllib3", "aiohttp", "httpx"}
+    for path in program():
+        assert not imports(path) & others, path
+        if path.parent != ROOT / "core" / "adapters" / "web":
+            assert "httpx2" not in imports(path), path
+
+
 def test_no_door_calls_the_module_of_another() -> None:
     """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it nothing of them."""
     doors = ROOT / "core" / "entrypoints"

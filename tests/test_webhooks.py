@@ -388,6 +388,21 @@ def test_the_address_that_was_checked_is_the_one_that_is_called(monkeypatch: pyt
     assert (asked, called) == (["example.org"], [("93.184.215.14", 443)])
 
 
+def test_the_receiver_is_called_by_its_name_at_the_checked_address_and_by_no_proxy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    found = socket.getaddrinfo
+    monkeypatch.setattr(
+        socket, "getaddrinfo", lambda host, *a, **k: found("127.0.0.1" if host == "hooks.example" else host, *a, **k)
+    )
+    with receiver() as held:
+        url = held.url.replace("127.0.0.1", "hooks.example") + "?key=a%2Fb"
+        assert WebhookPoster(private=True).post(url, b"{}", {}).state == "sent"
+    (post,) = held.posts
+    assert (post.path, f"http://{post.headers['host']}{post.path}") == ("/hook?key=a%2Fb", url)
+
+
 def test_an_address_that_is_a_secret_is_not_shown_whole(app: App) -> None:
     hook, _ = app.deliveries.webhooks.add(ADMIN, "https://hooks.slack.com/services/T0/B0/verysecret", "Slack", "slack")
     assert hook.place == "https://hooks.slack.com/…cret"

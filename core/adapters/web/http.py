@@ -1,24 +1,27 @@
-"""JSON over HTTP: one attempt, bounded in time and size. Redirects are not followed: they would carry the key along."""
+"""HTTP out of this house: how every client is made, and JSON in one attempt, bounded in time and size.
+
+Redirects of a call with a key are not followed: they would carry it along.
+"""
 
 from __future__ import annotations
 
-import http.client
 import json
 import re
 import socket
 import ssl
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from core.adapters.web.retries import DeadlineExceeded, Retryable
 from core.errors import BadInput, Unavailable
+
+if TYPE_CHECKING:
+    from httpx2 import Response
 
 LARGEST = 64 * 2**20  # bytes of an answer
 _PASSES = (408, 409, 425, 429, 500, 502, 503, 504, 529)
@@ -30,14 +33,6 @@ class Status(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"status {code}{': ' if message else ''}{message}")
         self.code, self.message = code, message
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def check_url(url: str, variable: str) -> str:
@@ -108,25 +103,59 @@ def redact(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
+def client_options(url: str, seconds: float) -> dict[str, Any]:
+    """What every HTTP client of the house is made with. Proxies are those of the environment.
+
+    For a plain address no certificates are read, which takes 15 ms; none is trusted then.
+    """
+    tls = ssl.create_default_context() if url.startswith("https:") else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    headers = {"User-Agent": "concord", "Accept-Encoding": "identity"}
+    return {"verify": tls, "timeout": seconds, "headers": headers, "follow_redirects": False}
+
+
+def get(url: str, seconds: float, largest: int = LARGEST) -> Any:
+    """JSON from an address; it may lead elsewhere. Raises as `post` does."""
+    return _asked("GET", url, seconds, largest, follow_redirects=True)
+
+
 def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
     """Send JSON, get JSON. Raises Retryable, DeadlineExceeded or Status; an unusable answer is Unavailable, as it was paid for."""
     raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
-    request = urllib.request.Request(url, raw, {"Content-Type": "application/json", **headers})
+    return _asked("POST", url, seconds, content=raw, headers={"Content-Type": "application/json", **headers})
+
+
+def _asked(method: str, url: str, seconds: float, largest: int = LARGEST, **sent: Any) -> Any:
+    import httpx2
+
     deadline = time.monotonic() + seconds
     try:
-        with _OPENER.open(request, timeout=seconds) as response:
-            return _json(_read(response, deadline), url)
-    except urllib.error.HTTPError as error:
-        with error:
-            raise refusal(error.code, _message(error, deadline), error.headers.get("Retry-After", "")) from None
-    except TimeoutError:
+        with (
+            httpx2.Client(**client_options(url, seconds)) as client,
+            client.stream(method, url, **sent) as response,
+        ):
+            if response.is_success:
+                return _json(_read(response, deadline, largest), url)
+            raise refusal(response.status_code, _message(response, deadline), response.headers.get("Retry-After", ""))
+    except httpx2.TimeoutException:
         raise DeadlineExceeded from None
-    except urllib.error.URLError as error:
-        if isinstance(error.reason, TimeoutError):
-            raise DeadlineExceeded from None
-        raise Retryable(f"it cannot be reached ({short(str(error.reason))})") from None
-    except (OSError, http.client.HTTPException) as error:
+    except httpx2.ConnectError as error:
+        raise Retryable(f"it cannot be reached ({why_failed(error)})") from None
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise Retryable(f"the connection broke ({type(error).__name__})") from None
+
+
+def cause(error: BaseException) -> OSError | None:
+    """The system's own error behind one of the HTTP client."""
+    behind: BaseException | None = error
+    while behind is not None and not isinstance(behind, OSError):
+        behind = behind.__cause__ or behind.__context__
+    return behind
+
+
+def why_failed(error: Exception) -> str:
+    """Why a call failed, in a few words."""
+    system = cause(error)
+    return short(in_words(system) if system else str(error)) or type(error).__name__
 
 
 def refusal(code: int, message: str, after: str) -> Exception:
@@ -152,18 +181,16 @@ def retry_after(header: str, now: datetime | None = None) -> float:
         return 0.0
 
 
-def _read(response: Any, deadline: float) -> bytes:
-    """The whole body, within the deadline and `LARGEST`."""
+def _read(response: Response, deadline: float, largest: int) -> bytes:
+    """The whole body, within the deadline and the size."""
     parts, size = [], 0
-    while part := response.read1(65536):
+    for part in response.iter_bytes():
         parts.append(part)
         size += len(part)
         if time.monotonic() > deadline:
             raise DeadlineExceeded
-        if size > LARGEST:
-            raise Unavailable(f"{urlsplit(response.url).hostname} answered with more than {LARGEST >> 20} MiB.")
-    if getattr(response, "length", None):  # bytes that were announced and never came
-        raise Retryable("the connection was cut in the middle of an answer")
+        if size > largest:
+            raise Unavailable(f"{response.url.host} answered with more than {largest >> 20} MiB.")
     return b"".join(parts)
 
 
@@ -174,21 +201,15 @@ def _json(raw: bytes, url: str) -> Any:
         raise Unavailable(f"{urlsplit(url).hostname} answered with something that is not JSON.") from None
 
 
-def _message(error: urllib.error.HTTPError, deadline: float) -> str:
+def _message(response: Response, deadline: float) -> str:
     """The endpoint's error message, if it sent one."""
+    import httpx2
+
     try:
-        raw = json.loads(_read(error, deadline))
+        raw = json.loads(_read(response, deadline, LARGEST))
         error_body = raw.get("error", raw)
         return short(str(error_body.get("message", "") if isinstance(error_body, dict) else error_body))
-    except (
-        DeadlineExceeded,
-        Unavailable,
-        OSError,
-        http.client.HTTPException,
-        ValueError,
-        AttributeError,
-        RecursionError,
-    ):
+    except (DeadlineExceeded, Unavailable, httpx2.HTTPError, ValueError, AttributeError, RecursionError):
         return ""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from core.adapters.web.http import Status, client_options, get, why_failed
+from core.adapters.web.retries import DeadlineExceeded, Retryable
 from core.errors import BadInput, Refused, Unavailable
 from core.settings import SYMMETRIC, ProviderSettings
 
@@ -68,24 +69,22 @@ class OidcProvider:
     # ------------------------------------------------------------ steps
 
     def _client(self) -> Any:
-        from authlib.integrations.requests_client import OAuth2Session  # type: ignore[import-untyped]
+        from authlib.integrations.httpx_client import OAuth2Client  # type: ignore[import-untyped]
 
         offered = self.metadata().get("token_endpoint_auth_methods_supported") or ["client_secret_basic"]
         method = "client_secret_basic" if "client_secret_basic" in offered else "client_secret_post"
-        client = OAuth2Session(
+        return OAuth2Client(
             self.settings.client_id,
             self.settings.client_secret or None,
             token_endpoint_auth_method=method if self.settings.client_secret else "none",
             redirect_uri=self.settings.redirect_uri,
             code_challenge_method="S256",
-            default_timeout=SECONDS,
+            **client_options(self.settings.server_metadata_url, SECONDS),
         )
-        client.max_redirects = 0
-        return client
 
     def _token(self, client: Any, code: str, verifier: str) -> Mapping[str, Any]:
+        import httpx2
         from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
-        from requests import RequestException
 
         try:
             token: Mapping[str, Any] = client.fetch_token(
@@ -94,8 +93,8 @@ class OidcProvider:
         except AuthlibBaseError as error:
             why = " ".join(str(error.description or error.error).split())[:200]
             raise Refused(f"The provider refused to finish the sign-in: {why}. Start again.") from None
-        except (RequestException, ValueError) as error:
-            raise _unreachable(error) from None
+        except (httpx2.HTTPError, ValueError) as error:
+            raise _unreachable(why_failed(error)) from None
         return token
 
     def _checked(self, text: str, nonce: str) -> dict[str, Any]:
@@ -153,14 +152,14 @@ class OidcProvider:
 
     def _userinfo(self, client: Any, subject: str) -> dict[str, Any]:
         """What the provider tells beside the token, if it is about the same person."""
-        from requests import RequestException
+        import httpx2
 
         try:
             answer = client.get(self._endpoint("userinfo_endpoint"))
             answer.raise_for_status()
             found = answer.json()
-        except (RequestException, ValueError) as error:
-            raise _unreachable(error) from None
+        except (httpx2.HTTPError, ValueError) as error:
+            raise _unreachable(why_failed(error)) from None
         if not isinstance(found, dict) or found.get("sub") != subject:
             raise Refused(
                 "The provider's userinfo is about somebody else than its token. Start again, or tell an admin."
@@ -176,15 +175,12 @@ class OidcProvider:
         return value
 
     def _get(self, url: str) -> dict[str, Any]:
-        import requests
-
         try:
-            with requests.get(url, timeout=SECONDS, stream=True) as answer:
-                answer.raise_for_status()
-                raw = answer.raw.read(LARGEST, decode_content=True)
-            found = json.loads(raw)
-        except (requests.RequestException, OSError, ValueError) as error:
-            raise _unreachable(error) from None
+            found = get(url, SECONDS, LARGEST)
+        except DeadlineExceeded:
+            raise _unreachable(f"no answer within {SECONDS:g} s") from None
+        except (Retryable, Status, Unavailable) as error:
+            raise _unreachable(str(error).rstrip(".")) from None
         if not isinstance(found, dict):
             raise Unavailable("The sign-in provider answers with something that is not a description. Tell an admin.")
         return found
@@ -197,9 +193,9 @@ def _algorithm(text: str) -> str:
     return str(jws.extract_compact(text.encode()).headers().get("alg"))
 
 
-def _unreachable(error: Exception) -> Unavailable:
+def _unreachable(why: str) -> Unavailable:
     return Unavailable(
-        f"The sign-in provider cannot be reached ({type(error).__name__}). Try again in a moment; if it lasts, tell an admin."
+        f"The sign-in provider cannot be reached ({why}). Try again in a moment; if it lasts, tell an admin."
     )
 
 

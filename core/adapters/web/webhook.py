@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import http.client
 import ipaddress
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from core.adapters.web.http import hang_up, in_words, retry_after, short
+from core.adapters.web.http import cause, client_options, hang_up, retry_after, why_failed
 from core.adapters.web.retries import DeadlineExceeded, with_deadline
 from core.errors import BadInput
 from core.types import Receipt
@@ -45,20 +45,22 @@ class WebhookPoster:
 
     def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Receipt:
         """One attempt; whatever goes wrong is a receipt."""
+        import httpx2
+
         try:
-            connection = PinnedConnection(_split(self.check(url)), self._address, self.seconds)
+            call = PinnedCall(_split(self.check(url)), self._address, self.seconds)
         except BadInput as error:  # it was allowed when the webhook was added
             return Receipt("refused", 0, str(error))
         try:
-            return with_deadline(self.seconds, partial(_post, connection, body, headers), connection.abandon)
+            return with_deadline(self.seconds, partial(call.post, body, headers), call.abandon)
         except DeadlineExceeded:
-            return connection.answered or Receipt("again", 0, f"no answer within {self.seconds:g} s", reachable=False)
+            return call.answered or Receipt("again", 0, f"no answer within {self.seconds:g} s", reachable=False)
         except ForbiddenAddress:
             return Receipt("refused", 0, _REFUSAL)
-        except ssl.SSLCertVerificationError as error:
-            return Receipt("again", 0, f"its certificate is not trusted ({error.verify_message})", reachable=False)
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            return Receipt("again", 0, f"the connection failed ({_why(error)})", reachable=False)
+        except (OSError, httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
+            if isinstance(cause(error), ssl.SSLCertVerificationError):
+                return Receipt("again", 0, why_failed(error), reachable=False)
+            return Receipt("again", 0, f"the connection failed ({why_failed(error)})", reachable=False)
 
     def _address(self, parts: SplitResult) -> str:
         """What the name leads to; one address that may not be called is enough to call none."""
@@ -69,44 +71,53 @@ class WebhookPoster:
         return addresses[0]
 
 
-class PinnedConnection(http.client.HTTPConnection):
-    """A connection to the address that was checked, under the name that was asked for."""
+class PinnedCall:
+    """A POST to the address that was checked, under the name that was asked for; no proxy resolves it again."""
 
     answered: Receipt | None = None  # once the status is known; the rest of an answer may take for ever
+    abandoned = False
+    _socket: socket.socket | None = None
 
     def __init__(self, parts: SplitResult, resolve: Callable[[SplitResult], str], seconds: float) -> None:
-        super().__init__(
-            str(parts.hostname), parts.port or _port(parts), timeout=2 * seconds
-        )  # the deadline comes first
-        self.parts, self.resolve, self.abandoned = parts, resolve, False
-        self.default_port = _port(parts)  # type: ignore[misc]
+        self.parts, self.resolve, self.seconds = parts, resolve, seconds
 
-    def connect(self) -> None:
-        self.sock = socket.create_connection((self.resolve(self.parts), self.port), self.timeout)
-        if self.parts.scheme == "https":
-            self.sock = ssl.create_default_context().wrap_socket(self.sock, server_hostname=self.host)
-        if self.abandoned:
-            hang_up(self.sock)
+    def post(self, body: bytes, headers: Mapping[str, str]) -> Receipt:
+        import httpx2
+
+        url = httpx2.URL(self.parts.geturl()).copy_with(host=self.resolve(self.parts))
+        options = client_options(self.parts.geturl(), 2 * self.seconds)  # the deadline comes first
+        sent = {**headers, "Host": self.parts.netloc}
+        pinned = {"sni_hostname": self.parts.hostname, "trace": self._trace}
+        with (
+            httpx2.Client(**options, trust_env=False) as client,
+            client.stream("POST", url, content=body, headers=sent, extensions=pinned) as answer,
+        ):
+            receipt = _receipt(answer.status_code, answer.headers.get("Retry-After", ""))
+            if not self.abandoned:
+                self.answered = receipt
+            _drop(answer.iter_raw())
+            return receipt
+
+    def _trace(self, event: str, told: Mapping[str, Any]) -> None:
+        """Keeps the socket of the connection, to hang up on it."""
+        if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
+            self._socket = told["return_value"].get_extra_info("socket")
+            if self.abandoned:
+                hang_up(self._socket)
 
     def abandon(self) -> None:
         """Nobody waits for it any more."""
         self.abandoned = True
-        hang_up(self.sock)
+        hang_up(self._socket)
 
 
-def _post(connection: PinnedConnection, body: bytes, headers: Mapping[str, str]) -> Receipt:
-    parts = connection.parts
-    try:
-        target = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
-        connection.request("POST", target, body, dict(headers))
-        answer = connection.getresponse()
-        receipt = _receipt(answer.status, answer.getheader("Retry-After", ""))
-        if not connection.abandoned:
-            connection.answered = receipt
-        answer.read(_READ)
-        return receipt
-    finally:
-        connection.close()
+def _drop(parts: Iterable[bytes]) -> None:
+    """Read the beginning of an answer, so that the receiver may finish it."""
+    size = 0
+    for part in parts:
+        size += len(part)
+        if size >= _READ:
+            return
 
 
 _REFUSAL = (
@@ -163,7 +174,3 @@ def _literal(host: str) -> bool:
         return bool(ipaddress.ip_address(host))
     except ValueError:
         return False
-
-
-def _why(error: Exception) -> str:
-    return short(in_words(error) if isinstance(error, OSError) else str(error)) or type(error).__name__
