@@ -192,7 +192,7 @@ class Client:
         return self._object("GET", f"/links/{quote(document)}")
 
     def freshness(self) -> Json:
-        """Documents that are due for review or have no owner."""
+        """Documents that are due for review, have no owner, or came in and were approved by nobody."""
         return self._object("GET", "/freshness")
 
     def confirm_document(self, document: str, *, until: str = "") -> Json:

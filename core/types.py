@@ -84,6 +84,12 @@ class Document:
     meta: Meta = field(default_factory=Meta)
     blob: str = ""
     version: int = 1
+    imported: bool = False  # counts as approved, but nobody here has approved or confirmed it
+
+    @property
+    def status(self) -> str:
+        """What people are told: imported where nobody approved it."""
+        return "imported" if self.imported else self.meta.status
 
 
 @dataclass(frozen=True, slots=True)

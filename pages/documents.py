@@ -112,7 +112,7 @@ def all_documents() -> None:
         app().knowledge.documents.touched(),
         app().search.page.clock.today(),
         key="library",
-        folder=st.query_params.get(keys.FOLDER, ""),
+        narrowed={name: st.query_params[name] for name in keys.LIBRARY if name in st.query_params},
         watched=list(folders),
         on_watch=lambda: watch_folder(folders),
         select=author,

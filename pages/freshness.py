@@ -1,5 +1,6 @@
 """Freshness: documents that are due for review, without an owner, or not found for what they answer."""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
 
 import streamlit as st
@@ -15,8 +16,9 @@ from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")
-KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owner"}
-TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad"}
+KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owner", "imported": "Imported"}
+TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad", "imported": "note"}
+FILTERS = {"no owner": {"owner": "-"}, "imported": {"status": "imported"}}  # of Documents, for the rows of a folder
 ANSWER_KINDS = {"nowhere": "Not found", "late": "Found too late"}
 ANSWER_TONES = {"nowhere": "bad", "late": "warn"}
 
@@ -29,22 +31,33 @@ def rows(attention: Attention) -> list[dict[str, object]]:
     due_soon = [
         row(document, "due soon", f"in {style.count(state.days, 'day')}") for document, state in attention.due_soon
     ]
-    folders = attention.ownerless_folders
-    ownerless = [] if folders else [row(document, "no owner", "") for document in attention.without_owner]
-    return [*overdue, *due_soon, *ownerless, *(folder_row(name, count) for name, count in folders.items())]
+    return [
+        *overdue,
+        *due_soon,
+        *one_or_folder(attention.without_owner, attention.ownerless_folders, "no owner"),
+        *one_or_folder(attention.only_imported, attention.imported_folders, "imported"),
+    ]
 
 
-def folder_row(name: str, count: int) -> dict[str, object]:
-    """Documents of a folder that nobody owns, where they are many."""
+def one_or_folder(documents: Sequence[Document], folders: Mapping[str, int], kind: str) -> list[dict[str, object]]:
+    """A row for each document, or for each folder where they are many: after an import. Owners come first."""
+    if not folders:
+        return [row(document, kind, "") for document in documents]
+    return [folder_row(name, count, kind) for name, count in folders.items()]
+
+
+def folder_row(name: str, count: int, kind: str) -> dict[str, object]:
+    place = {} if name == "top level" else {keys.FOLDER: name}
     return {
         "doc": "",
+        "where": {**place, **FILTERS[kind]},
         "path": name,
         "title": f"{style.count(count, 'document')} in {name}",
-        "about": "Documents: tick them, and name their owner in one step",
-        "kind": "no owner",
-        "owner": "no owner",
+        "about": "nobody owns them" if kind == "no owner" else "nobody approved them here yet",
+        "kind": kind,
+        "owner": "no owner" if kind == "no owner" else "any",
         "folder": name,
-        "badge": {"text": KINDS["no owner"], "tone": TONES["no owner"]},
+        "badge": {"text": KINDS[kind], "tone": TONES[kind]},
         "when": "",
         "dated": False,
     }
@@ -150,7 +163,7 @@ if shown == "Disagreements":
     st.stop()
 attention = overview().attention
 documents = app().knowledge.documents.all()
-nothing = "Every document is fresh and has an owner."
+nothing = "Every document is fresh, approved and has an owner."
 if not documents:
     nothing = "There are no documents yet."
 elif not any(document.meta.review_due for document in documents):

@@ -1,9 +1,12 @@
 """Home: what the knowledge base holds, what needs attention, what changed."""
 
+from collections.abc import Mapping, Sequence
+
 import streamlit as st
 
 from core.access import allowed
 from core.services.knowledge.home import IndexState, Overview, Step
+from core.types import Document
 from pages.ui import empty, gaps, identity, inbox, keys, loop, style, tour, vectors
 from pages.ui.components.listing import bars, listing
 from pages.ui.workspace import app, overview
@@ -77,7 +80,7 @@ def attention(view: Overview) -> list[dict[str, object]]:
         }
         for d, f in view.attention.overdue
     ]
-    items += ownerless(view)
+    items += after_import(view)
     items += [
         {
             "doc": d.id,
@@ -91,16 +94,31 @@ def attention(view: Overview) -> list[dict[str, object]]:
     return items[:12]
 
 
-def ownerless(view: Overview) -> list[dict[str, object]]:
-    """Documents that nobody owns; one line for all where an import brought many."""
-    badges = [{"text": "No owner", "tone": "warn"}]
-    documents, folders = view.attention.without_owner, view.attention.ownerless_folders
+def after_import(view: Overview) -> list[dict[str, object]]:
+    """Documents that nobody owns, then those that nobody approved; one line for all where an import brought many."""
+    found = view.attention
+    owners = "Name their owners in one step: by folder, by who wrote them, or from a list."
+    approve = "Read what people look for most, and press Still right on Freshness; an edit that is merged counts, too."
+    return [
+        *lines(
+            "No owner", "without an owner", found.without_owner, found.ownerless_folders, "/documents?do=owners", owners
+        ),
+        *lines(
+            "Imported", "that nobody approved yet", found.only_imported, found.imported_folders, "/freshness", approve
+        ),
+    ]
+
+
+def lines(
+    word: str, what: str, documents: Sequence[Document], folders: Mapping[str, int], href: str, first: str
+) -> list[dict[str, object]]:
+    """Each document, or where they are many one line that says where they are and what to do first."""
+    badges = [{"text": word, "tone": "warn" if word == "No owner" else "note"}]
     if not folders:
         return [{"doc": d.id, "title": d.title, "sub": d.path, "badges": badges} for d in documents]
     largest = ", ".join(f"{name} ({count:,})" for name, count in list(folders.items())[:3])
-    title = f"{style.count(len(documents), 'document')} without an owner"
-    sub = f"{largest}. Documents: tick a folder's, and name their owner in one step."
-    return [{"title": title, "sub": sub, "badges": badges}]
+    title = f"{style.count(sum(folders.values()), 'document')} {what}"
+    return [{"title": title, "sub": f"{largest}. {first}", "badges": badges, "href": href}]
 
 
 def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:

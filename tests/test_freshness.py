@@ -78,11 +78,38 @@ def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
     listed = json.loads(run("freshness", "--json"))
     assert [row["doc"] for row in listed["overdue"]] == ["FIN-1"]
     assert [row["doc"] for row in listed["without_owner"]] == ["it/vpn"]
-    assert run("freshness").splitlines()[-1] == "no owner  it/vpn  Using the VPN"
+    assert run("freshness").splitlines()[1:] == [
+        "no owner  it/vpn  Using the VPN",
+        "imported  FIN-1  Records",
+        "imported  it/vpn  Using the VPN",
+    ]
     assert kb.knowledge.freshness.attention().ownerless_folders == {}, "one is named"
     put(kb, {f"hr/{n}.md": f"# Paper {n}\n\nText.\n" for n in range(6)})
     assert kb.knowledge.freshness.attention().ownerless_folders == {"hr": 6, "it": 1}, "an import is a line per folder"
     put(kb, {f"hr/{n}.md": None for n in range(6)})
     put(kb, {"it/vpn.md": "---\nowner: Farid\n---\n# Using the VPN\n"})
     run("confirm", "FIN-1", "--until", "2040-01-01")
-    assert run("freshness") == "Every document is fresh and has an owner.\n"
+    assert run("freshness") == "imported  it/vpn  Using the VPN\n", "somebody owns it, nobody approved it"
+    run("confirm", "it/vpn", "--until", "2040-01-01")
+    assert run("freshness") == "Every document is fresh, approved and has an owner.\n"
+
+
+def test_an_import_is_approved_by_nobody_until_a_text_is_reviewed_or_confirmed(
+    visit: Callable[..., Any], kb: App
+) -> None:
+    def merged(edit: bytes) -> None:
+        change = kb.reviews.changes.propose(AUTHOR, "Say more", {"it/vpn.md": edit})
+        kb.reviews.changes.submit(AUTHOR, change.id)
+        kb.reviews.discussion.approve(REVIEWER, change.id)
+        kb.reviews.merger.merge(AUTHOR, change.id)
+
+    put(kb, {"hr/leave.md": "---\nstatus: Approved\n---\n# Leave\n"})
+    status = lambda: {document.path: document.status for document in kb.knowledge.documents.all()}
+    assert status() == {"hr/leave.md": "approved", "it/vpn.md": "imported", PATH: "imported"}, "one file says it itself"
+    merged(b"---\nowner: Ann\ntags: [net]\n---\n# Using the VPN\n\nUse it.\n")
+    assert status()["it/vpn.md"] == "imported", "a change of owner and tags approves no text"
+    said = lambda: [b["text"] for b in drawn(visit("documents", kb.settings.home, doc="it/vpn"), "header")["badges"]]
+    assert said() == ["Document", "Imported"]
+    merged(b"---\nowner: Ann\ntags: [net]\n---\n# Using the VPN\n\nAlways use it.\n")
+    assert status()["it/vpn.md"] == "approved"
+    assert said() == ["Document", "Approved"]

@@ -113,7 +113,7 @@ def test_what_is_watched_is_listed_and_can_be_stopped(app: App, visit: Open) -> 
 def test_a_folder_opens_by_its_address_and_says_whether_it_is_watched(app: App, visit: Open) -> None:
     app.inbox.watches.watch(READER, "folder", "hr")
     shown = drawn(visit("documents", app.settings.home, "reader", folder="hr"), "library")
-    assert (shown["folder"], shown["watched"]) == ("hr", ["hr"])
+    assert (shown["narrowed"], shown["watched"]) == ({"folder": "hr"}, ["hr"])
 
 
 def test_the_menu_counts_new_messages(app: App, visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -160,7 +160,7 @@ def documents_list(call: UseCaseCall, form: DocumentsListOptions) -> Shown:
 
 
 def _list_lines(listed: Sequence[Document]) -> list[str]:
-    rows = [(d.id, d.title, d.meta.doc_type, d.meta.status, f"v{d.version}", d.path) for d in listed]
+    rows = [(d.id, d.title, d.meta.doc_type, d.status, f"v{d.version}", d.path) for d in listed]
     return table(rows, ("id", "title", "type", "status", "version", "path"))
 
 

@@ -25,9 +25,9 @@ class ConfirmationForm:
 @operation("freshness", "GET /freshness", "FreshnessAnswer", state="day")
 @command("freshness", calls="knowledge.freshness.attention", needs="read documents")
 def freshness(call: UseCaseCall) -> Shown:
-    """Documents that are due for review or have no owner."""
+    """Documents that are due for review, have no owner, or came in and were approved by nobody."""
     attention = call.app.knowledge.freshness.attention()
-    return Shown(as_json(attention), lines(attention) or ["Every document is fresh and has an owner."])
+    return Shown(as_json(attention), lines(attention) or ["Every document is fresh, approved and has an owner."])
 
 
 def lines(attention: Attention, *, soon: bool = True) -> list[str]:
@@ -35,6 +35,7 @@ def lines(attention: Attention, *, soon: bool = True) -> list[str]:
         *(f"overdue by {-f.days} days  {d.id}  {d.title}" for d, f in attention.overdue),
         *(f"due in {f.days} days  {d.id}  {d.title}" for d, f in attention.due_soon if soon),
         *(f"no owner  {d.id}  {d.title}" for d in attention.without_owner),
+        *(f"imported  {d.id}  {d.title}" for d in attention.imported),
     ]
 
 

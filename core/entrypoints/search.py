@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Annotated
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 from core.entrypoints.contracts.search import searched
 from core.entrypoints.record import Argument, Bounds, Key, Option, Shown, UseCaseCall, command, form, operation
@@ -15,6 +16,9 @@ from core.retrieval.filters import unknown
 from core.services.search import searcher
 from core.services.search.pending import sentence
 from core.types import Filters, Hit, Result
+
+if TYPE_CHECKING:
+    from core.bootstrap import App
 
 QUESTION = Bounds(longest=2_000, shortest=1)
 CONFIGURATION = Bounds(longest=8_000)
@@ -85,7 +89,17 @@ def search(call: UseCaseCall, form: SearchForm) -> Shown:
     everyday = not (form.config or form.profile or form.as_of) and chosen == Filters(history=form.history)
     if form.asked or (call.typed and everyday):  # others are experiments, or a second look
         app.search.queries.keep(call.actor, form.query)
-    return Shown(searcher.as_json(result, suggestions), lambda: _lines(result, suggestions, explain=form.explain))
+    return Shown(
+        searcher.as_json(result, suggestions), lambda: _lines(_told(app, result), suggestions, explain=form.explain)
+    )
+
+
+def _told(app: App, result: Result) -> Result:
+    """Hits with what people are told of their documents: imported, where nobody approved them."""
+    imported = {document.id for document in app.knowledge.documents.all() if document.imported}
+    return replace(
+        result, hits=tuple(replace(hit, status="imported") if hit.doc in imported else hit for hit in result.hits)
+    )
 
 
 def _lines(result: Result, suggestions: Sequence[str], *, explain: bool) -> list[str]:

@@ -16,6 +16,7 @@ WRITTEN = "search_written"  # an answer that was just written, until it is drawn
 
 DOC = "doc"  # which document is open
 FOLDER = "folder"  # which folder of the library is open
+LIBRARY = (FOLDER, "owner", "status")  # what the library shows, in the URL
 START, END = "start", "end"  # the marked passage in it
 VERSION = "version"  # the version that the passage was found in
 FROM = "from"  # the first block of a long document that is shown

@@ -40,7 +40,13 @@ TYPES = {
 _DARK_ABOVE = (
     '[data-testid="stPopoverBody"], [role="dialog"] { color-scheme: dark }'  # they lie outside the app's own scheme
 )
-STATUSES = {"approved": "Approved", "superseded": "Superseded", "retired": "Retired", "draft": "Draft"}
+STATUSES = {
+    "approved": "Approved",
+    "imported": "Imported",
+    "superseded": "Superseded",
+    "retired": "Retired",
+    "draft": "Draft",
+}
 FRESHNESS = {
     "current": "Current",
     "due soon": "Review due soon",
@@ -71,10 +77,16 @@ def contributions(hit: Hit, most: int = 4) -> str:
     return f" Because of: {said}." if said else ""
 
 
+def standing(status: str) -> list[dict[str, str]]:
+    """The badge of a document that holds: approved by people, or imported and not approved yet."""
+    tones = {"approved": "good", "imported": "note"}
+    return [{"text": STATUSES[status], "tone": tones[status]}] if status in tones else []
+
+
 def badges(status: str, freshness: Freshness, effective: str) -> list[dict[str, str]]:
-    """Warnings about a document; none when it is approved, in effect and not due for review."""
+    """Warnings about a document; none when it holds, is in effect and not due for review."""
     badges = []
-    if status != "approved":
+    if status not in ("approved", "imported"):
         badges.append({"text": STATUSES.get(status, status.capitalize()), "tone": "bad"})
     if freshness.state == "upcoming":
         badges.append({"text": f"Effective from {day(effective)}", "tone": "note"})

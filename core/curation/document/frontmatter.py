@@ -22,6 +22,7 @@ MAX_LINES = 20_000
 MAX_NESTING = 6
 
 _OPEN = re.compile(r"---[ \t]*\n")
+_STATUS = re.compile(r"^status[ \t]*:(.*)$", re.MULTILINE)
 _CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
 _H1 = re.compile(r"^(```|~~~)|^# ([^\n]*)|^(?! |[-*+>#|])([^\n]+)\n=+[ \t]*$", re.MULTILINE)
 _CLOSING = re.compile(r"(?:^| )#+$")
@@ -229,6 +230,16 @@ def _date(value: Any, where: str) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError:
         raise BadInput(f"{where} is {text!r}; write the date as YYYY-MM-DD.") from None
+
+
+def says_status(document: Document) -> bool:
+    """Whether a file says itself which of our statuses it has.
+
+    >>> says_status(read_document("a.md", "---\\nstatus: Approved\\n---\\n")), says_status(read_document("a.md", "# A"))
+    (True, False)
+    """
+    said = _STATUS.search(document.text, 0, document.body)
+    return bool(said and counts_as(said[1]))
 
 
 def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> Document:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from itertools import takewhile
 from typing import Any
 
+from core.curation.document.frontmatter import read_document
 from core.types import Document, Meta
 
 Marks = tuple[tuple[bool, str], ...]  # (changed, text) pieces of one line
@@ -166,6 +167,17 @@ def field_changes(old: Meta, new: Meta) -> tuple[FieldChange, ...]:
         if before != after:
             changes.append(FieldChange(field.name, before, after))
     return tuple(changes)
+
+
+def fields_touched(old: str, new: str) -> set[str]:
+    """The fields that differ between two texts of a document; `body` is what stands below them.
+
+    >>> fields_touched("---\\nowner: Ann\\n---\\n# A", "---\\nowner: Bob\\n---\\n# A"), fields_touched("# A", "# B")
+    ({'owner'}, {'body'})
+    """
+    before, after = read_document("a.md", old), read_document("a.md", new)
+    same = old[before.body :].strip() == new[after.body :].strip()
+    return {change.name for change in field_changes(before.meta, after.meta)} | (set() if same else {"body"})
 
 
 def show_field(value: object) -> str:

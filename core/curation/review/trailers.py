@@ -6,6 +6,7 @@ import re
 
 from core.types import Person
 
+ONLY = "Only"  # names the fields of a change that touched nothing else: it approves no text
 _PERSON = re.compile(r"([^<>]*)<([^<>]+)>\s*")
 
 

@@ -90,8 +90,8 @@ CompareAnswer = record(
     scores=list[dict[str, Any] | None],
 )  # fmt: skip
 _LINE: dict[str, Any] = {
-    "doc": str, "path": str, "title": str, "doc_type": str, "status": str, "owner": str, "tags": list[str],
-    "effective_date": str | None, "review_due": str | None, "supersedes": list[str], "answers": list[str],
+    "doc": str, "path": str, "title": str, "doc_type": str, "status": str, "imported": bool, "owner": str,
+    "tags": list[str], "effective_date": str | None, "review_due": str | None, "supersedes": list[str], "answers": list[str],
     "version": int, "blob": str,
 }  # fmt: skip
 DocumentLine = record("DocumentLine", "A document without its text.", **_LINE)
@@ -144,10 +144,13 @@ StartedJob = record("StartedJob", "A job that works in the background.", job=int
 Gap = record("Gap", "A question without an answer. `path` is a document that lists it and is not found for it yet, at `rank`.", GapRow)  # fmt: skip
 ClosedGap = record("ClosedGap", "The number of a gap that is closed now.", closed=int)
 DueDocument = record("DueDocument", "A document that is due for review.", doc=str, title=str, owner=str, days=int)
-OwnerlessDocument = record("OwnerlessDocument", "A document that nobody owns.", doc=str, title=str)
+OwnerlessDocument = record(
+    "OwnerlessDocument", "A document that nobody owns, or that nobody approved.", doc=str, title=str
+)
 FreshnessAnswer = record(
-    "FreshnessAnswer", "Documents that are due for review or have no owner.",
+    "FreshnessAnswer", "Documents that are due for review, have no owner, or came in and were approved by nobody.",
     overdue=many(DueDocument), due_soon=many(DueDocument), without_owner=many(OwnerlessDocument),
+    imported=many(OwnerlessDocument),
 )  # fmt: skip
 ConfirmationAnswer = record("ConfirmationAnswer", "A confirmed document.", document=str, review_due=str, commit=str)
 

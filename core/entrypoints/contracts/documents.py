@@ -40,6 +40,7 @@ def as_json(document: Document) -> dict[str, Any]:
         "title": document.title,
         "doc_type": meta.doc_type,
         "status": meta.status,
+        "imported": document.imported,
         "owner": meta.owner,
         "tags": list(meta.tags),
         "effective_date": str(meta.effective_date or "") or None,
@@ -127,7 +128,7 @@ def links_json(documents: Documents, name: str) -> dict[str, list[dict[str, Any]
 
 
 def freshness_json(attention: Attention) -> dict[str, Any]:
-    """The three lists of the page, as `overview` and `freshness` print them."""
+    """The lists of the page, as `overview` and `freshness` print them."""
     return {
         "overdue": [
             {"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": -f.days} for d, f in attention.overdue
@@ -136,6 +137,7 @@ def freshness_json(attention: Attention) -> dict[str, Any]:
             {"doc": d.id, "title": d.title, "owner": d.meta.owner, "days": f.days} for d, f in attention.due_soon
         ],
         "without_owner": [{"doc": d.id, "title": d.title} for d in attention.without_owner],
+        "imported": [{"doc": d.id, "title": d.title} for d in attention.imported],
     }
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, IMPORT, Actor, allowed, use_case
-from core.curation.document.frontmatter import decode, read_document
+from core.curation.document.frontmatter import decode, read_document, says_status
 from core.curation.document.limits import check_limits
 from core.curation.document.names import free_name, safe_path
 from core.curation.document.passages import nearest, places
 from core.curation.pictures.picture_files import blob_id
 from core.curation.review.proposals import check_pictures
+from core.curation.review.trailers import ONLY, trailers
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
@@ -66,6 +67,31 @@ def fold_versions(versions: Mapping[str, int], steps: Iterable[tuple[Edit, ...]]
             if edit.kind != "deleted":
                 numbers[edit.path] = (0 if edit.kind == "added" else leaving[edit.old_path or edit.path]) + 1
     return numbers
+
+
+def fold_imported(steps: Iterable[tuple[Commit, tuple[Edit, ...]]]) -> set[str]:
+    """Paths whose text no reviewed change and no confirmation stands for, after commits, oldest first.
+
+    A change that only set owners or tags approves no text.
+
+    >>> from core.types import Person
+    >>> step = lambda said, *edits: (Commit("", Person("", ""), "", said), edits)
+    >>> sorted(fold_imported([
+    ...     step("Import", Edit("added", "a.md"), Edit("added", "b.md")),
+    ...     step("Shorten\\n\\nChange: 3", Edit("edited", "a.md"))
+    ... ]))
+    ['b.md']
+    """
+    imported: set[str] = set()
+    for commit, edits in steps:
+        said = {name for name, _ in trailers(commit.message)}
+        brought = {edit.path for edit in edits if edit.kind != "deleted" and (edit.old_path or edit.path) in imported}
+        if not said & {"Change", "Verified-by"}:
+            brought = {edit.path for edit in edits if edit.kind != "deleted"}
+        elif ONLY not in said:
+            brought = set()
+        imported = imported.difference(path for edit in edits for path in (edit.path, edit.old_path)) | brought
+    return imported
 
 
 def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
@@ -126,13 +152,15 @@ class Documents:
         return self._listed[1], self._listed[2]
 
     def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
-        entries, versions = self.repository.entries(commit), self.versions(commit)
+        entries, steps = self.repository.entries(commit), self.repository.log(commit)[::-1]
+        versions, unseen = fold_versions({}, (edits for _, edits in steps)), fold_imported(steps)
         readable, broken = [], []
         for entry, raw in zip(entries, self.repository.read_blobs([entry.blob for entry in entries]), strict=True):
             try:
-                readable.append(
-                    read_document(entry.path, decode(raw), blob=entry.blob, version=versions.get(entry.path, 1))
-                )
+                version = versions.get(entry.path, 1)
+                document = read_document(entry.path, decode(raw), blob=entry.blob, version=version)
+                approved = document.meta.status != "approved" or says_status(document)
+                readable.append(document if approved else replace(document, imported=entry.path in unseen))
             except ConcordError as error:
                 broken.append((entry.path, str(error)))
         ids = assign_ids({document.path: document.meta.id for document in readable})

@@ -69,7 +69,7 @@ def standing(document: Document, day: str) -> list[str]:
     meta = document.meta
     facts = [
         f"{document.id}, version {document.version}" + (f" of {day}" if day else ""),
-        meta.status,
+        document.status,
         f"owner {meta.owner}" if meta.owner else "no owner",
         f"effective {meta.effective_date}" if meta.effective_date else "",
         f"review due {meta.review_due}" if meta.review_due else "",

@@ -35,13 +35,24 @@ class Attention:
     overdue: tuple[tuple[Document, Freshness], ...]
     due_soon: tuple[tuple[Document, Freshness], ...]
     without_owner: tuple[Document, ...]
+    imported: tuple[Document, ...] = ()  # that nobody has approved or confirmed since
 
     @property
     def ownerless_folders(self) -> dict[str, int]:
         """How many documents nobody owns, by folder, where they are too many to go through one by one: after an import."""
-        if len(self.without_owner) <= ONE_BY_ONE:
-            return {}
-        return dict(Counter(top_folder(document.path) or "top level" for document in self.without_owner).most_common())
+        return _folders(self.without_owner)
+
+    @property
+    def only_imported(self) -> tuple[Document, ...]:
+        """Those that nobody has approved and that no other list names."""
+        dated = (document for document, _ in (*self.overdue, *self.due_soon))
+        named = {document.path for document in (*dated, *self.without_owner)}
+        return tuple(document for document in self.imported if document.path not in named)
+
+    @property
+    def imported_folders(self) -> dict[str, int]:
+        """The same for those that nobody has approved."""
+        return _folders(self.imported)
 
 
 class FreshnessBoard:
@@ -71,6 +82,7 @@ class FreshnessBoard:
             _in_state(dated, "overdue"),
             _in_state(dated, "due soon"),
             tuple(document for document in live if not document.meta.owner),
+            tuple(document for document in live if document.imported),
         )
 
     @use_case(EVERYBODY)
@@ -95,6 +107,12 @@ class FreshnessBoard:
             self.audit.record(state, actor, "confirm", title, commit=commit, detail=f"{name} until {until}")
         self.moved(actor)
         return commit
+
+
+def _folders(documents: tuple[Document, ...]) -> dict[str, int]:
+    if len(documents) <= ONE_BY_ONE:
+        return {}
+    return dict(Counter(top_folder(document.path) or "top level" for document in documents).most_common())
 
 
 def _in_state(dated: list[tuple[Document, Freshness]], state: str) -> tuple[tuple[Document, Freshness], ...]:

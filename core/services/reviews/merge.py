@@ -12,9 +12,10 @@ from core.curation.document.frontmatter import decode
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review import moves
 from core.curation.review.conflicts import Hunk, hunks, solve
+from core.curation.review.diffs import fields_touched
 from core.curation.review.moves import Verdict
 from core.curation.review.proposals import check_text, checked_files
-from core.curation.review.trailers import co_authored, trailers
+from core.curation.review.trailers import ONLY, co_authored, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
@@ -84,13 +85,28 @@ class Merger:
                 raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
             change = self.changes.get(number)
             writers, accounts = people(self.repository.written(facts.head, change.start)), self.changes.accounts
-            text = message(change, moves.approvals(facts), writers, accounts.address_of, reason)
+            text = message(change, moves.approvals(facts), writers, accounts.address_of, reason, self._only(change))
             commit = self.repository.merge(
                 facts.head, Person(change.author_name, accounts.address_of(change.author)), text
             )
             self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
         self._finish(actor, number)
         return self.changes.get(number)
+
+    def _only(self, change: Change) -> tuple[str, ...]:
+        """The fields that a change sets, where they are no more than owner and tags."""
+        edits = self.repository.changed(change.start, change.head)
+        if any(edit.kind != "edited" or is_picture(edit.path) for edit in edits):
+            return ()
+        before = self.repository.blobs(change.start)
+        blobs = [blob for edit in edits for blob in (before[edit.path], edit.blob)]
+        try:
+            texts = [decode(raw) for raw in self.repository.read_blobs(blobs)]
+            pairs = zip(texts[::2], texts[1::2], strict=True)
+            fields = {name for old, new in pairs for name in fields_touched(old, new)}
+        except BadInput:  # a file that is no document
+            return ()
+        return tuple(sorted(fields)) if fields <= {"owner", "tags"} else ()
 
     def _record(self, state: State, actor: Actor, row: ChangeRow, merge: MergeFacts) -> None:
         now, commit, bypass = self.clock.stamp(), merge.commit, merge.bypass
@@ -278,6 +294,7 @@ def message(
     writers: tuple[Person, ...],
     address_of: Callable[[str], str],
     bypass: str,
+    only: tuple[str, ...] = (),
 ) -> str:
     """The merge commit's message: title, description, authors and approvals."""
     lines = [f"Change: {change.id}"]
@@ -289,6 +306,7 @@ def message(
             f"Reviewed-at: {verdict.when}",
         ]
     lines += [f"Bypass: {_line(bypass)}"] if bypass else []
+    lines += [f"{ONLY}: {', '.join(only)}"] if only else []
     return "\n\n".join(part for part in (change.title, change.description, "\n".join(lines)) if part)
 
 

@@ -81,9 +81,7 @@ function drawRow(row, mayConfirm, send) {
     el(
       "div",
       { class: "main" },
-      row.doc
-        ? inside({ class: "title" }, documentHref({ doc: row.doc }), row.title)
-        : el("span", { class: "title" }, row.title),
+      inside({ class: "title" }, documentHref(row.doc ? { doc: row.doc } : row.where), row.title),
       el("div", { class: "sub" }, row.about),
     ),
     el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),

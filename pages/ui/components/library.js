@@ -12,7 +12,7 @@ const COLUMNS = [
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({
-    folder: data.folder || "",
+    folder: "",
     text: "",
     type: "",
     owner: "",
@@ -23,7 +23,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     shown: PAGE,
     chosen: new Set(),
   }));
-  if (data.folder && state.opened !== data.folder) state.folder = state.opened = data.folder; // named by the address
+  const asked = JSON.stringify(data.narrowed);
+  if (state.asked !== asked) Object.assign(state, data.narrowed, { asked }); // named by the address
   const folders = countFolders(data.rows);
   const side = el("div", {});
   const watch = el("span", {});

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from core.curation.document.freshness import freshness
-from core.types import Commit, Document
+from core.types import NOTHING, Commit, Document
 from pages.ui import style
 from pages.ui.components import component
 
@@ -17,18 +17,18 @@ def library(
     touched: Mapping[str, Commit],
     today: date,
     key: str,
-    folder: str = "",
+    narrowed: Mapping[str, str] = NOTHING,
     watched: Sequence[str] = (),
     on_watch: Callable[[], None] = lambda: None,
     *,
     select: bool = False,
 ) -> Any:
-    """Draw the library, with a folder open. A click on `watch` comes back as the trigger of that name: the folder.
+    """Draw the library, narrowed to a `folder`, `owner` or `status`. A click on `watch` comes back as the trigger of that name: the folder.
 
     Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    data = {"rows": rows, "folder": folder, "watched": list(watched), "select": select}
+    data = {"rows": rows, "narrowed": dict(narrowed), "watched": list(watched), "select": select}
     return component("library")(key=key, data=data, on_watch_change=on_watch, on_edit_change=lambda: None)
 
 
@@ -43,12 +43,15 @@ def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]
         "folder": folder,
         "type": meta.doc_type or "document",
         "typeName": style.type_name(meta.doc_type),
-        "status": meta.status,
-        "statusName": style.STATUSES.get(meta.status, meta.status),
+        "status": document.status,
+        "statusName": style.STATUSES[document.status],
         "owner": meta.owner,
         "fresh": state.state,
         "freshName": style.FRESHNESS[state.state],
-        "badges": style.badges(meta.status, state, str(meta.effective_date or "")),
+        "badges": [
+            *(style.standing("imported") if document.imported else []),
+            *style.badges(meta.status, state, str(meta.effective_date or "")),
+        ],
         "version": document.version,
         "updated": last.when if last else "",
         "updatedText": style.day(last.when[:10]) if last else "",

@@ -9,7 +9,7 @@ from pages.ui.components import component
 
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
-    """Items with title, note, badges and a text on the right; a click opens `doc`, at its `place` if it has one."""
+    """Items with title, note, badges and a text on the right; a click opens `doc`, at its `place` if it has one, or `href`."""
     component("listing")(key=key, data={"items": list(items), "empty": empty})
 
 

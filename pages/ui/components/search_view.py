@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from core import strict
@@ -90,7 +90,9 @@ def answer(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str,
     """Search, and return what the component draws; a refusal becomes its own sentence."""
     try:
         found = app.search.page.find(query, filters, as_of=as_of)
-        return view(found, filters, {} if as_of else app.knowledge.documents.touched())
+        documents = app.knowledge.documents
+        imported = {document.id for document in documents.all() if document.imported}
+        return view(found, filters, {} if as_of else documents.touched(), imported)
     except ConcordError as error:
         return {"error": flash.refusal(error)}
 
@@ -100,8 +102,10 @@ def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filte
     return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
-def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) -> dict[str, Any]:
-    """Everything the component draws, as plain values."""
+def view(
+    results: PageResults, filters: Filters, touched: Mapping[str, Commit], imported: Collection[str] = ()
+) -> dict[str, Any]:
+    """Everything the component draws, as plain values; `imported` are the ids of documents that nobody has approved."""
     result = results.result
     passages = sum(len(group.passages) for group in results.groups)
     took = sum(stage.ms for stage in result.stages)
@@ -127,7 +131,10 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "facets": [
             {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [_group(group, result, touched.get(group.facts.path)) for group in results.groups],
+        "groups": [
+            _group(group, result, touched.get(group.facts.path), group.facts.doc in imported)
+            for group in results.groups
+        ],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -163,7 +170,7 @@ def _label(facet: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def _group(group: Group, result: Result, last: Commit | None) -> dict[str, Any]:
+def _group(group: Group, result: Result, last: Commit | None, imported: bool) -> dict[str, Any]:
     facts = group.facts
     about = [
         facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
@@ -172,12 +179,12 @@ def _group(group: Group, result: Result, last: Commit | None) -> dict[str, Any]:
         f"next review {style.day(facts.review_due)}" if facts.review_due and group.freshness.state == "current" else "",
         " / ".join(facts.path.split("/")[:-1]),
     ]
-    approved = [{"text": style.STATUSES["approved"], "tone": "good"}] if facts.status == "approved" else []
+    standing = style.standing("imported" if imported and facts.status == "approved" else facts.status)
     return {
         "doc": facts.doc,
         "title": facts.title,
         "type": style.type_name(facts.doc_type),
-        "badges": [*_pinned(group), *approved, *style.badges(facts.status, group.freshness, facts.effective_date)],
+        "badges": [*_pinned(group), *standing, *style.badges(facts.status, group.freshness, facts.effective_date)],
         "about": " · ".join(part for part in about if part),
         "passages": [_passage(group, passage, result) for passage in group.passages],
     }

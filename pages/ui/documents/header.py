@@ -52,6 +52,7 @@ def draw(document: Document, today: date) -> None:
         ("Ask", _people_to_ask(document)),
         ("Version", f"{document.version}, {style.moment(last.when)}" if last else str(document.version)),
         *_dates(document),
+        ("Approved", "by nobody here yet: it was imported" if document.imported else ""),
         ("Supersedes", ", ".join(meta.supersedes)),
         ("File", document.path),
         ("Tags", ", ".join(meta.tags)),
@@ -75,7 +76,7 @@ def _title(document: Document, facts: Sequence[tuple[str, str]], today: date) ->
     state = freshness(meta.effective_date, meta.review_due, today)
     badges = [
         {"text": style.type_name(meta.doc_type), "tone": ""},
-        *([{"text": style.STATUSES["approved"], "tone": "good"}] if meta.status == "approved" else []),
+        *style.standing(document.status),
         *style.badges(meta.status, state, str(meta.effective_date or "")),
     ]
     if document.id != document.path.removesuffix(".md"):

@@ -169,7 +169,7 @@ def _passage(visit: ToolSession, commit: str, group: Group, passage: PagePassage
         start=hit.start,
         end=hit.end,
         text=hit.text,
-        status=hit.status,
+        status=visit.standing(hit.doc, hit.status),
         version=hit.version,
         owner=facts.owner,
         review_due=facts.review_due or None,
