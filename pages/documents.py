@@ -8,7 +8,19 @@ from core.types import Document
 from pages.ui import actions, address, flash, identity, inbox, keys, watching
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import bulk, chunks, document_actions, draft, editor, feedback, header, history, links, past
+from pages.ui.documents import (
+    bulk,
+    chunks,
+    document_actions,
+    draft,
+    editor,
+    feedback,
+    header,
+    history,
+    links,
+    owners,
+    past,
+)
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -159,6 +171,9 @@ def leave_editor() -> None:
 
 if st.query_params.get(keys.DO) in ("edit", "new"):
     edit_document()
+elif st.query_params.get(keys.DO) == "owners" and allowed(me, "propose a change"):
+    st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
+    owners.draw(me)
 elif st.query_params.get(keys.DOC):
     one_document(st.query_params[keys.DOC])
 else:

@@ -168,6 +168,13 @@ if not documents:
     nothing = "There are no documents yet."
 elif not any(document.meta.review_due for document in documents):
     nothing = "No document has a date for its next review yet, so none is ever due."
+if attention.without_owner and allowed(me, "propose a change"):
+    st.page_link(
+        "pages/documents.py",
+        label="Name the missing owners in one step",
+        icon=":material/group_add:",
+        query_params={keys.DO: "owners"},
+    )
 clicked = component("freshness")(
     key="freshness",
     data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},

@@ -16,7 +16,7 @@ from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.services.reviews.authoring import Target
 from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
-from core.types import Document, Filters
+from core.types import Document, Filters, Person
 from tests import browser
 from tests.apptest import Open, words
 from tests.conftest import SHARED, NoProcesses, demo, kb_settings, put, small_app
@@ -153,6 +153,52 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     reader.session_state["bulk"] = ["IT-1"]
     reader.run()
     assert "Edit 1 document" not in words(reader), "readers have no such form"
+
+
+def test_owners_of_an_import_come_from_folders_history_or_a_table_in_one_change(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    ann, jane = demo("author"), Person("Jane Doe", "jane@elsewhere.org")
+    put(app, {f"{folder}/{n}.md": f"# {folder} {n}\n\nText.\n" for folder in ("hr", "it") for n in range(12)})
+    store = app.knowledge.repository
+    for n, (who, path) in enumerate(
+        [(ann.person, "hr/0.md"), (jane, "hr/0.md"), (ann.person, "hr/0.md"), (jane, "it/1.md")]
+    ):
+        store.commit("main", {path: f"# {path}\n\nText {n}.\n".encode()}, who, "Edit", expected=store.head())
+
+    def run(*arguments: str) -> Any:
+        assert (
+            main(["--home", str(tmp_path / "home"), "--as", "author", "documents", "owners", *arguments, "--json"]) == 0
+        )
+        return json.loads(capsys.readouterr().out)
+
+    found = run("--history", "--dry-run")
+    assert found["edited"] == ["hr/0.md"], "Jane has no account, and who imported 24 documents wrote none of them"
+    assert (found["owners"], found["unknown"]) == ({ann.name: 1}, {"Jane Doe": 1})
+    assert run("--history", "--unknown", "--dry-run")["owners"] == {ann.name: 1, "Jane Doe": 1}
+    found = run("--folder", f"hr={ann.name}", "--folder", "nowhere=Ann", "--dry-run")
+    assert (found["owners"], found["missing"]) == ({ann.name: 12}, ["nowhere"])
+    table = tmp_path / "owners.csv"
+    table.write_text(f"Path,Keeper\nhr,{ann.name}\nhr/3.md,Petra Voss\nit/1.md,Nobody Known\nit/99.md,Petra Voss\n")
+    found = run("--csv", str(table), "--column", "keeper")
+    assert (found["change"], found["owners"]) == (1, {ann.name: 11, "Petra Voss": 1})
+    assert (found["unknown"], found["missing"]) == ({"Nobody Known": 1}, ["it/99.md"])
+    change = app.reviews.changes.get(1)
+    assert len(change.documents) == 12
+    assert at(app, change.head, "hr/3.md").meta.owner == "Petra Voss"
+
+
+def test_the_page_names_owners_by_folder(visit: Open, tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", NoProcesses())
+    put(app, {f"{folder}/{n}.md": f"# {folder} {n}\n" for folder in ("hr", "it") for n in range(3)})
+    page = visit("documents", home=tmp_path / "home", persona="author", do="owners")
+    page.selectbox(key="owners_folder_0").set_value("Petra Voss").run()
+    assert "Petra Voss: 3 documents" in words(page).replace("*", "")
+    page.button(key="owners_save").click().run()
+    assert not page.exception
+    (change,) = app.reviews.changes.all()
+    assert [entry.path for entry in change.documents] == ["hr/0.md", "hr/1.md", "hr/2.md"]
 
 
 @pytest.mark.browser

@@ -27,9 +27,10 @@ from core.entrypoints.index import params_of
 from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
+from core.services.inbox.owners import ProposedOwners
 from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
+from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, owner_files, save_bulk, save_owners
 from core.types import ChunkerSpec, Document, Filters
 
 if TYPE_CHECKING:
@@ -59,10 +60,30 @@ class DocumentsEditOptions:
     doc: Annotated[tuple[str, ...], Option("those with this doc; repeat for more")] = ()
     all: Annotated[bool, Option("every document")] = False
     set_owner: Annotated[str | None, Option('the new owner; "" for none', metavar="NAME")] = None
+    set_type: Annotated[str, Option("the new type, such as sop", metavar="TYPE")] = ""
     set_status: Annotated[str, Option("draft, approved, superseded or retired", metavar="STATUS")] = ""
     set_review_due: Annotated[str, Option("the day of the next review", metavar="DATE")] = ""
     add_tag: AddTagInput = ()
     remove_tag: AddTagInput = ()
+    title: Annotated[str, Option("the title of the change")] = ""
+    message: Annotated[str, Option("why")] = ""
+    change: Annotated[int, Option("an open change that it goes into", metavar="ID")] = 0
+    dry_run: Annotated[bool, Option("only say what would happen")] = False
+
+
+@form
+class DocumentsOwnersOptions:
+    history: Annotated[bool, Option("whoever wrote most of a document's commits", one_of="source")] = False
+    csv: Annotated[
+        Path | None,
+        Option("a table: owners beside paths, ids, titles or folders", metavar="FILE", one_of="source"),
+    ] = None
+    folder: Annotated[
+        tuple[str, ...], Option("the owner of what is in a folder; repeat for more", metavar="FOLDER=NAME")
+    ] = ()
+    column: Annotated[str, Option("the column of owners in the table")] = "owner"
+    all: Annotated[bool, Option("also documents that have an owner already")] = False
+    unknown: Annotated[bool, Option("also names that nobody here answers to")] = False
     title: Annotated[str, Option("the title of the change")] = ""
     message: Annotated[str, Option("why")] = ""
     change: Annotated[int, Option("an open change that it goes into", metavar="ID")] = 0
@@ -107,7 +128,9 @@ class DocumentsExportOptions(OneDocument):
     out: Annotated[str, Option("where to write it (default: its own name, here)", metavar="FILE")] = ""
 
 
-@command("documents edit", "set owner, tags, review date or status of many, as one change", "reviews.changes.propose")
+@command(
+    "documents edit", "set owner, type, tags, review date or status of many, as one change", "reviews.changes.propose"
+)
 def documents_edit(call: CommandCall, form: DocumentsEditOptions) -> Shown:
     app = call.app
     actor, edit = call.actor, _bulk_edit(form)
@@ -124,6 +147,45 @@ def documents_edit(call: CommandCall, form: DocumentsEditOptions) -> Shown:
     said = f"Change {number} edits" if number else "It would edit"
     lines = [f"{said} {len(made.files)} documents; {len(made.unchanged)} stay as they are."]
     return Shown({**value, "refused": refused}, [*lines, *(f"left out {row['path']}: {row['why']}" for row in refused)])
+
+
+@command("documents owners", "name the owners of many, as one change", "reviews.changes.propose")
+def documents_owners(call: CommandCall, form: DocumentsOwnersOptions) -> Shown:
+    app = call.app
+    require(call.actor, "propose a change")
+    found = _proposed_owners(call, form)
+    wanted, number = found if form.unknown else found.known(), 0
+    made = owner_files(app.knowledge.documents.all(), wanted.owners)
+    if not form.dry_run:
+        target = Target(form.change, form.title or f"Name the owners of {len(made.files)} documents", form.message)
+        change, made = save_owners(app.reviews.changes, app.knowledge.documents, call.actor, wanted.owners, target)
+        number = change.id
+    said = f"Change {number} names" if number else "It would name"
+    lines = [f"{said} the owners of {len(made.files)} documents."]
+    lines += [f"{count:>6}  {owner}" for owner, count in wanted.shares.items()]
+    kept = "reminders about them go to the admins" if form.unknown else "left out; --unknown writes them all the same"
+    lines += [f"Nobody here is called {name} ({count} documents): {kept}." for name, count in found.unknown.items()]
+    lines += [f"No document fits {name!r}." for name in found.missing]
+    refused = [{"path": path, "why": why} for path, why in made.refused]
+    lines += [f"left out {row['path']}: {row['why']}" for row in refused]
+    value = {"change": number or None, "edited": list(made.files), "owners": wanted.shares, "refused": refused}
+    return Shown({**value, "unknown": dict(found.unknown), "missing": list(found.missing)}, lines)
+
+
+def _proposed_owners(call: CommandCall, form: DocumentsOwnersOptions) -> ProposedOwners:
+    owners, store = call.app.inbox.owners, call.app.knowledge.repository
+    documents = [d for d in call.app.knowledge.documents.all() if form.all or not d.meta.owner]
+    if form.history:
+        return owners.by_history(documents, store.authored(store.head()))
+    if form.csv:
+        try:
+            return owners.by_table(documents, form.csv.read_text("utf-8-sig"), form.column)
+        except (OSError, UnicodeDecodeError):
+            raise BadInput(f"{form.csv} cannot be read as a table: CSV in UTF-8.") from None
+    folders = dict(part.partition("=")[::2] for part in form.folder)
+    if not folders or not all(folders.values()):
+        raise BadInput("Say whose they are: --history, --csv FILE, or --folder FOLDER=NAME.")
+    return owners.by_folder(documents, folders)
 
 
 def _chosen(documents: tuple[Document, ...], form: DocumentsEditOptions) -> tuple[Document, ...]:
@@ -148,7 +210,8 @@ def _bulk_edit(form: DocumentsEditOptions) -> BulkEdit:
         due = date.fromisoformat(form.set_review_due) if form.set_review_due else None
     except ValueError:
         raise BadInput(f"{form.set_review_due!r} is no date. Write it as YYYY-MM-DD.") from None
-    return BulkEdit(form.set_owner, form.set_status, due, tuple(form.add_tag), tuple(form.remove_tag))
+    tags = tuple(form.add_tag), tuple(form.remove_tag)
+    return BulkEdit(form.set_owner, form.set_status, due, *tags, form.set_type)
 
 
 @operation("list_documents", "GET /documents", "[DocumentLine]", paged=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -27,6 +27,7 @@ class BulkEdit:
     review_due: date | None = None
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
+    doc_type: str = ""
 
     def values(self, meta: Meta) -> Mapping[str, Value]:
         """The fields of one document after the edit, those that stay left out.
@@ -35,7 +36,12 @@ class BulkEdit:
         {'owner': 'Ann', 'tags': ('c', 'b')}
         """
         tags = tuple(dict.fromkeys(tag for tag in (*meta.tags, *self.add_tags) if tag not in self.remove_tags))
-        wanted: dict[str, Value] = {"owner": self.owner, "status": self.status, "review_due": self.review_due}
+        wanted: dict[str, Value] = {
+            "owner": self.owner,
+            "doc_type": self.doc_type,
+            "status": self.status,
+            "review_due": self.review_due,
+        }
         kept = {name: value for name, value in wanted.items() if value or (name == "owner" and value is not None)}
         return kept | ({"tags": tags} if self.add_tags or self.remove_tags else {})
 
@@ -74,13 +80,24 @@ def _fits(document: Document, filters: Filters) -> bool:
 def bulk_files(documents: Iterable[Document], edit: BulkEdit) -> BulkFiles:
     """What the edit makes of each document; one that it cannot be written into does not hold up the others."""
     if edit == BulkEdit():
-        raise BadInput("Say what to set: an owner, tags, a review date or a status.")
+        raise BadInput("Say what to set: an owner, a type, tags, a review date or a status.")
     if edit.status and edit.status not in STATUSES:
         raise BadInput(f"There is no status {edit.status!r}. Statuses: {', '.join(STATUSES)}.")
+    return _files((document, edit) for document in documents)
+
+
+def owner_files(documents: Iterable[Document], owners: Mapping[str, str]) -> BulkFiles:
+    """The same for owners by path, each document its own."""
+    return _files(
+        (document, BulkEdit(owner=owners[document.path])) for document in documents if document.path in owners
+    )
+
+
+def _files(edits: Iterable[tuple[Document, BulkEdit]]) -> BulkFiles:
     files: dict[str, bytes | None] = {}
     unchanged: list[str] = []
     refused: list[tuple[str, str]] = []
-    for document in documents:
+    for document, edit in edits:
         try:
             text = with_fields(document.text, edit.values(document.meta))
         except ConcordError as error:
@@ -97,9 +114,29 @@ def save_bulk(
     changes: Changes, documents: Documents, actor: Actor, names: Iterable[str], edit: BulkEdit, target: Target
 ) -> tuple[Change, BulkFiles]:
     """Edit documents, named by id or path, in one commit of one change."""
+    wanted = set(names)
+    return _saved(
+        changes, documents, actor, target, lambda every: bulk_files([d for d in every if wanted & {d.id, d.path}], edit)
+    )
+
+
+def save_owners(
+    changes: Changes, documents: Documents, actor: Actor, owners: Mapping[str, str], target: Target
+) -> tuple[Change, BulkFiles]:
+    """Give documents their owners, by path, in one commit of one change."""
+    return _saved(changes, documents, actor, target, lambda every: owner_files(every, owners))
+
+
+def _saved(
+    changes: Changes,
+    documents: Documents,
+    actor: Actor,
+    target: Target,
+    make: Callable[[Iterable[Document]], BulkFiles],
+) -> tuple[Change, BulkFiles]:
     require(actor, "propose a change")
-    wanted, base = set(names), documents.repository.head()
-    made = bulk_files([d for d in documents.all(base) if wanted & {d.id, d.path}], edit)
+    base = documents.repository.head()
+    made = make(documents.all(base))
     if not made.files:
         left = f" {len(made.refused)} cannot be edited this way." if made.refused else ""
         raise BadInput(f"Nothing to save: no document would change.{left}")

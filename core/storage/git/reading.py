@@ -200,6 +200,10 @@ class RepositoryReader:
         )  # with --reverse git merges other parents
         return tuple(step for step, edits in reversed(steps) if len(step.parents) < 2 or edits)
 
+    def authored(self, commit: str) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """Every commit behind one, newest first, merges left out: who wrote what, on whatever branch."""
+        return self._log(["--no-merges"], [safe_revision(commit)], walk=()) if commit else ()
+
     def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
         """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent line, and
         what main was before another line of the remote became the first."""

@@ -27,9 +27,7 @@ function drawItem(item) {
     el(
       "div",
       { class: "main" },
-      item.doc || item.href
-        ? inside({}, item.href || documentHref(place), item.title)
-        : el("span", {}, item.title),
+      item.doc || item.href ? inside({}, item.href || documentHref(place), item.title) : el("span", {}, item.title),
       item.sub ? el("div", { class: "sub" }, item.sub) : null,
     ),
     el("div", { class: "right" }, (item.badges || []).map(badge), item.right ? el("div", {}, item.right) : null),

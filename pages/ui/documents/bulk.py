@@ -1,4 +1,4 @@
-"""Owner, tags, review date and status of many documents, as one change."""
+"""Owner, type, tags, review date and status of many documents, as one change."""
 
 from __future__ import annotations
 
@@ -44,8 +44,12 @@ def close() -> None:
 
 def _form(chosen: Sequence[Document]) -> BulkEdit:
     everything = app().knowledge.documents.all()
-    owner_cell, due_cell, status_cell = st.columns(3)
+    owner_cell, type_cell, due_cell, status_cell = st.columns(4)
     owner = owner_field.choose(owner_cell, "bulk_owner", placeholder="As it is")
+    types = options([*style.TYPES, *(document.meta.doc_type for document in everything)])
+    doc_type = type_cell.selectbox(
+        "Type", types, index=None, placeholder="As it is", format_func=style.type_name, key="bulk_type"
+    )
     due = due_cell.date_input("Review due", None, format="YYYY-MM-DD", key="bulk_due")
     status = status_cell.selectbox(
         "Status",
@@ -66,6 +70,7 @@ def _form(chosen: Sequence[Document]) -> BulkEdit:
         due if isinstance(due, date) else None,
         tuple(" ".join(tag.split()) for tag in add),
         tuple(remove),
+        doc_type or "",
     )
 
 
