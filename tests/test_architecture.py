@@ -26,6 +26,7 @@ LAYERS = {
     "core.types": 1,
     "core.settings": 1,
     "core.parameter": 1,
+    "core.lru": 1,
     "core.spreadsheet": 1,
     "core.ports": 2,
     "core.access": 2,
@@ -161,7 +162,7 @@ def stands_in(name: str) -> str:
     part = name.split(".")[1]
     boxes = {"entrypoints": "doors", "__main__": "doors", "access": "ports", "analysis": "curation", "graph": "graph_"}
     boxes |= {"disagreements": "graph_", "bulk": "profiles", "catalogue": "profiles"} | dict.fromkeys(
-        ("settings", "strict", "parameter", "spreadsheet"), "types"
+        ("settings", "strict", "parameter", "spreadsheet", "lru"), "types"
     )
     return boxes.get(part, part)
 

@@ -17,13 +17,13 @@ from core import profiles
 from core.analysis import analyser
 from core.bootstrap import App
 from core.errors import BadInput, Unavailable
+from core.lru import LruCache
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.storage.index.generations import Generations
 from core.storage.lance import rows, table, where
-from core.storage.lance.kept import LruCache
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
 from tests.conftest import ROOT, put, small_app

@@ -34,7 +34,7 @@ from core.curation.upload.draft import packed
 from core.curation.upload.uploads import MAX_UNPACKED, Batch, UploadItem, unzipped
 from core.entrypoints.limits import Turns
 from core.errors import BadInput, Busy, ConcordError, Refused, Unavailable
-from core.retrieval.cache import LEGS_KEPT, QueryCache, make_room
+from core.retrieval.cache import LEGS_KEPT, QueryCache
 from core.services.evaluation import querysets
 from core.services.jobs import jobs
 from core.services.search import queries
@@ -398,16 +398,11 @@ def test_one_account_has_a_few_turns_and_nobody_else_waits_for_it() -> None:
 # ---------------------------------------------------------------- caches, and the whole server
 
 
-def test_a_cache_of_a_run_starts_anew_when_it_is_full() -> None:
+def test_a_cache_of_a_run_keeps_what_was_used_last() -> None:
     cache = QueryCache()
     for number in range(1000):
         cache.vector(f"question {number}", lambda text: [0.0])  # type: ignore[arg-type, return-value]
     assert len(cache._vectors) <= LEGS_KEPT
-    kept = {number: number for number in range(5)}
-    make_room(kept, 6)
-    assert len(kept) == 5
-    make_room(kept, 5)
-    assert kept == {}
 
 
 def test_near_its_limit_the_server_empties_caches_and_then_begins_nothing_large() -> None:

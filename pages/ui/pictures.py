@@ -7,9 +7,7 @@ account that brought it, from memory, until others push it out.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from threading import Lock
 from urllib.parse import quote
 
 import anyio
@@ -22,6 +20,7 @@ from core.bootstrap import App
 from core.curation.pictures import picture_files
 from core.curation.upload.conversions import Picture
 from core.errors import ConcordError, NotFound, Refused
+from core.lru import LruCache
 from pages.ui.sign_in import cookies
 from pages.ui.workspace import app, current_app
 
@@ -53,31 +52,17 @@ class _Waiting:
     """Pictures and files that nobody submitted yet, by account and name; the ones used last."""
 
     def __init__(self, most: int = MOST_BYTES) -> None:
-        self._lock, self.most = Lock(), most
-        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._kept: LruCache[tuple[str, str], bytes] = LruCache(most, len)
 
     def put(self, account: str, raw: bytes, name: str = "") -> str:
         """The name under which the account finds it: that of its content if not given. One account has at most half."""
         name = name or hashlib.sha256(raw).hexdigest()[:40]
-        with self._lock:
-            self._kept[account, name] = raw
-            self._kept.move_to_end((account, name))
-            self._drop(lambda key: key[0] == account, self.most // 2)
-            self._drop(lambda key: True, self.most)
+        self._kept[account, name] = raw
+        self._kept.trim(self._kept.most // 2, lambda key: key[0] == account)
         return name
 
-    def _drop(self, among: Callable[[tuple[str, str]], bool], most: int) -> None:
-        """The oldest, until the rest has at most so many bytes."""
-        kept = [key for key in self._kept if among(key)]
-        size = sum(len(self._kept[key]) for key in kept)
-        for key in kept:
-            if size <= most:
-                return
-            size -= len(self._kept.pop(key))
-
     def get(self, account: str, name: str) -> bytes | None:
-        with self._lock:
-            return self._kept.get((account, name))
+        return self._kept.get((account, name))
 
 
 WAITING = _Waiting()

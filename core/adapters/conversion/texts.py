@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from threading import Lock
 from typing import Any, TypeVar
 
 from core import strict
@@ -14,9 +12,11 @@ from core.curation.checks.findings import Reading
 from core.curation.document.limits import effort
 from core.curation.text.render import Rendered, render
 from core.errors import BadInput
+from core.lru import LruCache
 from core.types import Document
 
 T = TypeVar("T")
+Answers = LruCache[str, dict[str, Any]]
 
 SIZE = 2  # texts that are read at the same time
 SHORT = 8_000  # characters and cells: an ordinary document; the worst text of this length takes half a second
@@ -32,7 +32,8 @@ class TextReader:
 
     def __init__(self, limits: Limits = LIMITS, size: int = SIZE) -> None:
         self.pool = WorkerPool("core.adapters.conversion.programs.text_worker", size, limits)
-        self._readings, self._drawn = _Latest(READINGS), _Latest(DRAWN)
+        self._readings: Answers = LruCache(READINGS)
+        self._drawn: Answers = LruCache(DRAWN)
 
     def read(self, document: Document, weight: int = 0) -> Reading:
         """What the checks find in a document alone. `weight`: the characters of all texts that are read with it."""
@@ -51,7 +52,7 @@ class TextReader:
             return render(document, first, around)
         return self._asked(Rendered, document, {"do": "render", "first": first, "around": around}, self._drawn)
 
-    def _asked(self, cls: type[T], document: Document, question: Mapping[str, Any], latest: _Latest) -> T:
+    def _asked(self, cls: type[T], document: Document, question: Mapping[str, Any], latest: Answers) -> T:
         """The worker's answer; also a refusal is remembered, unless only the clock was against it."""
         parts = {name: getattr(document, name) for name in ("id", "path", "title", "body", "text")}
         asked = {**question, "document": parts}
@@ -66,7 +67,7 @@ class TextReader:
                 advice = "Split it, or make its tables, lists and lines shorter."
                 answer = {"error": f"{document.path} {error}. {advice}", "again": error.again}
             if not answer.get("again"):
-                latest.put(key, answer)
+                latest[key] = answer
         if "error" in answer:
             raise BadInput(str(answer["error"]))
         parsed: T = answer["answer"]
@@ -74,23 +75,3 @@ class TextReader:
 
     def close(self) -> None:
         self.pool.close()
-
-
-class _Latest:
-    """The answers used last."""
-
-    def __init__(self, size: int) -> None:
-        self.size, self._lock = size, Lock()
-        self._answers: OrderedDict[str, dict[str, Any]] = OrderedDict()
-
-    def get(self, key: str) -> dict[str, Any] | None:
-        with self._lock:
-            if key in self._answers:
-                self._answers.move_to_end(key)
-            return self._answers.get(key)
-
-    def put(self, key: str, answer: dict[str, Any]) -> None:
-        with self._lock:
-            self._answers[key] = answer
-            while len(self._answers) > self.size:
-                self._answers.popitem(last=False)

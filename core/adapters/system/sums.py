@@ -11,11 +11,12 @@ from pathlib import Path
 from types import MappingProxyType
 
 from core.adapters.system.files import fsync_folder, write_atomic
+from core.lru import LruCache
 
 NAME = "SHA256SUMS"
 _OWN = "# these lines: "
 _MOST = 4096  # sums that a process keeps
-_known: dict[tuple[int, ...], str] = {}
+_known: LruCache[tuple[int, ...], str] = LruCache(_MOST)
 
 
 def sha256(path: Path) -> str:
@@ -25,14 +26,12 @@ def sha256(path: Path) -> str:
     """
     stat = path.stat()
     stamp = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
-    known = _known.get(stamp)
-    if known is None:
-        with path.open("rb") as file:
-            known = hashlib.file_digest(file, "sha256").hexdigest()
-        while len(_known) >= _MOST:
-            _known.pop(next(iter(_known)), None)
-        _known[stamp] = known
-    return known
+    return _known.find(stamp, lambda: _computed(path))
+
+
+def _computed(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> None:

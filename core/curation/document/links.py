@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from core.curation.pictures.picture_files import is_picture
 from core.curation.text.markup import line_of, parser
+from core.lru import LruCache
 from core.types import Document
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Link:
     anchor: str = ""
 
 
-_known: dict[tuple[str, int, int, int], tuple[Link, ...]] = {}
+_known: LruCache[tuple[str, int, int, int], tuple[Link, ...]] = LruCache(_KEPT)
 
 
 def links(document: Document) -> tuple[Link, ...]:
@@ -46,11 +47,7 @@ def links(document: Document) -> tuple[Link, ...]:
     ['c.md']
     """
     key = (document.path, document.body, len(document.text), hash(document.text))
-    if (known := _known.get(key)) is None:
-        if len(_known) >= _KEPT:
-            _known.clear()
-        known = _known[key] = links_of(document, parser().parse(document.text[document.body :]))
-    return known
+    return _known.find(key, lambda: links_of(document, parser().parse(document.text[document.body :])))
 
 
 def links_of(document: Document, tokens: Iterable[Token]) -> tuple[Link, ...]:

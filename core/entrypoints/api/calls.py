@@ -26,6 +26,7 @@ from core.entrypoints.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Rows
 from core.errors import Busy, ConcordError, Unauthenticated, UnderWay, storage_failure
+from core.lru import LruCache
 from core.services.people.replies import KeptReply
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ class Service:
     turns: Mapping[str, Turns] = field(
         default_factory=lambda: {name: Turns(threads // 2) for name, threads in LANES.items()}
     )  # half of a lane at most is one account's
-    account_of: dict[str, str] = field(
-        default_factory=dict
+    account_of: LruCache[str, str] = field(
+        default_factory=lambda: LruCache(MOST)
     )  # of tokens that came before, so that all of one account's share
 
 
@@ -112,7 +113,7 @@ class ApiCall:
         task = partial(self._guarded, work, tag, status, actor)
         service: Service = self.service
         try:
-            async with service.turns[lane].of(service.account_of.get(self.secret(), self.secret()) or self.id):
+            async with service.turns[lane].of(service.account_of.get(self.secret()) or self.secret() or self.id):
                 return await anyio.to_thread.run_sync(task, limiter=service.lanes[lane])
         except Busy as error:
             return self._refused(error)
@@ -216,8 +217,6 @@ class ApiCall:
         if not secret:
             raise Unauthenticated(NO_TOKEN)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
-        if len(self.service.account_of) >= MOST:
-            self.service.account_of.clear()
         self.service.account_of[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"
         return actor

@@ -14,10 +14,11 @@ from core.access import IN_HAND, READS, Actor, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.measures import rank_distance, ranking
 from core.evaluation.measures.rank_distance import Move, RankAgreement
+from core.lru import LruCache
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
-from core.retrieval.cache import AHEAD, CachedIndex, QueryCache
+from core.retrieval.cache import AHEAD, PASSAGES_KEPT, CachedIndex, QueryCache
 from core.retrieval.candidates import Candidates
 from core.retrieval.pipeline import SearchContext
 from core.services.search.searcher import Searcher, as_json
@@ -52,7 +53,7 @@ class CachedSearch:
         self.index, self.searcher, self.filters = cast(Index, CachedIndex(index)), searcher, filters
         self.cache = QueryCache(ahead)
         self.spent: dict[str, float] = {}
-        self.shown: dict[tuple[Hashable, ...], Any] = {}
+        self.shown: LruCache[tuple[Hashable, ...], Any] = LruCache(PASSAGES_KEPT)
         self.rank = lru_cache(_RANKINGS)(self.search)
 
     def search(self, query: str, config: SearchConfig, filters: Filters | None = None) -> Result:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, use_case
 from core.errors import Unavailable
+from core.lru import LruCache
 from core.ports import Index, Progress, no_progress
 from core.services.index.builder import IndexBuilder
 from core.services.platform.main_line import MainLine, Moment
@@ -46,7 +46,7 @@ class AsOf:
         require_room: Callable[[str], None] = lambda what: None,
     ) -> None:
         self.root, self.line, self.builder, self._place, self._require_room = root, line, builder, place, require_room
-        self._open: OrderedDict[tuple[str, Profile], Index] = OrderedDict()
+        self._open: LruCache[tuple[str, Profile], Index] = LruCache(OPEN)
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
 
     @use_case(EVERYBODY)
@@ -60,11 +60,7 @@ class AsOf:
         moment = self.moment(when)
         with self._opening:
             key = (moment.commit, profile)
-            index = self._open.get(key) or self._another(moment.commit, profile, progress)
-            self._open[key] = index
-            self._open.move_to_end(key)
-            while len(self._open) > OPEN:
-                self._open.popitem(last=False)
+            index = self._open.find(key, lambda: self._another(moment.commit, profile, progress))
         return PastIndex(index, moment)
 
     def _another(self, commit: str, profile: Profile, progress: Progress) -> Index:

@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +23,7 @@ from core.curation.document.names import safe_revision
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review.proposals import SETTINGS
 from core.errors import Corrupt, Moved, storage_failure, storing
+from core.lru import LruCache
 from core.storage.git import refs
 from core.storage.git.refs import locked, replace, sweep
 from core.types import Commit, Edit, Person, TreeEntry
@@ -46,42 +46,21 @@ LOCK = "concord.lock"  # one writer of ours at a time
 _OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
 _READS = {"cat-file", "ls-tree", "diff-tree", "merge-base"}  # commands whose answer follows from the objects they name
 _BY_ID = re.compile(r"[0-9a-f]{40}(:.*)?\Z", re.DOTALL)
+_KEPT, _ENTRY = (
+    4 << 20,
+    4 << 10,
+)  # bytes of answers that are kept, as a page asks the same at every click; what each costs beside its own
 _INDEX = "index-"  # private indexes, each in a folder
 
 
-class KnownAnswers:
-    """What git said about objects by their full ids, the last ones. An id is the hash of what it names, so this never changes;
-    a page asks the same of the same commits at every click, and every answer is a process."""
+def lasts(arguments: Sequence[str]) -> bool:
+    """Whether a command reads, and names every object by its full id: an id is the hash of what it names, so the answer never changes.
 
-    def __init__(self, size: int = 4 << 20) -> None:
-        self.size, self._held, self._lock = size, 0, threading.Lock()
-        self._answers: OrderedDict[tuple[str, ...], bytes] = OrderedDict()
-
-    @staticmethod
-    def lasts(arguments: Sequence[str]) -> bool:
-        """Whether a command reads, and names every object by its full id.
-
-        >>> KnownAnswers.lasts(("ls-tree", "-r", "0" * 40)), KnownAnswers.lasts(("ls-tree", "-r", "main"))
-        (True, False)
-        """
-        named = [word for word in arguments[2 if arguments[0] == "cat-file" else 1 :] if not word.startswith("-")]
-        return arguments[0] in _READS and bool(named) and all(_BY_ID.match(word) for word in named)
-
-    def get(self, arguments: tuple[str, ...]) -> bytes | None:
-        with self._lock:
-            if arguments in self._answers:
-                self._answers.move_to_end(arguments)
-            return self._answers.get(arguments)
-
-    def put(self, arguments: tuple[str, ...], answer: bytes) -> None:
-        """Keep it, and let go of the oldest beyond the size; a large one is not kept."""
-        if len(answer) > self.size // 16:
-            return
-        with self._lock:
-            self._held += len(answer) - len(self._answers.pop(arguments, b""))
-            self._answers[arguments] = answer
-            while self._held > self.size or len(self._answers) > 1000:
-                self._held -= len(self._answers.popitem(last=False)[1])
+    >>> lasts(("ls-tree", "-r", "0" * 40)), lasts(("ls-tree", "-r", "main"))
+    (True, False)
+    """
+    named = [word for word in arguments[2 if arguments[0] == "cat-file" else 1 :] if not word.startswith("-")]
+    return arguments[0] in _READS and bool(named) and all(_BY_ID.match(word) for word in named)
 
 
 class Plumbing:
@@ -93,7 +72,7 @@ class Plumbing:
         self.catch_up: Callable[[], object] | None = None  # brings what others made
         self.stamp: Callable[[], str] | None = None  # the time of a commit; git's own without one
         self._own = threading.local()
-        self._known = KnownAnswers()
+        self._known: LruCache[tuple[str, ...], bytes] = LruCache(_KEPT, lambda answer: len(answer) + _ENTRY)
 
     def ask(
         self, *arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None, bare: bool = True
@@ -113,8 +92,8 @@ class Plumbing:
         merge_errors: bool = False,
     ) -> tuple[int, bytes]:
         """The exit code and output of a command that may fail; one that lacks a commit of another node is tried again with it."""
-        lasts = bare and not (stdin or env) and self._known.lasts(arguments)
-        if lasts and (known := self._known.get(arguments)) is not None:
+        stays = bare and not (stdin or env) and lasts(arguments)
+        if stays and (known := self._known.get(arguments)) is not None:
             return 0, known
         code, out, errors = self._execute(arguments, stdin, env or {}, bare)
         if code and self.catch_up and self._lacks(arguments):
@@ -122,8 +101,8 @@ class Plumbing:
             code, out, errors = self._execute(arguments, stdin, env or {}, bare)
         if code and (failure := storage_failure(errors, self.path)):
             raise failure
-        if lasts and not code:
-            self._known.put(arguments, out)
+        if stays and not code and len(out) <= _KEPT // 16:
+            self._known[arguments] = out
         return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
 
     def _lacks(self, arguments: Sequence[str]) -> bool:

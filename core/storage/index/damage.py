@@ -12,10 +12,11 @@ from typing import Any
 from core import strict
 from core.adapters.system import sums
 from core.adapters.system.files import read_json, write_atomic
+from core.lru import LruCache
 from core.types import Damage
 
 _MOST = 6  # manifests that a process keeps; each names every document
-_manifests: dict[tuple[str, str], Any] = {}
+_manifests: LruCache[tuple[str, str], Any] = LruCache(_MOST)
 NAME = re.compile(r"gen-(\d{6,})-([0-9a-f]{12})")
 
 
@@ -74,14 +75,7 @@ def _reindex(folder: Path) -> str:
 def manifest(path: Path) -> Any:
     """A generation's manifest, None where it is missing or damaged."""
     stamp = (_stamp(path / "MANIFEST.json"), _stamp(path / sums.NAME))
-    key = (str(path), str(stamp))
-    said = _manifests.get(key)
-    if said is None:
-        said = _read_manifest(path)
-        while len(_manifests) >= _MOST:
-            _manifests.pop(next(iter(_manifests)), None)
-        _manifests[key] = said
-    return said
+    return _manifests.find((str(path), str(stamp)), lambda: _read_manifest(path))
 
 
 def _read_manifest(path: Path) -> Any:

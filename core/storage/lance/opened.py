@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from core.analysis import options_for
 from core.errors import Unavailable
+from core.lru import LruCache
 from core.ports import FieldScores, Leg
 from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import admits
 from core.storage.index.duckdb import HEADING
 from core.storage.lance import table, writing
-from core.storage.lance.kept import LruCache
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg
 from core.storage.lance.statistics import PASSAGE, Statistics
 from core.storage.lance.where import clause
@@ -93,8 +93,8 @@ class TableIndex:
         self._documents = image.read_table(served / "documents.arrow")
         self._statistics = Statistics(served, facts["totals"])
         self._indexed = {column for config in self._table.list_indices() for column in config.columns}
-        self._rows: LruCache[ChunkRow] = LruCache(KEPT_ROWS)
-        self._vectors: LruCache[np.ndarray] = LruCache(KEPT_VECTORS)
+        self._rows: LruCache[int, ChunkRow] = LruCache(KEPT_ROWS)
+        self._vectors: LruCache[int, np.ndarray] = LruCache(KEPT_VECTORS)
         self._masks = lru_cache(maxsize=8)(self._mask)
         self._text = lru_cache(maxsize=256)(self._whole_text)
         self._of_document = lru_cache(maxsize=10_000)(self._document_entries)
@@ -201,7 +201,7 @@ class TableIndex:
     def _keep(self, found: pa.Table, numbers: Mapping[int, int]) -> None:
         columns = [found[name].to_pylist() for name in LOOKED_UP]
         for place, *values in zip(found["_rowid"].to_pylist(), *columns, strict=True):
-            self._rows.put(numbers[place], ChunkRow(*values))
+            self._rows[numbers[place]] = ChunkRow(*values)
 
     def _row(self, chunk: int) -> ChunkRow:
         kept = self._rows.get(chunk)
@@ -223,7 +223,7 @@ class TableIndex:
             rows = writing.matrix(found["vector"])
             known |= {numbers[place]: row for place, row in zip(found["_rowid"].to_pylist(), rows, strict=True)}
         for chunk in chunks:
-            self._vectors.put(chunk, known[chunk])
+            self._vectors[chunk] = known[chunk]
         return np.array([known[chunk] for chunk in chunks], dtype=np.float32)
 
     def vector(self, chunk: int) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import Any
 from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
-from core.retrieval.cache import PASSAGES_KEPT, make_room
 from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.presets import advice, presets
@@ -226,11 +225,8 @@ def _rank_data(hit: Hit, config: SearchConfig, move: dict[str, Any] | None) -> d
 def _passage(hit: Hit, query: str, search: CachedSearch, width: int) -> Mapping[str, Any]:
     """The part that stays: computed once per run and passage for all columns."""
     key = (*_span(hit), query, width)
-    if key not in search.shown:
-        make_room(search.shown, PASSAGES_KEPT)
-        search.shown[key] = _passage_data(hit, query, search, width)
-    comparison: Mapping[str, Any] = search.shown[key]
-    return comparison
+    passage: Mapping[str, Any] = search.shown.find(key, lambda: _passage_data(hit, query, search, width))
+    return passage
 
 
 def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dict[str, Any]:
