@@ -64,6 +64,7 @@ class Client:
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
         status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
         """Passages of the approved documents that answer a question."""
@@ -83,6 +84,7 @@ class Client:
                 "folder": folder,
                 "doc": doc,
                 "status": status,
+                "freshness": freshness,
                 "history": history,
             },
         )
@@ -97,12 +99,24 @@ class Client:
         owner: Sequence[str] = (),
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
+        status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
     ) -> Json:
         """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
         return self._object(
             "GET",
             "/answer",
-            {"q": q, "as_of": as_of, "type": type, "tag": tag, "owner": owner, "folder": folder, "doc": doc},
+            {
+                "q": q,
+                "as_of": as_of,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "freshness": freshness,
+            },
         )
 
     def compare(
@@ -117,6 +131,7 @@ class Client:
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
         status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
         """Several configurations side by side; without any, both legs alone and what is in production."""
@@ -133,6 +148,7 @@ class Client:
                 "folder": folder,
                 "doc": doc,
                 "status": status,
+                "freshness": freshness,
                 "history": history,
             },
         )
@@ -150,6 +166,7 @@ class Client:
         folder: Sequence[str] = (),
         doc: Sequence[str] = (),
         status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
         history: bool = False,
     ) -> Json:
         """Where a document ranks for a question and why, and what would bring it into the list."""
@@ -167,6 +184,7 @@ class Client:
                 "folder": folder,
                 "doc": doc,
                 "status": status,
+                "freshness": freshness,
                 "history": history,
             },
         )

@@ -12,7 +12,6 @@ from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
 from core.services.search.searcher import pending_json
 from pages.ui import actions, flash, identity, keys, vectors
-from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, examples, filters_from, search_view
 from pages.ui.words import saving
 from pages.ui.workspace import app
@@ -48,12 +47,8 @@ def search() -> None:
         examples(app().knowledge.documents.all()),
         allowed(me, "propose a change"),
         allowed(me, "get a written answer") and app().search.answerer.offered(),
-        st.session_state.pop(keys.WRITTEN, None),
         pending_json(vectors.pending(app())),
     )
-    if clicked.answer:
-        st.session_state[keys.WRITTEN] = write(me, clicked.answer)
-        st.rerun(scope="fragment")
     if clicked.settled:
         app().search.queries.keep(me, str(clicked.settled.get("q", "")), opened=bool(clicked.settled.get("opened")))
     if clicked.consent:
@@ -77,14 +72,6 @@ def search() -> None:
     if clicked.watch:
         question = str(clicked.watch.get("query", ""))
         actions.do_quietly(lambda actor: app().inbox.watches.watch(actor, "question", question))
-
-
-def write(me: Actor, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer where the server's own route cannot be reached, under the key that the browser knows it by."""
-    values = asked.get("filters") or {}
-    filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], False)
-    question, day = str(asked.get("q") or ""), str(asked.get("as_of") or "")
-    return {"key": str(asked.get("key", "")), "value": written(app(), me, question, filters, day)}
 
 
 def kept(me: Actor) -> dict[str, Any] | None:

@@ -16,8 +16,8 @@ from tests import browser
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("editor", "nodes", "checks", "tables", "formatting", "linking", "pasting")
 DOCUMENTS = [
-    {"id": "FIN-1", "title": "Records", "path": "finance/records.md"},
-    {"id": "it/vpn", "title": "VPN [remote]", "path": "it/vpn (home).md"},
+    {"doc": "FIN-1", "title": "Records", "path": "finance/records.md"},
+    {"doc": "it/vpn", "title": "VPN [remote]", "path": "it/vpn (home).md"},
 ]
 pytestmark = pytest.mark.browser
 
@@ -32,7 +32,7 @@ def data(text: str, **more: Any) -> dict[str, Any]:
 def editor(chromium: Any, text: str, **more: Any) -> Iterator[Any]:
     """The editor with a text in it and the cursor at its end."""
     with browser.component(chromium, *PARTS) as page:
-        page.route("**/api/documents", lambda route: route.fulfill(json=DOCUMENTS))
+        page.route("**/api/v1/documents?*", lambda route: route.fulfill(json=DOCUMENTS))
         page.evaluate("show", data(text, **more))
         page.locator(".cm-content").click()
         page.keyboard.press("Control+End")

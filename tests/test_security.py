@@ -280,7 +280,7 @@ def hostile(own: str) -> Iterator[bytes]:
         "/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/static/../../../core/settings.py", "/static/%2e%2e/x", "//etc/passwd",
         "/app/static/..%2f..%2fREADME.md", "/_stcore/upload_file/../../x/..", "/media/..%5c..%5cx", "/component/x/../../y", "/%00",
         "/%ff%fe", "/%", "/%zz", "/" + "a" * 20_000, "/" + "../" * 4000, "/api/find?" + "q=a&" * 4000, "/api/find?q=%ff%00", "/api/find?" + "&" * 15_000,
-        "/api/compare?link=" + "%27" * 400, "/_stcore/stream", "/_stcore/bidi-components/..%2f..%2fx", "/api/health?" + "x" * 16_300,
+        "/api/v1/compare?q=" + "%27" * 400, "/_stcore/stream", "/_stcore/bidi-components/..%2f..%2fx", "/api/health?" + "x" * 16_300,
         "http://evil.example/", "*", "", "/\u00e9", "/a\x00b", "/_stcore/metrics", "/_stcore/agent/mcp", "/oauth2callback?code=x", "/auth/logout", "/auth/login",
     ):  # fmt: skip
         yield lines(f"GET {path} HTTP/1.1", host, token)

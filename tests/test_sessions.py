@@ -285,7 +285,7 @@ def token_of(app: App, browser: TestClient) -> dict[str, str]:
 def test_page_tokens_end_with_the_session(sign_in_app: App, what: str) -> None:
     browser = signed_in()
     held, accounts = token_of(sign_in_app, browser), sign_in_app.people.accounts
-    calls = (("GET", "/api/find?q="), ("GET", "/api/compare?link=x"), ("POST", "/api/playground"))
+    calls = (("GET", "/api/find?q="), ("GET", "/api/pending"), ("POST", "/api/playground"))
     before = [browser.request(*call, headers=held).status_code for call in calls]
     assert 401 not in before
     if what == "sign out":

@@ -110,7 +110,7 @@ def test_routes_answer_and_every_answer_has_the_security_headers(home: Path, tmp
         for answer in (health, page):
             assert "default-src 'self'" in answer.headers["content-security-policy"]
             assert answer.headers["x-content-type-options"] == "nosniff"
-        for path in ("/api/find?q=a", "/api/compare?link=a"):
+        for path in ("/api/find?q=a", "/api/pending"):
             with pytest.raises(urllib.error.HTTPError, match="401"):
                 urllib.request.urlopen(url + path, timeout=browser.PATIENCE)
 

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App, build
 from core.entrypoints.api import schemas
+from core.entrypoints.api.application import create, mounted
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unavailable, Unfit
 from core.llm.prompt import gives_orders, quoted
@@ -25,7 +26,7 @@ from core.services.models.fitness import ModelCheck
 from core.services.search.answers import NOT_BORNE, NOT_SAID, Answerer, as_json
 from core.settings import load
 from core.types import Answer, Filters
-from pages.ui import direct, routes
+from pages.ui import direct
 from tests.api_server import ApiServer
 from tests.apptest import PATIENCE, drawn
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
@@ -304,20 +305,23 @@ def test_an_answer_is_paid_for_once_and_stands_in_the_ledger(served: App, endpoi
     assert len(endpoint.seen) == 1, "the second time it comes from the cache"
 
 
-def test_the_route_answers_with_links_and_says_what_failed(
-    served: App, endpoint: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+def test_components_ask_the_api_with_the_token_of_their_page_which_only_reads(
+    served: App, endpoint: ScriptedServer
 ) -> None:
-    monkeypatch.setattr(routes, "current_app", lambda: served)
-    client = TestClient(Starlette(routes=routes.ROUTES))
+    client = TestClient(Starlette(routes=[mounted(create(lambda: served, served.settings, direct.holder))]))
     bearer = {"Authorization": f"Bearer {direct.token(READER, 0)}"}
-    value = client.get("/api/answer", params={"q": QUESTION}, headers=bearer).json()
+    value = client.get("/api/v1/answer", params={"q": QUESTION, "status": "approved"}, headers=bearer).json()
     assert value["sentences"] == [{"text": "The port is closed.", "citations": [1]}]
-    assert value["sources"]["1"]["place"]["doc"] == "IT-1"
+    assert value["passages"][0]["doc"] == "IT-1"
     assert [kept["why"] for kept in value["withheld"]] == ["its passages do not have: 1997"]
+    written = client.post("/api/v1/gaps", json={"query": "What?"}, headers=bearer)
+    assert (written.status_code, "token" in written.json()["detail"]) == (403, True)
     endpoint.faults = [BROKEN] * 20
-    failed = client.get("/api/answer", params={"q": "what is error 809"}, headers=bearer)
-    assert (failed.status_code, "error" in failed.json()) == (200, True)
-    assert client.get("/api/answer", params={"q": QUESTION}).status_code == 401
+    failed = client.get("/api/v1/answer", params={"q": "what is error 809"}, headers=bearer)
+    assert (failed.status_code, failed.json()["detail"] != "") == (503, True)
+    assert (
+        client.get("/api/v1/answer", params={"q": QUESTION}, headers={"Authorization": "Bearer a.b"}).status_code == 401
+    )
 
 
 def test_the_command_line_gives_sentences_citations_withheld_model_and_dollars(

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from typing import Annotated
 
 from core.entrypoints.record import Argument, Shown, UseCaseCall, command, form, operation
-from core.entrypoints.search import QUESTION, AsOfInput, FilterOptions
+from core.entrypoints.search import QUESTION, AsOfInput, InState
 from core.services.search.answers import Reply, as_json, in_words
 
 
 @form
-class AskOptions(FilterOptions):
+class AskOptions(InState):
     query: Annotated[str, Argument("QUESTION", key="q"), QUESTION]
     as_of: AsOfInput = ""
 
 
-@operation("answer", "GET /answer", "CitedAnswer", lane="slow")
+@operation("answer", "GET /answer", "CitedAnswer", lane="model")
 @command("ask", calls="search.answerer.answer")
 def ask(call: UseCaseCall, form: AskOptions) -> Shown:
     """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""

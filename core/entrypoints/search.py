@@ -41,15 +41,26 @@ class FilterOptions:
 
 
 @form
-class Among(FilterOptions):
-    """Which documents, in whichever state."""
+class InState(FilterOptions):
+    """Which documents, and in which state."""
 
     status: Annotated[tuple[str, ...], Option("only this status; repeat for several")] = ()
+    freshness: Annotated[tuple[str, ...], Option("only this freshness, such as overdue; repeat for several")] = ()
+
+    @property
+    def filters(self) -> Filters:
+        return replace(super().filters, statuses=self.status, freshness=self.freshness)
+
+
+@form
+class Among(InState):
+    """Which documents, in whichever state."""
+
     history: Annotated[bool, Option("also retired, superseded and not yet effective documents")] = False
 
     @property
     def filters(self) -> Filters:
-        return Filters(self.type, self.status, self.tag, self.owner, self.folder, self.doc, history=self.history)
+        return replace(super().filters, history=self.history)
 
 
 AsOfInput = Annotated[str, Option("as it was at the end of a day (2026-03-31), or at a commit", metavar="DAY")]

@@ -12,8 +12,6 @@ COMMIT = 12  # characters of a commit in an address
 HISTORY = "history"  # also retired, superseded and upcoming documents
 FACETS = ("types", "statuses", "freshness", "folders", "owners", "tags")  # filters of the search page, also in the URL
 
-WRITTEN = "search_written"  # an answer that was just written, until it is drawn
-
 DOC = "doc"  # which document is open
 FOLDER = "folder"  # which folder of the library is open
 LIBRARY = (FOLDER, "owner", "status")  # what the library shows, in the URL
@@ -95,5 +93,5 @@ WORK = (
     *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
     *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
-    *(TOKEN_MADE, WEBHOOK_SECRET, WRITTEN, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
+    *(TOKEN_MADE, WEBHOOK_SECRET, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

@@ -1,4 +1,4 @@
-"""HTTP routes: health for load balancers, and what components and programs call without a rerun."""
+"""HTTP routes: health for load balancers, and what components draw without a rerun. What programs read as well is in /api/v1."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from core.entrypoints.api import application
 from core.entrypoints.limits import Turns
 from core.entrypoints.mcp.http import McpEndpoint
 from core.errors import Busy, ConcordError, Refused
-from core.services.playground.compare import to_json
 from core.services.search.searcher import pending_json
 from core.settings import load
 from pages.ui import direct, pictures, request_body, unsubscribe, vectors
 from pages.ui.components import editor_view
-from pages.ui.components.answer_view import written
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
 from pages.ui.sign_in import cookies
@@ -36,7 +34,6 @@ _COMPARED = anyio.CapacityLimiter(2)  # and of all
 _PAST = anyio.CapacityLimiter(
     2
 )  # searches of earlier states at a time: opening one may take long, and searches do not wait for it
-_WRITERS = anyio.CapacityLimiter(8)  # answers that models write at a time
 _LOG = logging.getLogger(__name__)
 
 
@@ -114,15 +111,6 @@ async def find(request: Request, actor: Actor) -> Response:
     return found
 
 
-@needs("get a written answer")
-async def answered(request: Request, actor: Actor) -> Response:
-    """An answer from what the search finds. A model takes seconds: few wait at a time, and none in the way of searches."""
-    parameters = request.query_params
-    filters = filters_from(parameters.getlist, False)
-    work = lambda: written(current_app(), actor, parameters.get("q", ""), filters, parameters.get("as_of", ""))
-    return await _computed(request, work, _WRITERS)
-
-
 @needs("keep asked questions")
 async def asked(request: Request, actor: Actor) -> Response:
     """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
@@ -140,32 +128,10 @@ async def meaning(request: Request, actor: Actor) -> Response:
 
 
 @needs("compare configurations", _COMPARERS)
-async def compare(request: Request, actor: Actor) -> Response:
-    """A playground by its link, for programs."""
-
-    def compared() -> dict[str, Any]:
-        setup = current_app().playground.notebook.opened(actor, request.query_params.get("link", ""))
-        return to_json(current_app().playground.comparer.run(actor, setup.query, setup.columns, setup.filters))
-
-    return await _computed(request, compared, _COMPARED)
-
-
-@needs("compare configurations", _COMPARERS)
 async def playground(request: Request, actor: Actor) -> Response:
     """The playground's knobs as they move: ranked from the cache."""
     body = await request_body.json_object(request)
     return await _computed(request, lambda: view_data.update(actor, body), _COMPARED)
-
-
-@needs("propose a change")
-async def documents(request: Request, actor: Actor) -> Response:
-    """What a link can lead to, for the editor."""
-
-    def listed() -> list[dict[str, str]]:
-        known = current_app().knowledge.documents.all()
-        return [{"id": document.id, "title": document.title, "path": document.path} for document in known]
-
-    return await _computed(request, listed)
 
 
 async def codemirror(request: Request) -> Response:
@@ -176,13 +142,10 @@ async def codemirror(request: Request) -> Response:
 
 ROUTES = [
     Route("/api/health", health),
-    Route("/api/documents", documents),
     Route(editor_view.ROUTE, codemirror),
     Route("/api/find", find),
-    Route("/api/answer", answered),
     Route("/api/pending", meaning),
     Route("/api/asked", asked, methods=["POST"]),
-    Route("/api/compare", compare),
     Route("/api/playground", playground, methods=["POST"]),
     *pictures.ROUTES,
     *unsubscribe.ROUTES,
@@ -191,7 +154,7 @@ ROUTES = [
 
 ASSISTANTS = McpEndpoint(lambda: current_app(), load().url, load().api_rate)
 MOUNTS = [Route(cookies.at("/mcp"), ASSISTANTS)]  # with access tokens of its own
-API = application.create(lambda: current_app(), load())
+API = application.create(lambda: current_app(), load(), direct.holder)
 
 
 async def _computed(

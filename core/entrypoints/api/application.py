@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
 
 from core import __version__
+from core.access import Actor
 from core.entrypoints.api import operations, problems, reference, service
 from core.entrypoints.api.calls import FAULT, Service
 from core.entrypoints.api.gateway import Gateway
@@ -36,8 +37,13 @@ ABOUT = (
 )
 
 
-def create(opened: Callable[[], App], settings: Settings) -> FastAPI:
-    """`opened` gives the workspace, which is opened at the first request."""
+def create(
+    opened: Callable[[], App],
+    settings: Settings,
+    visitor: Callable[[str, App], Actor | None] = lambda secret, app: None,
+) -> FastAPI:
+    """`opened` gives the workspace, which is opened at the first request. `visitor` is who holds the token of a page: its
+    components read with it."""
     api = FastAPI(
         title="Concord",
         version=__version__,
@@ -46,7 +52,7 @@ def create(opened: Callable[[], App], settings: Settings) -> FastAPI:
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    api.state.service = Service(opened, TokenBuckets(settings.api_rate), Meters(), settings.metrics_token)
+    api.state.service = Service(opened, TokenBuckets(settings.api_rate), Meters(), settings.metrics_token, visitor)
     api.add_middleware(Gateway, service=api.state.service)
     for error, handler in ((RequestValidationError, _wrong), (HTTPException, _refused), (ConcordError, _unusable)):
         api.add_exception_handler(error, handler)

@@ -6,7 +6,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from core import strict
-from core.access import Actor
+from core.access import SCOPES, Actor
 from core.entrypoints.api import problems
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import MOST, TokenBuckets, Turns
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("concord.api")
 # Threads. Searches compute and wait for nothing, so that many at once gain nothing; what takes long has its own, so that
 # nothing else waits for it.
-LANES = {"search": 2, "quick": 8, "slow": 2}
+LANES = {"search": 2, "quick": 8, "slow": 2, "model": 8}  # threads; those of models mostly wait
 DOOR = "api"
 KEY, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
 REVALIDATE = {"Cache-Control": "private, no-cache"}
@@ -54,6 +54,7 @@ class Service:
     buckets: TokenBuckets
     meters: Meters
     metrics_token: str = ""
+    visitor: Callable[[str, App], Actor | None] = lambda secret, app: None  # whose page a component's token is of
     lanes: Mapping[str, anyio.CapacityLimiter] = field(
         default_factory=lambda: {name: anyio.CapacityLimiter(threads) for name, threads in LANES.items()}
     )
@@ -216,6 +217,8 @@ class ApiCall:
         secret = self.secret()
         if not secret:
             raise Unauthenticated(NO_TOKEN)
+        if visitor := self.service.visitor(secret, app):
+            return replace(visitor, scope=SCOPES[0], request=self.id)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
         self.service.account_of[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"

@@ -63,23 +63,47 @@ async function askForAnswer(root, state) {
   if (state.answer?.key === key && !state.answer.value?.error) return;
   state.answer = { key };
   fillAnswer(root, state);
-  const value = state.direct ? await fetchAnswer(state, key) : null;
-  if (!value) state.send("answer", { ...state.asked, key });
-  else if (state.answer.key === key) {
-    state.answer = { key, value };
-    if (parameters(state.asked) === key) fillAnswer(root, state);
-  }
+  const { value, error } = await api(`answer?${answerParameters(state.asked)}`, state.direct);
+  if (state.answer.key !== key) return;
+  state.answer = { key, value: error ? { error } : drawn(value) };
+  if (parameters(state.asked) === key) fillAnswer(root, state);
 }
 
-// What the route says; null where it cannot be reached, and Python must answer.
-async function fetchAnswer(state, key) {
-  try {
-    const answer = await fetch(`/api/answer?${key}`, { headers: { Authorization: `Bearer ${state.direct}` } });
-    const isJson = answer.headers.get("content-type")?.includes("json");
-    return isJson && answer.status !== 401 ? await answer.json() : null;
-  } catch {
-    return null;
-  }
+const FILTERS = {
+  types: "type",
+  statuses: "status",
+  freshness: "freshness",
+  folders: "folder",
+  owners: "owner",
+  tags: "tag",
+}; // of the page, as the API calls them
+
+function answerParameters({ q, as_of, filters }) {
+  const parts = new URLSearchParams(as_of ? { q, as_of } : { q });
+  for (const [facet, values] of Object.entries(filters || {}))
+    for (const value of values) parts.append(FILTERS[facet], value);
+  return parts;
+}
+
+// What the API answered, with the cited passages as links and who wrote it.
+function drawn(value) {
+  const cited = new Set(value.sentences.flatMap(({ citations }) => citations));
+  const sources = value.passages
+    .filter(({ number }) => cited.has(number))
+    .map((passage) => [passage.number, source(passage, value)]);
+  return { ...value, sources: Object.fromEntries(sources), note: note(value) };
+}
+
+function source({ title, heading, doc, start, end, version }, { as_of, commit }) {
+  const place = { doc, start, end, version, ...(as_of && { as_of: commit.slice(0, 12) }) };
+  return { label: [title, ...heading.slice(-1)].join(" › "), about: `version ${version}`, place };
+}
+
+function note({ extract, sentences, model }) {
+  if (extract) return "Word for word from the passage that fits best; it may not answer the question.";
+  if (!sentences.length) return model ? "The passages below are the nearest there are." : "";
+  const name = model.slice(model.indexOf(":") + 1) || model;
+  return `Written by ${name}. Its words were checked against the passages.`;
 }
 
 // ------------------------------------------------------------ what was answered

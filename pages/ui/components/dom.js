@@ -102,6 +102,18 @@ function refocus(root, draw) {
 }
 
 // The address of a document, or of a place in it: { doc, version, start, end ... }.
+// What /api/v1 says to the token of this page: its value and how many there are of a list, or the sentence of a refusal.
+async function api(path, token) {
+  try {
+    const answer = await fetch(`/api/v1/${path}`, { headers: { Authorization: `Bearer ${token}` } });
+    if (answer.status === 401) return { error: "This page is too old. Load it again." };
+    const value = await answer.json();
+    return answer.ok ? { value, total: Number(answer.headers.get("x-total-count")) } : { error: value.detail };
+  } catch {
+    return { error: "The server cannot be reached. Try again in a moment." };
+  }
+}
+
 const documentHref = (place) => `/documents?${new URLSearchParams(place)}`;
 
 // Other documents with the same text: the first as links, the rest counted.

@@ -199,8 +199,14 @@ function insertPicture(state, { id, markdown }) {
 }
 
 async function loadDocuments({ data }) {
-  const answer = await fetch("/api/documents", { headers: { Authorization: `Bearer ${data.direct}` } });
-  return answer.ok ? answer.json() : [];
+  const documents = [];
+  for (let total = 1; documents.length < total;) {
+    const part = await api(`documents?limit=1000&offset=${documents.length}`, data.direct);
+    if (!part.value?.length) break;
+    documents.push(...part.value.map(({ doc, title, path }) => ({ id: doc, title, path })));
+    total = part.total;
+  }
+  return documents;
 }
 
 const THEME = {

@@ -24,7 +24,6 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.examples = data.examples || [];
   state.mayPin = data.may_pin;
   state.answers = data.answers; // whether there is a model that writes answers
-  if (data.answer?.key) state.answer = data.answer;
   if (!state.box) state.pending = data.pending; // later ones come with answers, and by asking
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
   const left = state.asked.q && !data.asked.q && !window.location.search; // the menu led here again, to an empty box

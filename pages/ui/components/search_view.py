@@ -42,13 +42,11 @@ def search_view(
     examples: Sequence[str] = (),
     may_pin: bool = False,
     answers: bool = False,
-    written: Mapping[str, Any] | None = None,
     pending: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
-    `pin`, `settled` (a finished question, where Python must keep it), `answer` (where Python must ask the model) and `consent`.
-    `kept` says what becomes of questions, `answers` whether a model writes answers, `written` the one Python asked for,
-    `pending` how far vectors are that are still being computed."""
+    `pin`, `settled` (a finished question, where Python must keep it) and `consent`.
+    `kept` says what becomes of questions, `answers` whether a model writes answers, `pending` how far vectors are that are still being computed."""
     return component("search", "snippet", "answer")(
         key=key,
         data={
@@ -61,7 +59,6 @@ def search_view(
             "kept": kept,
             "may_pin": may_pin,
             "answers": answers,
-            "answer": written,
             "pending": pending,
         },
         default={"asked": None},
@@ -72,7 +69,6 @@ def search_view(
         on_pin_change=lambda: None,
         on_settled_change=lambda: None,
         on_consent_change=lambda: None,
-        on_answer_change=lambda: None,
     )
 
 

@@ -12,7 +12,6 @@ from core.retrieval.presets import spell
 from core.services.playground.compare import Comparison, to_json
 from core.services.playground.notebook import Setup
 from core.spreadsheet import csv_text
-from pages.ui import identity, keys
 
 HEADS = (
     "query", "column", "profile", "rank", "move", "steps", "doc", "path", "heading", "chunk", "start", "end", "score",
@@ -25,8 +24,8 @@ def draw(now: Setup, comparison: Comparison) -> None:
     st.code(as_cli(now), language="shell", wrap_lines=True)
     st.caption("Python")
     st.code(as_python(now), language="python", wrap_lines=True)
-    st.caption("cURL; copy the link of this playground first, so that it is kept")
-    st.code(as_curl(now, identity.page_token()), language="shell", wrap_lines=True)
+    st.caption("cURL, with an access token of your Account page")
+    st.code(as_curl(now), language="shell", wrap_lines=True)
     with st.container(horizontal=True):
         st.download_button(
             "CSV", as_csv(comparison), "comparison.csv", "text/csv", icon=":material/download:", on_click="ignore"
@@ -70,10 +69,25 @@ def as_python(now: Setup) -> str:
     )
 
 
-def as_curl(now: Setup, bearer: str) -> str:
-    """The same over HTTP, by link."""
-    port = st.get_option("server.port")
-    return f"curl -s -H 'Authorization: Bearer {bearer}' 'http://127.0.0.1:{port}/api/compare?{keys.LINK}={strict.digest(now, 10)}'"
+def as_curl(now: Setup) -> str:
+    """The same over HTTP."""
+    words = {
+        "types": "type",
+        "statuses": "status",
+        "folders": "folder",
+        "tags": "tag",
+        "owners": "owner",
+        "docs": "doc",
+    }
+    chosen = strict.plain(now.filters)
+    values = [("q", now.query), *(("config", spell(column.config)) for column in now.columns)]
+    values += [("profile", column.profile) for column in now.columns]
+    values += [(word, value) for name, word in words.items() for value in chosen[name]]
+    values += [("freshness", value) for value in chosen["freshness"]]
+    values += [("history", "true")] if now.filters.history else []
+    sent = " ".join(f"--data-urlencode {shlex.quote(f'{name}={value}')}" for name, value in values)
+    address = f"http://127.0.0.1:{st.get_option('server.port')}/api/v1/compare"
+    return f'curl -sG -H "Authorization: Bearer $CONCORD_TOKEN" {address} {sent}'
 
 
 def as_csv(comparison: Comparison) -> str:
