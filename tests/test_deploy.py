@@ -44,6 +44,11 @@ def test_rules_and_dashboard_ask_for_metrics_that_there_are(tmp_path: Path) -> N
         assert asked <= there, name
 
 
+def test_no_library_reports_to_its_makers() -> None:
+    """It must be said before ONNX Runtime is loaded, so it is the first thing that Concord does."""
+    assert os.environ["ORT_DISABLE_TELEMETRY"] == "1"
+
+
 def test_every_rule_says_what_to_do() -> None:
     rules = [rule for group in yaml.safe_load(text("alerts.yml"))["groups"] for rule in group["rules"]]
     assert len(rules) == len({rule["alert"] for rule in rules}) == 11
