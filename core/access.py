@@ -65,6 +65,7 @@ ACTIONS: Mapping[str, tuple[str, str]] = {  # an action to the lowest role, and 
     "import documents": ("admin", NO_TOKEN),
     "back up the workspace": ("admin", NO_TOKEN),
     "restore the workspace": ("admin", NO_TOKEN),
+    "upgrade the workspace": ("admin", NO_TOKEN),
     "manage the remote": ("admin", NO_TOKEN),
     "see the ledger": ("admin", NO_TOKEN),
     "compare configurations": ("author", "read"),

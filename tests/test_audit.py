@@ -243,6 +243,14 @@ def moved(app: App) -> App:
     return build(made, clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
 
 
+def upgraded(app: App) -> App:
+    """Another workspace whose index this version does not find."""
+    other = small_app(app.settings.home.parent / "older", NoProcesses())
+    put(other, {"a.md": TEXT})
+    other.platform.upgrades.run(ADMIN, app.settings.home.parent / "before")
+    return other
+
+
 def folder(app: App) -> Path:
     return write(app.settings.home.parent / "folder", {"imported.md": TEXT})
 
@@ -464,6 +472,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "platform.sample.remove": sample_removed,
     "platform.backups.restore": restored,
     "platform.backups.move": moved,
+    "platform.upgrades.run": upgraded,
     "remote.remotes.add": remote,
     "remote.remotes.bring_in": brought_in,
     "remote.remotes.ask": lambda app: remote(app).ask(ADMIN),

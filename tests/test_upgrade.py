@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import shutil
 import sqlite3
 import subprocess
@@ -14,15 +15,17 @@ from typing import Any
 import pytest
 from sqlalchemy.dialects import postgresql
 
-from core.bootstrap import App
-from core.errors import Unavailable
+from core.bootstrap import App, build
+from core.entrypoints.cli import main
+from core.errors import Corrupt, Unavailable
+from core.settings import load
 from core.storage.cache.texts import TextCache
 from core.storage.git.repository import Repository
 from core.storage.state import migrations, records
 from core.storage.state.database import State
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.statements import Statements
-from tests.conftest import ROOT, NoProcesses, demo, small_app
+from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, small_app
 
 SAVED = ROOT / "tests" / "data" / "workspace"
 ADMIN, AUTHOR = demo("admin"), demo("author")
@@ -126,6 +129,74 @@ def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(upgraded_ap
     }
     assert ended["author"].error == "The account 'author' is switched off. Ask an admin."
     assert (ended["robin@localhost"].state, ended["robin@localhost"].error) == ("done", "")
+
+
+# ---------------------------------------------------------------- the upgrade as a command, and the way back
+
+
+def unopened(home: Path) -> App:
+    """The parts of a workspace whose database was not opened by this version yet."""
+    return build(load({}, home=home), clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
+
+
+def beside(home: Path, name: str) -> Path:
+    return home.with_name(f"{home.name}-{name}")
+
+
+def test_a_check_says_what_will_be_migrated_and_changes_nothing(
+    old_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = rows(old_home / "app.db")
+    assert main(["--home", str(old_home), "--json", "upgrade", "--check"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    counted = {name: said["database"][name] for name in ("have", "newest", "rows")}
+    assert counted == {"have": 8, "newest": migrations.newest(), "rows": 76}  # without the counters of SQLite
+    assert (said["needed"], said["index"], said["backup"]) == (True, "built", None)
+    assert rows(old_home / "app.db") == before
+    assert not list(old_home.glob(".concord-upgrade-*"))
+
+
+def test_an_upgrade_saves_what_the_version_before_left_and_verifies(old_home: Path) -> None:
+    before, saved = rows(old_home / "app.db"), beside(old_home, "saved")
+    done = unopened(old_home).platform.upgrades.run(ADMIN, saved)
+    assert rows(saved / "app.db") == before, "the version before opens it"
+    assert (done.database.have, done.backup and done.backup.folder) == (8, str(saved))
+    app = unopened(old_home)
+    assert app.index.verifier.problems() == ()
+    assert [entry.action for entry in app.people.audit.entries(ADMIN, limit=1)] == ["upgrade"]
+    assert app.search.searcher.search("parental").hits, "words are searched before the server starts"
+    again = app.platform.upgrades.run(ADMIN, beside(old_home, "none"))
+    assert (again.database.needed, again.backup, beside(old_home, "none").exists()) == (False, None, False)
+
+
+def test_an_upgrade_that_would_lose_rows_changes_nothing(
+    old_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = rows(old_home / "app.db")
+    revised(tmp_path / "migrations", 'op.execute("DELETE FROM gaps")', monkeypatch)
+    with pytest.raises(Corrupt, match="gaps lost rows. Nothing was changed."):
+        unopened(old_home).platform.upgrades.run(ADMIN, beside(old_home, "saved"))
+    assert rows(old_home / "app.db") == before
+    assert not beside(old_home, "saved").exists()
+
+
+def test_a_server_that_runs_while_its_workspace_is_upgraded_searches_on_and_writes_nothing(
+    old_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = small_app(old_home, NoProcesses())
+    app.index.builder.build(app.platform.settings.profile())
+    app.knowledge.gaps.report(AUTHOR, "before")
+    with monkeypatch.context() as newer:
+        revised(tmp_path / "migrations", """op.execute("ALTER TABLE gaps ADD COLUMN mood TEXT DEFAULT ''")""", newer)
+        SqliteDatabase(old_home / "app.db").create()
+        left = rows(old_home / "app.db")
+    with pytest.raises(Unavailable, match="upgraded to a newer version"):
+        app.knowledge.gaps.report(AUTHOR, "after")
+    assert app.search.searcher.search("parental").hits
+    assert rows(old_home / "app.db") == left
+    with monkeypatch.context() as newer:
+        newer.setattr(migrations, "FOLDER", tmp_path / "migrations")
+        assert SqliteDatabase(old_home / "app.db").damaged() == []
 
 
 # ---------------------------------------------------------------- the form of the file

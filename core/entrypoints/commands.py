@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "verify": "check that repository, database and index agree",
         "doctor": "look at permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
         "backup": "save the workspace in a new folder, while people work",
+        "upgrade": "bring a workspace of an earlier version to this one: tried on a copy, saved first",
         "database": "move accounts, discussions, audit and jobs to another database",
         "restore": "fill an empty workspace from a backup",
     },
@@ -132,7 +133,7 @@ GROUPS: Mapping[str, str] = {  # the commands as help shows them
     "You": "inbox watch feedback messages token sessions",
     "Measure and tune": "compare where judge pool rate eval tune methods",
     "Index and models": "reindex profiles generations models ledger",
-    "Operate": "init verify doctor backup restore database accounts audit jobs worker store deliveries",
+    "Operate": "init verify doctor backup restore upgrade database accounts audit jobs worker store deliveries",
     "Integrate": "mcp webhook remote pull-request",
 }
 

@@ -9,15 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from core import strict
+from core import __version__, strict
 from core.access import SYSTEM, Actor, require
 from core.curation.upload.uploads import MAX_UPLOAD
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app, existing
 from core.errors import BadInput, NotFound
 from core.ports import Progress
 from core.services.knowledge.documents import Imported
 from core.services.platform.backups import Backup
+from core.services.platform.upgrades import Upgrade, way_back
 from core.settings import PROJECT
 
 if TYPE_CHECKING:
@@ -68,6 +69,15 @@ class DatabaseMoveOptions:
     url: Annotated[
         str, Argument("URL", "postgresql://user:password@host/name, or `sqlite` for the file of the workspace")
     ]
+
+
+@form
+class UpgradeOptions:
+    folder: Annotated[
+        str,
+        Argument("DIR", "a folder that does not exist yet, outside the workspace, for the workspace as it is", MAYBE),
+    ] = ""
+    check: Annotated[bool, Option("say what it would do and how long it takes, and change nothing")] = False
 
 
 @form
@@ -233,6 +243,36 @@ def restore(call: CommandCall, form: RestoreOptions) -> Shown:
     if serving and serving.pending:
         lines.append("Words can be searched. Vectors follow when the app starts, or with: python -m core reindex")
     return Shown({**strict.plain(saved), "home": str(call.settings.home)}, lines)
+
+
+@command("upgrade", calls="platform.upgrades.run")
+def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
+    """Stop the server first; --check works beside it. The way back is to restore DIR with the version before."""
+    if call.user:
+        raise BadInput("Accounts of an earlier version are not read before the upgrade. Upgrade without --as.")
+    if not form.check and not form.folder:
+        raise BadInput("Name a folder for the workspace as it is: python -m core upgrade DIR. Or look first: --check")
+    app = existing(call.settings)
+    upgrades, actor = app.platform.upgrades, acting(app, call.user)
+    plan = upgrades.check(actor, call.progress) if form.check else upgrades.run(actor, Path(form.folder), call.progress)
+    return Shown({**strict.plain(plan), "needed": plan.database.needed}, _upgraded(plan))
+
+
+def _upgraded(plan: Upgrade) -> list[str]:
+    tried, saved = plan.database, plan.backup
+    if not tried.needed and plan.index == "kept":
+        return [f"Nothing to do: the database has seen revision {tried.have}, the newest of version {__version__}."]
+    what = (
+        f"{tried.rows:,} rows in {tried.bytes / 1e6:.1f} MB; a copy took {tried.seconds:.1f} s of CPU and lost nothing"
+    )
+    lines = [
+        f"Database: revision {tried.have} to {tried.newest}; {what}.",
+        f"Documents are kept. The index is {plan.index}.",
+    ]
+    if saved is None:
+        after = "upgrade DIR saves the workspace in DIR first, and the version before restores it from there."
+        return [*lines, f"The way back: {after}"]
+    return [*lines, f"Upgraded. The workspace as it was: {saved.folder}, {_contents(saved)}.", way_back(saved)]
 
 
 def _contents(saved: Backup) -> str:

@@ -73,6 +73,13 @@ class Backups:
     @use_case("back up the workspace")
     def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
         """Save the workspace as it is at one moment in a new folder."""
+        backup = self.save(target, progress, with_index=with_index)
+        self.audit.note(actor, "back up", target.name, detail=f"{backup.files} files, {backup.bytes} bytes")
+        progress(3, 3, "Done")
+        return backup
+
+    def save(self, target: Path, progress: Progress, *, with_index: bool = False) -> Backup:
+        """The same without a word in the database, which may be of an earlier version."""
         target = target.resolve()
         self.archives.refuse(target, self.home.resolve())
         with self.archives.writing(target) as folder:
@@ -92,10 +99,7 @@ class Backups:
                 "created": self.clock.stamp(),
                 "branches": heads,
             }
-            backup = _backup(target, self.archives.publish(folder, target, facts))
-        self.audit.note(actor, "back up", target.name, detail=f"{backup.files} files, {backup.bytes} bytes")
-        progress(3, 3, "Done")
-        return backup
+            return _backup(target, self.archives.publish(folder, target, facts))
 
     def _copy_index(self, folder: Path) -> None:
         for profile in self.team_settings.profiles():

@@ -30,6 +30,7 @@ from core.services.platform.doctor import Doctor
 from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.settings import TeamSettings
+from core.services.platform.upgrades import Upgrades
 from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
@@ -42,6 +43,7 @@ class Platform:
 
     workspace: Workspace
     backups: Backups
+    upgrades: Upgrades
     jobs: Jobs
     workers: Workers
     settings: TeamSettings
@@ -76,6 +78,7 @@ def wire(base: Base, jobs: Jobs, models: Models, index: IndexRoom, sample: Sampl
     return Platform(
         workspace,
         backups,
+        Upgrades(base.database, backups, base.audit),
         jobs,
         workers,
         base.team_settings,

@@ -60,6 +60,21 @@ class DatabaseFacts:
     commit: str = ""  # named last in the audit
 
 
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What brings a database to this version, tried on a copy of it."""
+
+    have: int  # the last revision it has seen
+    newest: int  # that there is
+    rows: int = 0
+    bytes: int = 0
+    seconds: float = 0.0  # of CPU that the copy took
+
+    @property
+    def needed(self) -> bool:
+        return self.have < self.newest
+
+
 class State:
     """Every repository, over statements that run alone or inside one transaction."""
 
@@ -147,6 +162,16 @@ class Database(State):
     @abstractmethod
     def start_changes_after(self, number: int) -> None:
         """Give changes no number that a branch or a commit has already."""
+
+    def rehearse(self) -> Rehearsal:
+        """Migrate a copy, if it lacks revisions; Corrupt if that loses something. Only where the database is a file."""
+        with self._reading() as connection:
+            needed, have = self._lacks(connection), migrations.version(connection)
+        if needed:
+            raise Refused(
+                f"{self.place} is on a server. Copy it with its own tools (pg_dump) before the new version opens it."
+            )
+        return Rehearsal(have, have)
 
     @contextmanager
     def transaction(self) -> Iterator[State]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
@@ -15,14 +16,16 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
-from core.adapters.system.files import flock
-from core.errors import Corrupt, Refused, storing
+from core.adapters.system.files import flock, scratch_folder, sweep
+from core.errors import Corrupt, Refused, Unavailable, storing
 from core.storage.state import digests, migrations
-from core.storage.state.database import Database, DatabaseFacts, belong
+from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong
+from core.storage.state.tables import METADATA, revision
 from core.types import RESTORE, Damage
 
 T = TypeVar("T")
 _PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
+_REHEARSAL = ".concord-upgrade-"
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)  # the last: a table or column is gone
 
 
@@ -88,6 +91,23 @@ class SqliteDatabase(Database):
                 connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")  # a transaction begins when it reads
                 seen = look()
             yield seen, partial(copy_sqlite, connection.connection.driver_connection)
+
+    def rehearse(self) -> Rehearsal:
+        with self._reading() as connection:
+            needed, have = self._lacks(connection), migrations.version(connection)
+        if not needed:
+            return Rehearsal(have, have)
+        sweep(self.path.parent, _REHEARSAL)
+        with storing(self.path), scratch_folder(self.path.parent, _REHEARSAL, 0o700) as folder:
+            with self.frozen(lambda: None) as (_, copy_database):
+                copy_database(folder / "app.db")
+            return _rehearsed(SqliteDatabase(folder / "app.db"), have)
+
+    def counts(self) -> dict[str, int]:
+        """How many rows each table has that people fill."""
+        with self._reading() as connection:
+            ours = sorted(({*METADATA.tables} - {digests.TABLE, revision.name}) & migrations.names(connection))
+            return {name: int(connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one()) for name in ours}
 
     def load(self, file: Path) -> None:
         if file == self.path:
@@ -161,6 +181,17 @@ class SqliteDatabase(Database):
             connection.exec_driver_sql("INSERT INTO sqlite_sequence (name, seq) VALUES ('changes', ?)", (number,))
 
 
+def _rehearsed(copy: SqliteDatabase, have: int) -> Rehearsal:
+    size, before, started = copy.path.stat().st_size, copy.counts(), time.process_time()
+    copy.create()
+    seconds, after = time.process_time() - started, copy.counts()
+    faults = [*map(str, copy.damaged()), *(f"{name} lost rows" for name, rows in before.items() if after[name] < rows)]
+    copy.close()
+    if faults:
+        raise Corrupt(f"A copy of the database does not survive the upgrade: {'; '.join(faults)}. Nothing was changed.")
+    return Rehearsal(have, migrations.newest(), sum(before.values()), size, round(seconds, 3))
+
+
 def _raw(connection: Connection) -> Any:
     return connection.connection.driver_connection
 
@@ -196,11 +227,18 @@ def _prepare(path: Path, connection: Any, _: object) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    """A writer takes its lock at once: one that reads first and then writes could be refused in the middle."""
+    """A writer takes its lock at once: one that reads first and then writes could be refused in the middle.
+
+    One whose code is older than the file is refused: it would keep digests of columns that it does not know.
+    """
     if connection.get_execution_options().get("writing"):
-        if "watched" not in connection.info and migrations.version(connection) == migrations.newest():
-            connection.info["watched"] = {}
         connection.exec_driver_sql("BEGIN IMMEDIATE")
+        if connection.info.get("seen") != (seen := migrations.version(connection)):
+            if seen > (newest := migrations.newest()):
+                raise Unavailable(
+                    "The workspace was upgraded to a newer version of Concord meanwhile. Start the server again with that version."
+                )
+            connection.info.update(seen=seen, watched={} if seen == newest else None)
 
 
 def _watch(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
