@@ -18,8 +18,8 @@ from typing import Any
 
 from bench.corpus import ROOT, SHARED
 from core.curation.document.frontmatter import decode, read_document
+from core.disagreements.claim_pairs import Clash, clash
 from core.disagreements.claims import Claim, claims
-from core.disagreements.compare import Clash, clash
 from core.disagreements.lookup import ClaimIndex, index_of
 from core.disagreements.values import KINDS
 from core.errors import ConcordError

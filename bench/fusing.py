@@ -12,7 +12,7 @@ import numpy as np
 from bench.measure import Timing, timed
 from core.retrieval.candidates import Candidates, fuse, stored
 from core.retrieval.config import parse
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 
 LEG, SHARED, TIMES = 1000, 500, 101
 NAMES = ("convex-0.5", "tm2c2-0.5", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")

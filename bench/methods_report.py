@@ -9,7 +9,7 @@ from bench.measure import markdown_table
 from bench.methods import KEEP, MEASURE, SKIP, STAGES, CollectionFigures, Row, skipped
 from core.evaluation.runs.comparisons import RunComparison, compare
 from core.retrieval.alpha.features import query_features
-from core.services.evaluation import candidates
+from core.services.evaluation import cached_candidates
 
 HEADS = ("collection", "method", "queries", MEASURE, "Recall@100", "p50 ms", "of which")
 READ_HEADS = (
@@ -133,7 +133,7 @@ def text(collections: Sequence[CollectionFigures], machine: str) -> str:
         f"{machine}. Default profile; documents stand where their best chunk stands; {methods.DEPTH} chunks per leg. "
         "Fused rows are of all test queries. p50 is wall time on a shared machine. The last two rows of a collection show what "
         f"parents do: children of {methods.CHILDREN['params']['child']} tokens are found, their parents returned, beside whole "
-        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {candidates.KEEP} chunks, so children have "
+        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {cached_candidates.KEEP} chunks, so children have "
         "fewer of them.\n\n"
     )
     section += markdown_table(HEADS, [line(collection, row) for collection in collections for row in collection.rows])

@@ -16,7 +16,7 @@ import numpy as np
 from bench.measure import cpu
 from core.access import SYSTEM
 from core.bootstrap import build, evaluation_workspace
-from core.evaluation.learning.ranking import FittedRanker, RankingExample, fit, measured
+from core.evaluation.learning.lambdamart import FittedRanker, RankingExample, fit, measured
 from core.evaluation.querysets import beir
 from core.evaluation.querysets.queryset import for_choosing
 from core.evaluation.statistics import compare

@@ -11,7 +11,7 @@ from core.evaluation.statistics import bootstrap
 from core.evaluation.tuning import alpha_curves, sweep
 from core.retrieval.candidates import stored
 from core.retrieval.config import parse
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 from core.types import SearchConfig
 
 QUESTIONS, DEPTH, CHUNKS = 1700, 100, 20_000

@@ -13,7 +13,7 @@ from core.chunking import CONTEXTS, check_spec, known
 from core.curation.document.names import safe_profile
 from core.errors import BadInput
 from core.parameter import Parameter
-from core.retrieval.legs.embedders import COMBINATIONS
+from core.retrieval.legs.several_embedders import COMBINATIONS
 from core.types import ChunkerSpec, Frozen, Profile
 
 INDEX_FORMAT = 7  # raise it when the same profile gives another index

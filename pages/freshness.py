@@ -7,8 +7,8 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.document.names import top_folder
-from core.services.answers.asking import Place
-from core.services.answers.checks import AnswerState
+from core.services.answers.answer_checks import AnswerState
+from core.services.answers.ranks import Place
 from core.services.knowledge.freshness import Attention
 from core.types import Document
 from pages.ui import actions, dialogs, disagreements, flash, identity, keys, style

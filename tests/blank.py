@@ -12,7 +12,7 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from core.storage.state import digests
+from core.storage.state import table_sums
 
 
 @cache
@@ -40,5 +40,5 @@ def fill(home: Path, make: Callable[[Path], object]) -> None:
     with closing(sqlite3.connect(home / "app.db")) as database, database:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("UPDATE workspace SET id = ?", (workspace,))
-        sealed = digests.now(database, "workspace", digests.tables(database)["workspace"])
-        database.execute(f"UPDATE {digests.TABLE} SET rows = ?, total = ? WHERE name = 'workspace'", sealed)
+        sealed = table_sums.now(database, "workspace", table_sums.tables(database)["workspace"])
+        database.execute(f"UPDATE {table_sums.TABLE} SET rows = ?, total = ? WHERE name = 'workspace'", sealed)

@@ -48,8 +48,8 @@ from hypothesis import settings as hypothesis_settings
 from sqlalchemy import create_engine, event
 
 from core.access import Actor
-from core.adapters.conversion.workers import PATIENCE as READER_PATIENCE
-from core.adapters.conversion.workers import Limits, WorkerPool
+from core.adapters.conversion.worker_pool import PATIENCE as READER_PATIENCE
+from core.adapters.conversion.worker_pool import Limits, WorkerPool
 from core.adapters.models import onnx
 from core.adapters.system.clock import SystemClock
 from core.adapters.system.files import flock
@@ -58,7 +58,7 @@ from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable
 from core.ports import Embedder, Processes
-from core.retrieval.legs.embedders import combined
+from core.retrieval.legs.several_embedders import combined
 from core.services.jobs import wiring
 from core.services.people.accounts import DEMO
 from core.settings import Settings, load

@@ -21,7 +21,7 @@ from core.curation.text.boilerplate import blanked
 from core.errors import Cancelled, Unavailable
 from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
 from tests.chunker_laws import KB, MARKDOWN, ODD, visible
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, examples, put

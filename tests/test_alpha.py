@@ -16,11 +16,11 @@ from core.evaluation.learning import learners, network, training
 from core.evaluation.learning.training import Example, example, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules
+from core.retrieval.alpha.alpha_models import INPUTS, optimum, purpose, ranking_optimum
 from core.retrieval.alpha.features import DISTRIBUTION, SCORES, distribution_features, query_features, score_features
 from core.retrieval.alpha.learned import ALPHA
-from core.retrieval.alpha.models import INPUTS, optimum, purpose, ranking_optimum
 from core.retrieval.alpha.predictors import predictor
-from core.retrieval.records import AlphaModel, LegScores
+from core.retrieval.method_values import AlphaModel, LegScores
 from core.types import SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, indexed, put
 

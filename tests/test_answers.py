@@ -14,7 +14,7 @@ from core.bootstrap import App
 from core.curation.document.frontmatter import read_document
 from core.entrypoints.cli import main
 from core.errors import Unavailable
-from core.services.answers.asking import AnswerSearch, Place
+from core.services.answers.ranks import AnswerSearch, Place
 from core.services.platform.settings import QuestionSettings
 from tests.apptest import drawn, words
 from tests.conftest import FixedClock, NoProcesses, ScriptedLlm, demo, put, small_app

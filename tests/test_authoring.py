@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
-from core.chunking.compare import compare
+from core.chunking.changed import compare
 from core.curation.document.frontmatter import read_document, split
-from core.curation.document.writing import with_body, with_fields
+from core.curation.document.frontmatter_edit import with_body, with_fields
 from core.errors import BadInput, ConcordError, Conflict
 from core.services.knowledge.blame import approval, blame
 from core.services.reviews.authoring import (

@@ -9,9 +9,9 @@ import pytest
 
 from core.bootstrap import App
 from core.evaluation.tuning.calibration import Observed, TauRule, curve
-from core.retrieval.alpha.models import purpose
+from core.retrieval.alpha.alpha_models import purpose
 from core.retrieval.config import parse
-from core.retrieval.records import AlphaModel
+from core.retrieval.method_values import AlphaModel
 from core.services.playground.best_score import BestScore, best_score, learned_alphas, place_on_curve
 from core.services.playground.compare import Column
 from tests.conftest import demo

@@ -15,7 +15,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, save_bulk
+from core.services.reviews.bulk_edit import BulkEdit, bulk_files, chosen, save_bulk
 from core.types import Document, Filters, Person
 from tests import browser
 from tests.apptest import Open, words

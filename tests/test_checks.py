@@ -16,7 +16,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.names import MAX_PATH_BYTES, safe_path
 from core.curation.document.templates import TEMPLATES, fill
 from core.curation.upload.archives import MAX_RATIO
-from core.curation.upload.duplicates import ShingleIndex, body, pairs, shingles
+from core.curation.upload.shingles import ShingleIndex, body, pairs, shingles
 from core.errors import BadInput
 from core.types import Document
 

@@ -17,7 +17,7 @@ from core.bootstrap import App, build
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.config import parse
-from core.retrieval.legs.embedders import Vote, apart, concatenation
+from core.retrieval.legs.several_embedders import Vote, apart, concatenation
 from core.services.playground.compare import Column
 from core.services.tuning.sweeps import SweepScope
 from core.settings import Settings, load

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from core.adapters.conversion.converter import Converters
-from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.errors import BadInput, Unavailable
 from tests import uploads
 from tests.conftest import until

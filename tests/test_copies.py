@@ -16,8 +16,8 @@ from core.entrypoints.cli import main
 from core.evaluation.measures.scoring import Gold, named
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval import config as configs
-from core.retrieval.copies import LOOK, compared, groups
-from core.services.evaluation.candidates import CandidateCache
+from core.retrieval.near_copies import LOOK, compared, groups
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan
 from core.types import Filters, SearchConfig
 from tests.apptest import Open, drawn

@@ -24,7 +24,7 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt
 from core.settings import load
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.index import segments

@@ -17,8 +17,8 @@ from core.bootstrap import App, build
 from core.errors import BadInput, Corrupt, Refused, Unavailable
 from core.settings import load
 from core.storage.state import migrations
-from core.storage.state.copies import TABLES
 from core.storage.state.database import State
+from core.storage.state.row_copy import TABLES
 from core.storage.state.tables import METADATA
 from core.storage.state.urls import open_database
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, small_app, sql

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
+from core.disagreements.claim_pairs import between, clash
 from core.disagreements.claims import claims
-from core.disagreements.compare import between, clash
 from core.disagreements.lookup import index_of
 from core.disagreements.values import values
 from core.errors import BadInput, NotFound, Refused

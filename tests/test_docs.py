@@ -158,8 +158,8 @@ def test_every_command_of_an_example_parses() -> None:
 
 def test_the_page_on_limits_says_what_the_code_does() -> None:
     from core.adapters.conversion import converter, ocr, texts
-    from core.curation.document import frontmatter, limits, names
-    from core.curation.upload import archives, uploads
+    from core.curation.document import frontmatter, names, size_limits
+    from core.curation.upload import archives, items
     from core.services.graph import view
     from core.services.inbox import messages, watches
     from core.services.jobs import jobs
@@ -174,13 +174,13 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
     rows = dict(re.findall(r"^\| ([^|]+?) \| (.+?) \|", page, re.MULTILINE))
     said = {
         "a file": f"{frontmatter.MAX_BYTES // mib} MiB, {frontmatter.MAX_LINES:,} lines; frontmatter {frontmatter.MAX_FRONTMATTER // 1024} KiB",
-        "a line": f"{limits.LINE:,} characters, {limits.COLUMNS} table cells",
-        "a text": f"{limits.CELLS:,} table cells; {limits.PARAGRAPH:,} lines without",
+        "a line": f"{size_limits.LINE:,} characters, {size_limits.COLUMNS} table cells",
+        "a text": f"{size_limits.CELLS:,} table cells; {size_limits.PARAGRAPH:,} lines without",
         "parsing": f"texts over {texts.SHORT:,} characters",
         "a path": f"{names.MAX_PATH_BYTES} bytes, each name {names.MAX_NAME_BYTES}",
-        "a picture": f"{limits.PICTURE_BYTES // mib} MB, {limits.PICTURE_PIXELS // 10**6} million pixels, {limits.PICTURE_SIDE:,} on a side, {limits.PICTURE_FRAMES} frames",
-        "pictures of a document; of all": f"{limits.PICTURES_OF_DOCUMENT} and {limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; {limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
-        "an upload": f"{uploads.MAX_UPLOAD // mib} MB, {uploads.MAX_ITEMS} files, zips included; a zip unpacks to at most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
+        "a picture": f"{size_limits.PICTURE_BYTES // mib} MB, {size_limits.PICTURE_PIXELS // 10**6} million pixels, {size_limits.PICTURE_SIDE:,} on a side, {size_limits.PICTURE_FRAMES} frames",
+        "pictures of a document; of all": f"{size_limits.PICTURES_OF_DOCUMENT} and {size_limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; {size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
+        "an upload": f"{items.MAX_UPLOAD // mib} MB, {items.MAX_ITEMS} files, zips included; a zip unpacks to at most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
         "OCR of scanned pages": f"{ocr.PAGES} pages of a file",
         "exact vectors": f"up to {own.exact_limit:,} chunks",
         "as of an earlier day": f"{as_of.OPEN} states open, {as_of.KEPT} on disk",
@@ -188,7 +188,7 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
         "the graph's picture": f"{view.LIMIT} nodes",
         "open tabs of an account": f"{own.tabs} (`CONCORD_TABS`)",
         "files that wait in Upload": f"{own.upload_session} MB a tab, {own.upload_account} MB an account, {own.upload_total} MB in all",
-        "files read in and not submitted": f"{uploads.MAX_UNPACKED // mib} MiB of files and {uploads.MAX_HELD // mib} MiB of text an upload",
+        "files read in and not submitted": f"{items.MAX_UNPACKED // mib} MiB of files and {items.MAX_HELD // mib} MiB of text an upload",
         "converters, texts, previews, Word files of long documents": f"{converter.SIZE}, {texts.SIZE}, {converter.DRAWN_AT_ONCE} and 1 processes",
         "requests of a token": f"a minute ({own.api_rate}); {tokens.MOST_TOKENS} tokens an account",
         "questions that are kept": f"{queries.MOST_KEPT} of an account",

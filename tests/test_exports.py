@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from core.access import SYSTEM
-from core.adapters.conversion.word import WordWriter
-from core.adapters.conversion.workers import Limits
+from core.adapters.conversion.word_export import WordWriter
+from core.adapters.conversion.worker_pool import Limits
 from core.adapters.system.docx_file import word_file
 from core.bootstrap import App
 from core.entrypoints.cli import main

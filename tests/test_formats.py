@@ -16,7 +16,7 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.formats import pdf, sheets, slides, word
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text
 from core.adapters.conversion.ocr import Ocr
-from core.adapters.conversion.workers import Overrun, WorkerPool
+from core.adapters.conversion.worker_pool import Overrun, WorkerPool
 from core.curation.upload import conversions
 from core.errors import BadInput, Unavailable
 from tests import uploads

@@ -14,7 +14,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.names import safe_path
 from core.curation.text.render import render
 from core.curation.upload.edits import look_at
-from core.curation.upload.uploads import STATES
+from core.curation.upload.items import STATES
 from tests import uploads
 from tests.conftest import demo, put
 from tests.hostile import PAYLOADS

@@ -31,7 +31,7 @@ from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
-from core.storage.index import graph
+from core.storage.index import graph_files
 from core.storage.serving import image
 from core.types import Answer, Filters, Graph
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, examples, indexed, put, small_app
@@ -60,7 +60,7 @@ def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> lis
 
 def contents(folder: Path) -> dict[str, object]:
     """Everything that a generation's graph is made of."""
-    place = graph.served(folder)
+    place = graph_files.served(folder)
     arrays = {path.name: np.load(path).tolist() for path in place.glob("*.npy")}
     tables = [path for top in (folder / "graph", place) for path in top.glob("*.arrow")]
     return {
@@ -113,9 +113,9 @@ def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[in
     dropped = [chunk for chunk, (n, _) in chunks_of(before).items() if n in changed]
     fresh = [chunk for chunk, (n, _) in chunks.items() if n in changed]
     links = [Link("it", f"{n}.md", 1, f"{n}.md") for n in (1, 2)]
-    said = [graph.rows(fresh, [extract(chunks[chunk][1], links) for chunk in fresh])]
-    said += [graph.tables(parent, dropped)] if parent else []
-    graph.write(folder, {name: pa.concat_tables([part[name] for part in said]) for name in said[0]})
+    said = [graph_files.rows(fresh, [extract(chunks[chunk][1], links) for chunk in fresh])]
+    said += [graph_files.tables(parent, dropped)] if parent else []
+    graph_files.write(folder, {name: pa.concat_tables([part[name] for part in said]) for name in said[0]})
     return folder
 
 
@@ -142,7 +142,7 @@ def test_incremental_generations_carry_the_same_graph_as_full_ones(indexed_app: 
     indexed_app.index.builder.build(indexed_app.platform.settings.profile(), full=True)
     assert updated == contents(folder_of(indexed_app))
     assert indexed_app.index.verifier.problems() == ()
-    served, wrong = graph.served(folder_of(indexed_app)), graph_of(indexed_app).weights + 1
+    served, wrong = graph_files.served(folder_of(indexed_app)), graph_of(indexed_app).weights + 1
     np.save(served / "weights.npy", wrong)
     assert "weights.npy is damaged" in indexed_app.index.verifier.problems()[0]
     np.save(served / "weights.npy", wrong)
@@ -180,7 +180,7 @@ def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> N
     plain = app.platform.settings.add_profile(from_mapping({"name": "bare", "graph": "none"}), ME)
     app.index.builder.build(plain)
     folder = app.index.generations.folder(plain) / app.index.generations.current(plain).folder
-    assert not graph.present(folder)
+    assert not graph_files.present(folder)
     result = app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("trimodal-graph"))
     assert "The graph leg failed: The profile 'bare' has no graph" in result.warnings[0]
     with pytest.raises(Unavailable, match="No leg could answer"):

@@ -13,9 +13,9 @@ import pytest
 from mcp import Client
 
 from core.adapters.conversion.texts import LIMITS
-from core.adapters.conversion.workers import Limits
+from core.adapters.conversion.worker_pool import Limits
 from core.bootstrap import App
-from core.entrypoints.mcp.http import McpEndpoint
+from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.tools.propose_change import ImpactReply
 from core.entrypoints.mcp.visits import ToolSession

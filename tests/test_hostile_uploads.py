@@ -14,14 +14,14 @@ import pytest
 
 from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.texts import LIMITS, SHORT, TextReader
-from core.adapters.conversion.workers import Limits, WorkerPool
+from core.adapters.conversion.worker_pool import Limits, WorkerPool
 from core.bootstrap import App
 from core.curation.checks import rules
 from core.curation.document.frontmatter import read_document
-from core.curation.document.limits import check_limits, effort
+from core.curation.document.size_limits import check_limits, effort
 from core.curation.review.diffs import diff
 from core.curation.review.rendered import rendered_diff
-from core.curation.upload.uploads import STATES
+from core.curation.upload.items import STATES
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import keys

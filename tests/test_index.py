@@ -20,7 +20,7 @@ from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.index.embedding import in_background
 from core.settings import load
-from core.storage.index import duckdb, graph
+from core.storage.index import duckdb, graph_files
 from core.storage.serving import compiled, kernels
 from core.types import Filters
 from tests.conftest import HashEmbedder, demo, put, small_app, write
@@ -406,7 +406,7 @@ def test_a_damaged_graph_is_assembled_anew(app: App) -> None:
         / "entities.arrow"
     )
     place.write_bytes(b"")
-    assert graph.load(place.parents[2] / place.parent.name, index.graph().document_of).keys == whole
+    assert graph_files.load(place.parents[2] / place.parent.name, index.graph().document_of).keys == whole
     assert place.stat().st_size
 
 

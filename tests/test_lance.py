@@ -23,7 +23,7 @@ from core.retrieval import config as configs
 from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.storage.index.generations import Generations
-from core.storage.lance import rows, table, where
+from core.storage.lance import clauses, rows, table
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
 from tests.conftest import ROOT, put, small_app
@@ -144,7 +144,7 @@ def test_a_clause_admits_what_the_filters_admit(tmp_path: Path) -> None:
     stored = table.at(str(app.index.generations.folder(beyond.profile)), beyond._facts["version"])
     for values in list(product(*choices.values()))[::29]:
         filters = Filters(**dict(zip(choices, values, strict=True)))
-        found = stored.search().where(where.clause(filters, TODAY)).select(["doc"]).to_arrow()["doc"].to_pylist()
+        found = stored.search().where(clauses.clause(filters, TODAY)).select(["doc"]).to_arrow()["doc"].to_pylist()
         admitted = {facts.doc for facts in beyond.documents if admits(filters, facts, TODAY)}
         assert set(found) == admitted, filters
 

@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 from core.access import Actor
 from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
-from core.entrypoints.mcp.http import McpEndpoint
+from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.server import AT_ONCE, build_server
 from core.entrypoints.mcp.tokens import TokenCount

@@ -18,8 +18,8 @@ from core import catalogue
 from core.bootstrap import App
 from core.chunking import CHUNKERS
 from core.chunking.blocks import blocks
+from core.chunking.chunker import Chunker, tokens
 from core.chunking.packing import Piece, shatter
-from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.tools import Tools
 from core.entrypoints.cli import parser
@@ -32,9 +32,9 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
 from core.retrieval.methods import Fusion, LegKind, LegQuery, ScaledLegs, Spelling
 from core.retrieval.normalisations import NORMALISATIONS
+from core.retrieval.ordering import rank
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import fifteen, presets, spell
-from core.retrieval.ranking import rank
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig

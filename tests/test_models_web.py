@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from core.adapters.models.registry import ModelRegistry
 from core.adapters.web import retries
 from core.adapters.web.endpoints import Endpoints
-from core.adapters.web.remote import windows
+from core.adapters.web.remote_embedder import windows
 from core.adapters.web.retries import Retryable, RetryingClient
 from core.bootstrap import build
 from core.chunking.ruler import pieces

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from core.adapters.conversion.converter import DRAWN, Converters, Originals
-from core.adapters.conversion.workers import Limits
+from core.adapters.conversion.worker_pool import Limits
 from core.curation.checks import rules
 from core.curation.document.frontmatter import read_document
-from core.curation.document.limits import check_limits
+from core.curation.document.size_limits import check_limits
 from core.curation.text.render import render
 from core.curation.upload import conversions
 from core.errors import BadInput

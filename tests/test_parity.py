@@ -11,7 +11,7 @@ from core.bootstrap import App
 from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.presets import presets
-from core.services.evaluation.candidates import CandidateCache
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.playground.compare import Column
 from core.types import Filters, SearchConfig
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, small_app

@@ -17,7 +17,7 @@ from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.chunking import chunker, embedded_text
 from core.chunking.tools import Tools
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.curation.pictures import picture_files, svg
 from core.curation.review.rendered import rendered_diff
 from core.curation.text.render import plain, render, with_pictures
@@ -68,7 +68,7 @@ def test_pictures_of_every_kind_are_kept_as_they_are(name: str, kind: str) -> No
         ("a.png", b"", "empty"),
         ("a.png", uploads.png()[:40], "damaged"),
         ("a.gif", uploads.gif()[:-1], "damaged"),
-        ("a.png", b"\x89PNG\r\n\x1a\n" + b"\0" * (limits.PICTURE_BYTES + 1), "the limit is 5 MB"),
+        ("a.png", b"\x89PNG\r\n\x1a\n" + b"\0" * (size_limits.PICTURE_BYTES + 1), "the limit is 5 MB"),
         ("a.gif", uploads.gif(65_000, 65_000), "65,000 by 65,000 pixels"),
         ("a.gif", uploads.gif(frames=501), "more than 500 frames"),
     ],
@@ -440,11 +440,11 @@ def test_two_versions_of_a_picture_are_a_conflict_that_takes_one_side(shown: App
 
 
 def test_too_many_pictures_of_one_document_are_refused(shown: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PICTURES_OF_DOCUMENT", 1)
+    monkeypatch.setattr(size_limits, "PICTURES_OF_DOCUMENT", 1)
     with pytest.raises(BadInput, match="it/vpn.md shows 2 pictures"):
         shown.reviews.changes.propose(demo("author"), "More", {"it/vpn.md": SHOWS + b"\nMore.\n"})
-    monkeypatch.setattr(limits, "PICTURES_OF_DOCUMENT", 9)
-    monkeypatch.setattr(limits, "PICTURE_BYTES_OF_ALL", 10)
+    monkeypatch.setattr(size_limits, "PICTURES_OF_DOCUMENT", 9)
+    monkeypatch.setattr(size_limits, "PICTURE_BYTES_OF_ALL", 10)
     with pytest.raises(BadInput, match="The pictures of the knowledge base"):
         shown.reviews.changes.propose(demo("author"), "More", {"it/b.png": PNG})
 

@@ -12,11 +12,11 @@ import pytest
 from core import strict
 from core.bootstrap import App
 from core.errors import BadInput, Corrupt, NotFound, Refused
-from core.evaluation.learning.ranking import RankingExample, fit, measured, ordered_documents, predicted
+from core.evaluation.learning.lambdamart import RankingExample, fit, measured, ordered_documents, predicted
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
+from core.retrieval.method_values import CandidateFeatures, RankerModel
 from core.retrieval.presets import spell
-from core.retrieval.records import CandidateFeatures, RankerModel
 from core.retrieval.rerankers.features import ABOUT, features, names_of
 from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan

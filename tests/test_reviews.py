@@ -18,7 +18,7 @@ from core.services.people.accounts import DEMO
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
 from core.storage.state.migrations.earlier import SCRIPTS, statements
-from core.storage.state.statements import Statements
+from core.storage.state.transactions import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO

@@ -22,7 +22,7 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval import config as configs
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
-from core.storage.state.copies import TABLES
+from core.storage.state.row_copy import TABLES
 from tests.api_server import ApiServer, served
 from tests.conftest import demo
 from tests.test_api_doors import BODIES, requests

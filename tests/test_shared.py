@@ -11,7 +11,7 @@ import pytest
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Conflict, Corrupt, Moved, Refused, Unavailable
-from core.services.platform.following import GRACE, RepositorySync
+from core.services.platform.node import GRACE, RepositorySync
 from tests.conftest import demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.nodes import AUTHOR, REVIEWER, merged, node, proposed

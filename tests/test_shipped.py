@@ -10,7 +10,7 @@ import pytest
 from core.bootstrap import App
 from core.chunking import with_context
 from core.profiles import DEFAULT
-from core.services.evaluation.candidates import ReadOnce
+from core.services.evaluation.cached_candidates import ReadOnce
 from core.services.platform.base import shipped_vectors
 from core.storage.cache.shipped import QUERY, ShippedScores, ShippedVectors, ship, ship_scores
 from core.storage.cache.vectors import EmbeddingCache, text_key

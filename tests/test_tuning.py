@@ -20,8 +20,8 @@ from core.evaluation.tuning import alpha_curves, passage_table, sweep
 from core.evaluation.tuning.calibration import Observed, TauRule, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
+from core.retrieval.ordering import rank
 from core.retrieval.presets import presets, spell
-from core.retrieval.ranking import rank
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples, AlphaSettings
 from core.services.tuning.sweeps import SweepScope, observed, position, sweepable

@@ -19,12 +19,12 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt, Unavailable
 from core.settings import load
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 from core.storage.git.repository import Repository
 from core.storage.state import migrations, records
 from core.storage.state.database import State
 from core.storage.state.sqlite import SqliteDatabase
-from core.storage.state.statements import Statements
+from core.storage.state.transactions import Statements
 from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, small_app
 
 SAVED = ROOT / "tests" / "data" / "workspace"

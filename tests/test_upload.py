@@ -11,7 +11,7 @@ from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.curation.upload import archives
 from core.curation.upload.edits import look_at
-from core.curation.upload.uploads import Batch, UploadItem
+from core.curation.upload.items import Batch, UploadItem
 from core.entrypoints import session
 from core.errors import BadInput, Refused, Unavailable
 from tests import uploads

@@ -34,7 +34,7 @@ from core.services.models.metered import answer_key
 from core.services.models.probes import PROBES
 from core.services.search import answers
 from core.settings import load
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 from core.types import Answer, Chunk, Document, Hit, Profile
 from tests.apptest import Open, words
 from tests.conftest import NoProcesses, ScriptedLlm, demo, passages_of, put, sql

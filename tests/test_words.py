@@ -17,7 +17,7 @@ from core.curation.words.pins import Pin
 from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound, Refused
 from core.retrieval import config as configs
-from core.retrieval.house import SHARE, SynonymLeg, Wording, house, question_key
+from core.retrieval.query_rules import SHARE, SynonymLeg, Wording, house, question_key
 from core.services.reviews.authoring import Target
 from core.services.search.spelling import nearest
 from core.types import LexicalOptions, SearchConfig

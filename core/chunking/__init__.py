@@ -11,11 +11,11 @@ from functools import partial
 
 from core.chunking.agentic import AGENTIC, situate
 from core.chunking.blocks import Outline, blocks
+from core.chunking.chunker import Chunker
 from core.chunking.fixed import FIXED
 from core.chunking.hierarchical import HIERARCHICAL
 from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
-from core.chunking.record import Chunker
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.chunking.tools import Tools

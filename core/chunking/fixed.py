@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from core.chunking.chunker import Chunker, tokens
 from core.chunking.packing import Piece, windows
-from core.chunking.record import Chunker, tokens
 from core.chunking.ruler import Ruler
 from core.chunking.tools import Tools
 from core.types import Document

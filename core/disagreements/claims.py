@@ -11,7 +11,7 @@ from itertools import pairwise
 from core.analysis import analyser
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
-from core.disagreements import words
+from core.disagreements import word_lists
 from core.disagreements.values import WORDS, Value, number, values
 from core.types import Document, LexicalOptions
 
@@ -71,7 +71,7 @@ _ALIKE = (
 SYNONYMS = {
     _stem(word): _stem(words.split()[0]) for words in _ALIKE for word in words.split()
 }  # freely exchanged words
-WEAK = frozenset(_stem(word) for word in words.WEAK_WORDS)  # words that say little about the subject
+WEAK = frozenset(_stem(word) for word in word_lists.WEAK_WORDS)  # words that say little about the subject
 
 _NOT = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor|without)\b|n['’]t\b", re.IGNORECASE)
 _FORBIDS = re.compile(
@@ -107,7 +107,7 @@ _NAME = re.compile(
 )
 ROLE = re.compile(rf"\b(?:{_ROLE})\b", re.IGNORECASE)
 _BEFORE_NAME = re.compile(r"(\w+)\s+(?:(?:the|a|an|our|your|their|its|his|her)\s+)?[`\"“‘(*_]*$")
-SCOPE = frozenset(words.SCOPES)
+SCOPE = frozenset(word_lists.SCOPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ _SILENT = frozenset(
         _stem,
         [
             *WORDS,
-            *words.POLAR,
+            *word_lists.POLAR,
         ],
     )
 )  # numbers, and what says whether something is demanded; both are compared on their own

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from core.disagreements.claim_pairs import FEWEST, WORDING, Clash, body_weight, clash, weight
 from core.disagreements.claims import Claim
-from core.disagreements.compare import FEWEST, WORDING, Clash, body_weight, clash, weight
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from core.disagreements import words
+from core.disagreements import word_lists
 
 KINDS = ("number", "amount", "date", "period", "name", "negation")
 ROUGH = 0.03  # months and years are counted as days: 90 days are 3 months
@@ -28,12 +28,12 @@ WORDS = {
 _ORDINALS = {
     word: n
     for n, word in enumerate(
-        words.ORDINALS,
+        word_lists.ORDINALS,
         1,
     )
 }
 _SCALES = {"k": 1e3, "thousand": 1e3, "m": 1e6, "mn": 1e6, "million": 1e6, "bn": 1e9, "b": 1e9, "billion": 1e9}
-_MONTHS = {name: n // 2 + 1 for n, name in enumerate(words.MONTHS)} | {"sept": 9}
+_MONTHS = {name: n // 2 + 1 for n, name in enumerate(word_lists.MONTHS)} | {"sept": 9}
 _DAYS = {
     name: n for n, name in enumerate(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"])
 }
@@ -59,8 +59,8 @@ _UNITS: dict[str, tuple[str, float]] = {
 }  # fmt: skip
 _CURRENCIES = {"$": "usd", "us$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "€": "eur", "eur": "eur"}
 _CURRENCIES |= {"euro": "eur", "euros": "eur", "£": "gbp", "gbp": "gbp"}
-_STOPS = frozenset(words.NO_NOUNS)
-_LABELS = frozenset(words.LABELS)
+_STOPS = frozenset(word_lists.NO_NOUNS)
+_LABELS = frozenset(word_lists.LABELS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from core import strict
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
-from core.services.answers.checks import AnswerState
+from core.services.answers.answer_checks import AnswerState
 
 
 @form

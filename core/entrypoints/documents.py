@@ -30,7 +30,7 @@ from core.errors import BadInput, NotFound
 from core.services.inbox.owners import ProposedOwners
 from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk import BulkEdit, bulk_files, chosen, owner_files, save_bulk, save_owners
+from core.services.reviews.bulk_edit import BulkEdit, bulk_files, chosen, owner_files, save_bulk, save_owners
 from core.types import ChunkerSpec, Document, Filters
 
 if TYPE_CHECKING:

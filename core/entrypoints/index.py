@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.llm.bill import dollars_of
 from core.services.index import builder
 from core.services.index.admin import Estimate
-from core.services.models.estimates import total
+from core.services.models.call_estimates import total
 from core.types import Generation
 
 ProfileInput = Annotated[str, Option("which profile (default: the one in production)")]

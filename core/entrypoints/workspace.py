@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from core import __version__, strict
 from core.access import SYSTEM, Actor, require
-from core.curation.upload.uploads import MAX_UPLOAD
+from core.curation.upload.items import MAX_UPLOAD
 from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app, existing
 from core.errors import BadInput, NotFound

@@ -16,8 +16,8 @@ from core.errors import BadInput, Unavailable
 from core.graph.entities import extract, key
 from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
+from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import RULE, quoted
-from core.llm.reading import listed, schema_of
 from core.ports import Llm
 from core.types import Extract, Mention
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from core.errors import Unavailable
 from core.ports import ExplainsPath, Ranking
+from core.retrieval.candidate_table import CandidateTable, stacked
 from core.retrieval.fusions import FUSIONS
+from core.retrieval.leg_weights import leg_weights
 from core.retrieval.methods import ScaledLegs
-from core.retrieval.ranking import best_first
+from core.retrieval.ordering import best_first
 from core.retrieval.scaling import added, confidence, scale
-from core.retrieval.table import CandidateTable, stacked
-from core.retrieval.weights import leg_weights
 from core.types import SearchConfig
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ from core.errors import BadInput
 from core.parameter import Parameter
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.fusions import FUSIONS
+from core.retrieval.leg_weights import two_sided
 from core.retrieval.legs import LEGS
 from core.retrieval.methods import Spelling
 from core.retrieval.normalisations import NORMALISATIONS
@@ -24,7 +25,6 @@ from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.rerank import RERANK
 from core.retrieval.scaling import MISSING
-from core.retrieval.weights import two_sided
 from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)

@@ -8,8 +8,8 @@ from functools import cache
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
-from core.retrieval.house import SynonymLeg
 from core.retrieval.methods import Outcome
+from core.retrieval.query_rules import SynonymLeg
 from core.types import NOTHING, AlsoIn, Hit, LegScore
 
 

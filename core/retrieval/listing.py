@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.ports import Index
-from core.retrieval import copies, documents
+from core.retrieval import documents, near_copies
 from core.retrieval.hits import Explainer
 from core.types import AlsoIn, Hit, SearchConfig
 
@@ -69,15 +69,15 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     if not config.collapse:
         return [Placed(explain, chunk) for chunk in order]
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
-    groups = copies.groups(order, index.excerpt, config.k)
+    groups = near_copies.groups(order, index.excerpt, config.k)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)
         more = deeper(depth)
         by = {**dict.fromkeys(more.fused.ranking, more), **by}
         order = _order(list(dict.fromkeys([*order, *more.fused.ranking])), config, index)
-        groups = copies.groups(order, index.excerpt, config.k)
+        groups = near_copies.groups(order, index.excerpt, config.k)
     approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
-    led = (copies.led(group, lambda chunk: by[chunk].score(chunk), approved) for group in groups)
+    led = (near_copies.led(group, lambda chunk: by[chunk].score(chunk), approved) for group in groups)
     return [Placed(by[first], first, tuple(others)) for first, *others in led]
 
 
@@ -116,8 +116,8 @@ def _order(ranked: Sequence[int], config: SearchConfig, index: Index) -> Sequenc
 
 def _alike(hits: Sequence[Hit], k: int) -> list[list[int]]:
     """Hits with their copies, by their places."""
-    groups = copies.groups(range(len(hits)), lambda n: hits[n].text, k)
-    return [copies.led(group, lambda n: hits[n].score, lambda n: hits[n].status == "approved") for group in groups]
+    groups = near_copies.groups(range(len(hits)), lambda n: hits[n].text, k)
+    return [near_copies.led(group, lambda n: hits[n].score, lambda n: hits[n].status == "approved") for group in groups]
 
 
 def _also(hit: Hit | AlsoIn, others: Iterable[AlsoIn]) -> tuple[AlsoIn, ...]:

@@ -18,7 +18,7 @@ from core.types import NOTHING, LegScore, SearchConfig, Stage
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.retrieval.records import AlphaModel, CandidateFeatures, LegScores, RankerModel
+    from core.retrieval.method_values import AlphaModel, CandidateFeatures, LegScores, RankerModel
     from core.retrieval.trained import TrainedModels
 
 Mask = Any  # a boolean array over the scores, or True

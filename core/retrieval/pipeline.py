@@ -21,13 +21,13 @@ from core.retrieval import documents, listing
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import confidence
 from core.retrieval.hits import Explainer
-from core.retrieval.house import NO_RULES, QueryRules, SynonymLeg, Wording, pin_of, wordings
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
 from core.retrieval.listing import Placed
+from core.retrieval.method_values import CandidateFeatures, LegScores
 from core.retrieval.methods import UNCHANGED, LegQuery, LegWeights, Outcome, Task, no_ranker
 from core.retrieval.prompts import RerankPrompt, built_in
-from core.retrieval.records import CandidateFeatures, LegScores
+from core.retrieval.query_rules import NO_RULES, QueryRules, SynonymLeg, Wording, pin_of, wordings
 from core.retrieval.rerankers.features import features
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import NEIGHBOURS
@@ -37,7 +37,7 @@ from core.types import NOTHING, Filters, Frozen, Hit, Result, SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
-    from core.retrieval.records import RankerModel
+    from core.retrieval.method_values import RankerModel
 
 MAX_QUERY = 10_000
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
-from core.services.models.estimates import CallEstimate, total
+from core.services.models.call_estimates import CallEstimate, total
 from core.services.models.fitness import FEATURES
 from pages.ui import dialogs, flash, identity
 

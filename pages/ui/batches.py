@@ -14,7 +14,7 @@ from threading import Lock
 from streamlit.runtime import Runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.curation.upload.uploads import Batch
+from core.curation.upload.items import Batch
 from core.errors import Busy, Unavailable
 
 MB = 1_000_000

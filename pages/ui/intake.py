@@ -21,7 +21,7 @@ from core.bootstrap import App
 from core.entrypoints.api import problems
 from core.entrypoints.api.gateway import MAX_BYTES
 from core.entrypoints.api.problems import status_of
-from core.entrypoints.mcp.http import refused
+from core.entrypoints.mcp.endpoint import refused
 from core.errors import Busy, ConcordError, NotFound, Refused, Unauthenticated, Unavailable
 from core.settings import load
 from pages.ui import direct

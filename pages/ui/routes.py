@@ -16,7 +16,7 @@ from starlette.routing import Route
 from core.access import Actor, allowed, require
 from core.entrypoints.api import application
 from core.entrypoints.limits import Turns
-from core.entrypoints.mcp.http import McpEndpoint
+from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.errors import Busy, ConcordError, Refused
 from core.services.search.searcher import pending_json
 from core.settings import load

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.adapters.conversion.ocr import Ocr
-from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.curation.upload.conversions import NOTES, Conversion, Original, PartFacts, Picture, ToCheck
 from core.errors import BadInput
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from statistics import median
 
-from core.adapters.conversion.formats.tables import line
-from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.adapters.conversion.formats.markdown_table import line
+from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.curation.upload.conversions import OCR_TABLE, Conversion, PartFacts, Picture, ToCheck
 from core.errors import Unavailable
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from core import strict
-from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.curation.checks import rules
 from core.curation.checks.findings import Reading
-from core.curation.document.limits import effort
+from core.curation.document.size_limits import effort
 from core.curation.text.render import Rendered, render
 from core.errors import BadInput
 from core.lru import LruCache

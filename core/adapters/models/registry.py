@@ -14,7 +14,7 @@ from core.adapters.web.endpoints import Endpoints, is_remote
 from core.errors import BadInput, Unavailable
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Embedder, Llm, Reranker
-from core.retrieval.legs.embedders import combined
+from core.retrieval.legs.several_embedders import combined
 from core.types import Profile
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.adapters.web.http import Status, check_url, redact, refusal
-from core.adapters.web.remote import Card, RemoteEmbedder, read_card
+from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import DeadlineExceeded, Retryable, RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter

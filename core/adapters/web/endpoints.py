@@ -52,7 +52,7 @@ class Endpoints:
 
     def embedder(self, name: str) -> Embedder:
         from core.adapters.web import bedrock, openai_compatible
-        from core.adapters.web.remote import Unmetered
+        from core.adapters.web.remote_embedder import Unmetered
 
         meter = self._meter or Unmetered()
         if name.startswith(OPENAI):

@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.adapters.web.http import Status, check_url, post, redact
-from core.adapters.web.remote import Card, RemoteEmbedder, read_card
+from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter

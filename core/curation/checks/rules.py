@@ -9,7 +9,7 @@ from core.curation.checks import lint, metadata, structure
 from core.curation.checks.findings import SEVERITIES, CheckContext, File, Finding, Read, Reading, Rule
 from core.curation.checks.secrets import secrets
 from core.curation.document.frontmatter import decode, read_document, split
-from core.curation.document.limits import check_limits
+from core.curation.document.size_limits import check_limits
 from core.errors import BadInput
 from core.types import Document
 

@@ -1,7 +1,7 @@
 """Pictures beside documents: where they live, which are allowed, and what their bytes must be.
 
 A picture is checked by its content: the header says the format and the size. What follows the picture's own end is cut off, and
-what it tells of places, dates and people is taken out, see `core.curation.pictures.metadata`.
+what it tells of places, dates and people is taken out, see `core.curation.pictures.privacy`.
 Drawings (SVG) are rewritten from an allow-list, see `core.curation.pictures.svg`.
 """
 
@@ -14,10 +14,10 @@ import struct
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.curation.document.names import collision_key, safe_path
 from core.curation.pictures import svg
-from core.curation.pictures.metadata import stripped
+from core.curation.pictures.privacy import stripped
 from core.errors import BadInput
 
 TYPES: Mapping[str, str] = {
@@ -126,9 +126,9 @@ def checked(path: str, raw: bytes) -> bytes:
         raise BadInput(f"It is no picture that can be kept. Bring {KNOWN}.")
     if not raw:
         raise BadInput("The picture is empty.")
-    if len(raw) > limits.PICTURE_BYTES:
+    if len(raw) > size_limits.PICTURE_BYTES:
         raise BadInput(
-            f"The picture has {len(raw) / 1024**2:.1f} MB; the limit is {limits.PICTURE_BYTES // 1024**2} MB. Make it smaller."
+            f"The picture has {len(raw) / 1024**2:.1f} MB; the limit is {size_limits.PICTURE_BYTES // 1024**2} MB. Make it smaller."
         )
     found = format_of(raw)
     if not fits(path, raw):
@@ -147,13 +147,13 @@ def checked(path: str, raw: bytes) -> bytes:
 def _check_size(size: Size) -> None:
     if not size.width or not size.height:
         raise BadInput("The picture is damaged: it has no size. Save it again.")
-    if size.width * size.height > limits.PICTURE_PIXELS or max(size[:2]) > limits.PICTURE_SIDE:
+    if size.width * size.height > size_limits.PICTURE_PIXELS or max(size[:2]) > size_limits.PICTURE_SIDE:
         raise BadInput(
             f"The picture has {size.width:,} by {size.height:,} pixels; the limit is "
-            f"{limits.PICTURE_PIXELS // 10**6} million in all and {limits.PICTURE_SIDE:,} on a side. Make it smaller."
+            f"{size_limits.PICTURE_PIXELS // 10**6} million in all and {size_limits.PICTURE_SIDE:,} on a side. Make it smaller."
         )
-    if size.frames > limits.PICTURE_FRAMES:
-        raise BadInput(f"The animation has more than {limits.PICTURE_FRAMES} frames. Make it shorter.")
+    if size.frames > size_limits.PICTURE_FRAMES:
+        raise BadInput(f"The animation has more than {size_limits.PICTURE_FRAMES} frames. Make it shorter.")
 
 
 def fits(name: str, raw: bytes) -> bool:
@@ -216,7 +216,7 @@ def _gif(raw: bytes) -> tuple[Size, int]:
         elif raw[at] == 0x2C:
             left, top, wide, high, local = struct.unpack("<HHHHB", raw[at + 1 : at + 10])
             width, height, frames = max(width, left + wide), max(height, top + high), frames + 1
-            if frames > limits.PICTURE_FRAMES:
+            if frames > size_limits.PICTURE_FRAMES:
                 return Size(width, height, frames), len(raw)
             at = _after_blocks(raw, at + 11 + _palette(local))
         else:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.errors import BadInput
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
@@ -47,7 +47,7 @@ _ACTIVE = re.compile(
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_TOO_MANY = f"The drawing repeats its own parts, or has more than {limits.SVG_ELEMENTS:,} of them. Simplify it."
+_TOO_MANY = f"The drawing repeats its own parts, or has more than {size_limits.SVG_ELEMENTS:,} of them. Simplify it."
 _REMARKS = rb"(?:<!--(?:(?!-->).){0,2000}-->\s*)*+"
 _START = re.compile(  # what was matched is not given back: a file of remarks alone has only one way through
     rb"(?:\xef\xbb\xbf)?\s*+(?:<\?xml[^>]{0,200}>\s*)?+" + _REMARKS +
@@ -71,7 +71,9 @@ def sanitised(raw: bytes) -> bytes:
     >>> sanitised(b'<svg xmlns="http://www.w3.org/2000/svg"><script>x</script><rect width="1" onload="x"/></svg>')
     b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="1" /></svg>'
     """
-    if raw.count(b"<") > 5 * limits.SVG_ELEMENTS:  # before it costs anything; each element has two, and some will go
+    if (
+        raw.count(b"<") > 5 * size_limits.SVG_ELEMENTS
+    ):  # before it costs anything; each element has two, and some will go
         raise BadInput(_TOO_MANY)
     root = _parsed(raw)
     if root.tag != f"{{{SVG}}}svg":
@@ -101,8 +103,8 @@ def _parsed(raw: bytes) -> ElementTree.Element:
 
 def _copy(element: ElementTree.Element, depth: int) -> ElementTree.Element:
     """An element with its allowed attributes and children."""
-    if depth > limits.SVG_DEPTH:
-        raise BadInput(f"The drawing nests more than {limits.SVG_DEPTH} elements inside each other. Simplify it.")
+    if depth > size_limits.SVG_DEPTH:
+        raise BadInput(f"The drawing nests more than {size_limits.SVG_DEPTH} elements inside each other. Simplify it.")
     kept = ElementTree.Element(element.tag, dict(_attributes(element)))
     kept.text = _text(element)
     for child in element:
@@ -158,12 +160,12 @@ def _check_repeats(root: ElementTree.Element) -> None:
 
     def weight(element: ElementTree.Element, open_: tuple[int, ...]) -> int:
         key = id(element)
-        if key in open_ or len(open_) > 5 * limits.SVG_DEPTH:
+        if key in open_ or len(open_) > 5 * size_limits.SVG_DEPTH:
             raise too_much
         if key not in weights:
             inside = (*element, *_targets(element, named))
             weights[key] = 1 + sum(weight(child, (*open_, key)) for child in inside)
-            if weights[key] > limits.SVG_ELEMENTS:
+            if weights[key] > size_limits.SVG_ELEMENTS:
                 raise too_much
         return weights[key]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.curation.document.frontmatter import decode, read_document
-from core.curation.document.limits import check_limits
 from core.curation.document.links import picture_paths
 from core.curation.document.names import safe_path
+from core.curation.document.size_limits import check_limits
 from core.curation.pictures import picture_files
 from core.curation.review import policy
 from core.curation.words import pins, synonyms
@@ -102,13 +102,13 @@ def check_pictures(files: Mapping[str, bytes | None], sizes: Mapping[str, int]) 
     for path, raw in files.items():
         if raw is not None and path.endswith(".md"):
             own = [sizes[picture] for picture in shown_pictures(path, raw) if picture in sizes]
-            if len(own) > limits.PICTURES_OF_DOCUMENT or sum(own) > limits.PICTURE_BYTES_OF_DOCUMENT:
+            if len(own) > size_limits.PICTURES_OF_DOCUMENT or sum(own) > size_limits.PICTURE_BYTES_OF_DOCUMENT:
                 raise BadInput(
-                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is {limits.PICTURES_OF_DOCUMENT} "
-                    f"and {limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the document."
+                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is {size_limits.PICTURES_OF_DOCUMENT} "
+                    f"and {size_limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the document."
                 )
-    if sum(sizes.values()) > limits.PICTURE_BYTES_OF_ALL:
+    if sum(sizes.values()) > size_limits.PICTURE_BYTES_OF_ALL:
         raise BadInput(
             f"The pictures of the knowledge base would come to {sum(sizes.values()) / 1024**3:.1f} GB; the limit is "
-            f"{limits.PICTURE_BYTES_OF_ALL // 1024**3} GB. Make them smaller, or remove some."
+            f"{size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB. Make them smaller, or remove some."
         )

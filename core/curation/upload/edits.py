@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from core.curation.document.writing import Value, started_fresh, with_fields
+from core.curation.document.frontmatter_edit import Value, started_fresh, with_fields
 from core.curation.pictures.picture_files import folder_of
 from core.curation.upload.conversions import KINDS, ToCheck
-from core.curation.upload.uploads import Batch, UploadItem, document_of, proposed_path
+from core.curation.upload.items import Batch, UploadItem, document_of, proposed_path
 from core.types import Document
 
 

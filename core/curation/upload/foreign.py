@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from core.curation.document.frontmatter import MAX_BYTES, decode, read_fields, split
+from core.curation.document.frontmatter_edit import scalar, with_fields
 from core.curation.document.links import rewrite_links
 from core.curation.document.statuses import SOURCE, counts_as, spelled
-from core.curation.document.writing import scalar, with_fields
 from core.curation.text.mdx import as_markdown
 from core.curation.upload import conversions
 from core.curation.upload.conversions import Conversion

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from core.access import Actor
-from core.entrypoints.mcp.replies import ToolReply
 from core.entrypoints.mcp.tokens import TokenCount
+from core.entrypoints.mcp.tool_replies import ToolReply
 from core.errors import Refused
 from core.types import Document
 

@@ -17,7 +17,7 @@ from core.analysis import fold
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.curation.text.render import plain
-from core.evaluation.generators.entities import entities
+from core.evaluation.generators.identifiers import entities
 from core.evaluation.generators.paraphrase import by_rules
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress

@@ -11,7 +11,7 @@ from core.errors import BadInput
 from core.evaluation.learning.learners import LEARNERS, r2
 from core.evaluation.learning.training import LEAST, SEED, Example, Prediction, feature_table, rows_of
 from core.ports import Progress, no_progress
-from core.retrieval.alpha.models import INPUTS
+from core.retrieval.alpha.alpha_models import INPUTS
 
 FOLDS = 5
 VALIDATION = 0.2  # of what a fold learns from

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.learning.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
-from core.retrieval.alpha.models import INPUTS, optimum, ranking_optimum
+from core.retrieval.alpha.alpha_models import INPUTS, optimum, ranking_optimum
 from core.retrieval.alpha.predictors import FEATURES
-from core.retrieval.records import AlphaModel, LegScores
+from core.retrieval.method_values import AlphaModel, LegScores
 
 if TYPE_CHECKING:
     import numpy as np

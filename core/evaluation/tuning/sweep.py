@@ -18,8 +18,8 @@ from core.evaluation.tuning.passage_table import PassageTable
 from core.retrieval import scaling
 from core.retrieval.candidates import Candidates
 from core.retrieval.fusions import FUSIONS
+from core.retrieval.leg_weights import leg_weights
 from core.retrieval.methods import ScaledLegs
-from core.retrieval.weights import leg_weights
 from core.types import SearchConfig
 
 if TYPE_CHECKING:

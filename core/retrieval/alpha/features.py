@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 
+from core.retrieval.method_values import LegScores
 from core.retrieval.normalisations.tm2c2 import theoretical
-from core.retrieval.records import LegScores
 
 TOP = 10
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from core.errors import Unavailable
-from core.retrieval.alpha.models import INPUTS, purpose
+from core.retrieval.alpha.alpha_models import INPUTS, purpose
 from core.retrieval.alpha.predictors import predictor
+from core.retrieval.method_values import ALPHA_FORMAT, AlphaModel, LegScores
 from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
-from core.retrieval.records import ALPHA_FORMAT, AlphaModel, LegScores
 from core.retrieval.trained import TrainedKind
 from core.types import SearchConfig
 

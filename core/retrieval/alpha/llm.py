@@ -10,12 +10,12 @@ import re
 
 from core.errors import BadInput, ConcordError
 from core.llm.asking import ModelTask, ask
+from core.llm.lenient_json import json_value, schema_of
 from core.llm.prompt import RULE, quoted
-from core.llm.reading import json_value, schema_of
 from core.retrieval.alpha import rules
 from core.retrieval.alpha.rules import SIDES, listed, shared
+from core.retrieval.method_values import LegScores
 from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
-from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
 TOLERANCE = 0.1  # how far the sum may be from 1: models do not add up well

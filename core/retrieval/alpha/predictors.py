@@ -8,9 +8,9 @@ from math import exp, fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
 from core.errors import Corrupt, Refused, Unavailable
+from core.retrieval.alpha.alpha_models import INPUTS, clipped
 from core.retrieval.alpha.features import QUERY, distribution_features, query_features, score_features
-from core.retrieval.alpha.models import INPUTS, clipped
-from core.retrieval.records import AlphaModel, LegScores, Predict
+from core.retrieval.method_values import AlphaModel, LegScores, Predict
 
 if TYPE_CHECKING:
     import numpy as np

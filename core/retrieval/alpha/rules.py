@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from core.errors import BadInput
 from core.retrieval.legs import LEGS
+from core.retrieval.method_values import LegScores
 from core.retrieval.methods import AlphaSource, AlphaTools, LegWeights
-from core.retrieval.records import LegScores
 from core.types import SearchConfig
 
 SIDES = ("dense", "sparse", "graph")

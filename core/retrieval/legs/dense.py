@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.ports import Index, Leg
 from core.retrieval.engines import ENGINES
-from core.retrieval.legs.embedders import dense_leg
+from core.retrieval.legs.several_embedders import dense_leg
 from core.retrieval.methods import LegKind, LegQuery
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.graph.walk import CANDIDATES, DEGREE, HOPS, SEEDS, Reach, holding, naming, path, seeds, walk
 from core.ports import Leg, Ranking
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 from core.types import Graph
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import math
 
 from core.errors import Unavailable
 from core.retrieval.methods import Outcome, RerankMethod, Task
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 
 
 def cross_encoder(task: Task) -> Outcome:

@@ -12,7 +12,7 @@ from core.analysis import analyser
 from core.errors import Unavailable
 from core.ports import Index
 from core.retrieval.legs import LEGS
-from core.retrieval.records import CandidateFeatures
+from core.retrieval.method_values import CandidateFeatures
 from core.types import FIELDS, Graph
 
 if TYPE_CHECKING:

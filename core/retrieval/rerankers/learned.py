@@ -1,7 +1,7 @@
 """`learned`: boosted trees over readable features, trained on judged questions (LambdaMART, Burges 2010).
 
 The trees start from the fused order and learn what to correct in it, so a ranker that learned nothing changes nothing. Models are JSON,
-trained in `core/evaluation/learning/ranking.py`; each names the way of searching that it was trained for and serves no other.
+trained in `core/evaluation/learning/lambdamart.py`; each names the way of searching that it was trained for and serves no other.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.errors import Corrupt, Refused, Unavailable
+from core.retrieval.method_values import RANKER_FORMAT, CandidateFeatures, RankerModel
 from core.retrieval.methods import Outcome, RerankMethod, Task
-from core.retrieval.ranking import rank
-from core.retrieval.records import RANKER_FORMAT, CandidateFeatures, RankerModel
+from core.retrieval.ordering import rank
 from core.retrieval.rerankers.features import FUSED
 from core.retrieval.trained import TrainedKind
 from core.types import SearchConfig

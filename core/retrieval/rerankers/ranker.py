@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from core.errors import BadInput, ConcordError, Unusable
 from core.llm.asking import ModelTask, ask
 from core.llm.bill import Bill
+from core.llm.lenient_json import schema_of
 from core.llm.prompt import cut, quoted
-from core.llm.reading import schema_of
 from core.ports import Llm
 from core.retrieval.prompts import PROMPTS, RerankPrompt
 from core.retrieval.rerankers.permutation import Repaired, permutation

@@ -8,7 +8,7 @@ from math import fsum
 
 from core.retrieval.methods import UNCHANGED, Outcome, Task
 from core.retrieval.normalisations.minmax import minmax
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.guard import attempt
 from core.retrieval.trace import Trace

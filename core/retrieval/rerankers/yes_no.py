@@ -15,7 +15,7 @@ from core.llm.prompt import RULE, cut, quoted
 from core.llm.usable import chance
 from core.ports import Llm
 from core.retrieval.methods import Outcome, RerankMethod, Task
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 from core.retrieval.rerankers.ranker import PASSAGE
 from core.types import Answer, Frozen
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, READS, Actor, use_case
-from core.services.answers.checks import AnswerChecks, Findability
+from core.services.answers.answer_checks import AnswerChecks, Findability
 from core.services.knowledge.gaps import GapCounts, Gaps
 from core.services.search.queries import QueryLog
 from core.storage.state.records import QueryTotals

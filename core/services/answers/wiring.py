@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.services.answers.checks import JOB, AnswerChecks
+from core.services.answers.answer_checks import JOB, AnswerChecks
 from core.services.answers.loop import FindabilityReport
 from core.services.answers.writing import AnswerWriting
 from core.services.inbox.owners import Owners

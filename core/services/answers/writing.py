@@ -23,7 +23,7 @@ from core.ports import Index, Ranking, Texts
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates
 from core.retrieval.trace import Trace
-from core.services.answers.asking import AHEAD, AnswerSearch, Place, missing_note, missing_words
+from core.services.answers.ranks import AHEAD, AnswerSearch, Place, missing_note, missing_words
 from core.services.index.embedding import embed_texts
 from core.services.search.searcher import Searcher
 from core.types import NOTHING, Document

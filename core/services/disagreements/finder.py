@@ -13,7 +13,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.disagreements.claims import Claim
 from core.disagreements.lookup import ClaimIndex, Match
 from core.errors import BadInput, ConcordError, NotFound
-from core.services.disagreements.base import ClaimBase
+from core.services.disagreements.claim_index import ClaimBase
 from core.services.disagreements.opinions import SecondOpinion
 from core.services.people.audit import Audit
 from core.services.reviews.changes import Change, Changes

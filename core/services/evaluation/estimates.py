@@ -16,7 +16,7 @@ from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
 from core.retrieval.prompts import RerankPrompt
 from core.retrieval.rerankers import RERANKERS, ranker, yes_no
-from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.search.searcher import Searcher
 from core.types import Document, Profile, SearchConfig
 

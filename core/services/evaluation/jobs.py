@@ -19,7 +19,7 @@ from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
 from core.services.jobs.jobs import Job, Jobs, Work
-from core.services.models.estimates import CallEstimate
+from core.services.models.call_estimates import CallEstimate
 from core.services.tuning.prompts import ROUNDS, SAMPLES
 from core.services.tuning.sweeps import Sweeps
 from core.services.tuning.trainable import Trainable

@@ -21,7 +21,7 @@ from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of
 from core.llm.together import together
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
-from core.services.evaluation.candidates import (
+from core.services.evaluation.cached_candidates import (
     CandidateCache,
     KnownScores,
     RankedQuestion,
@@ -32,7 +32,7 @@ from core.services.evaluation.candidates import (
 from core.services.evaluation.estimates import judge_calls, run_calls
 from core.services.evaluation.querysets import QuerySets
 from core.services.jobs.jobs import Job, Jobs
-from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.models.ledger import stopping
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher

@@ -11,7 +11,7 @@ from core.graph.communities import Community
 from core.ports import Index
 from core.retrieval.pipeline import check_query
 from core.services.index.embedding import embed_texts
-from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.search.searcher import Searcher
 from core.types import Filters
 

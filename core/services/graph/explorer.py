@@ -16,7 +16,7 @@ from core.graph.pagerank import SHARED, pagerank
 from core.graph.paths import RelationNetwork, relation_network
 from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
 from core.ports import Index
-from core.retrieval.legs.embedders import dense_leg
+from core.retrieval.legs.several_embedders import dense_leg
 from core.retrieval.legs.walks import LocalLeg
 from core.retrieval.pipeline import check_query
 from core.services.graph.communities import Communities

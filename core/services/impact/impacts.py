@@ -22,9 +22,9 @@ from core.retrieval import pipeline
 from core.retrieval.cache import CachedReranker
 from core.retrieval.pipeline import SearchContext
 from core.retrieval.snippets import snippet
-from core.services.answers.asking import free_of_charge
+from core.services.answers.ranks import free_of_charge
 from core.services.disagreements.finder import Disagreement
-from core.services.impact.questions import MOST_ASKED, Popular, questions
+from core.services.impact.change_questions import MOST_ASKED, Popular, questions
 from core.services.impact.states import ChangeStates
 from core.services.jobs.jobs import Job, Jobs
 from core.services.people.accounts import COMMAND_LINE

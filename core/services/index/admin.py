@@ -17,7 +17,7 @@ from core.ports import Embedder
 from core.services.index.embedding import unknown_texts
 from core.services.index.model_calls import build_calls, summary_calls
 from core.services.jobs.jobs import Job, Jobs
-from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.models.offered import OfferedModels
 from core.services.models.prices import FREE
 from core.services.platform.settings import Production

@@ -28,7 +28,7 @@ from core.llm.writer import Writer
 from core.ports import Bulk, Embedder, Models, Progress, no_progress
 from core.profiles import LANCE, model_uses
 from core.services.index.embedding import embed_texts, evenly, in_background, unknown_texts
-from core.services.index.entities import EntityExtractor, Extracts
+from core.services.index.entity_extraction import EntityExtractor, Extracts
 from core.services.knowledge.documents import assign_ids
 from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Generation, Profile

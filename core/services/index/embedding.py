@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from core.bulk import in_steps
 from core.errors import ConcordError
 from core.ports import Bulk, Embedder, Progress, no_progress
-from core.retrieval.legs.embedders import concatenation
+from core.retrieval.legs.several_embedders import concatenation
 
 if TYPE_CHECKING:
     import numpy as np

@@ -16,8 +16,8 @@ from core.settings import node_name
 if TYPE_CHECKING:
     from core.services.platform.base import Base
     from core.storage.object_store.collection import Collected, StoreNode
-    from core.storage.object_store.copies import PublishedGenerations
-    from core.storage.object_store.folders import SharedFolder
+    from core.storage.object_store.local_copies import PublishedGenerations
+    from core.storage.object_store.shared_folders import SharedFolder
 
 _SHARED = 5  # seconds between two looks at models and reports
 _AGAIN = 60  # seconds after which a node says again what it serves

@@ -18,7 +18,7 @@ from core.services.platform.settings import TeamSettings
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.services.answers.checks import AnswerChecks
+    from core.services.answers.answer_checks import AnswerChecks
     from core.services.platform.base import Events
     from core.storage.index.generations import Generations
 

@@ -12,7 +12,7 @@ from core.graph.entities import VALUES, extract
 from core.llm.asking import ModelTask
 from core.llm.writer import TRIES
 from core.ports import Texts
-from core.services.models.estimates import CallEstimate, CallEstimator
+from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.types import Chunk, Document, Extract, Mention, Profile
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from core.errors import ConcordError
 from core.ports import Progress, no_progress
 from core.profiles import LANCE
-from core.services.index import agreement
+from core.services.index import engine_agreement
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
@@ -94,7 +94,7 @@ class Verifier:
         if profile.engine == LANCE:
             return  # its own answers are approximate, and there is no other engine to compare with
         step("Asking every engine")
-        yield from agreement.disagreements(partial(self.generations.open, profile, words=True), step)
+        yield from engine_agreement.disagreements(partial(self.generations.open, profile, words=True), step)
 
     def _documents(self, profile: Profile, commit: str) -> Iterator[str]:
         manifest = self.generations.manifest(profile)

@@ -9,10 +9,10 @@ from core.adapters.models import spacy_ner, weights
 from core.adapters.models.ray_cluster import RayCluster
 from core.adapters.system.private import exposed
 from core.bulk import InlineBulk
-from core.services.answers.checks import AnswerChecks
+from core.services.answers.answer_checks import AnswerChecks
 from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
-from core.services.index.entities import EntityExtractor
+from core.services.index.entity_extraction import EntityExtractor
 from core.services.index.following import IndexSync
 from core.services.index.jobs import IndexJobs
 from core.services.index.verify import Verifier
@@ -21,9 +21,9 @@ from core.services.models.wiring import ModelRoom, estimator, offered_models
 from core.services.people.accounts import Accounts
 from core.services.platform.base import Base
 from core.services.platform.guard import WorkspaceGuard
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 from core.storage.index.generations import Generations
-from core.storage.object_store.folders import SharedFolder
+from core.storage.object_store.shared_folders import SharedFolder
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, IMPORT, Actor, allowed, use_case
 from core.curation.document.frontmatter import decode, read_document, says_status
-from core.curation.document.limits import check_limits
 from core.curation.document.names import free_name, safe_path
-from core.curation.document.passages import nearest, places
+from core.curation.document.quotes import nearest, places
+from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import blob_id
 from core.curation.review.proposals import check_pictures
 from core.curation.review.trailers import ONLY, trailers
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
-from core.services.knowledge import folders
+from core.services.knowledge import folder_import
 from core.services.platform.main_line import MainLine
 from core.types import NOTHING, Commit, Document, Edit
 
@@ -242,7 +242,7 @@ class Documents:
             progress(n, len(documents), "Reading")
         pictures, paths = tuple(entry.path for entry in self.repository.pictures(head)), self.repository.paths(head)
         refused += [(path, _RENAME_THERE) for path in paths if _is_other_markdown(path)]
-        skipped = tuple(folders.skipped(folders.of_paths(paths)))
+        skipped = tuple(folder_import.skipped(folder_import.of_paths(paths)))
         return Imported(head, tuple(good), (), (), tuple(sorted(refused)), skipped=skipped, pictures=pictures)
 
     @use_case("import documents", IMPORT)
@@ -262,11 +262,11 @@ class Documents:
         if not folder.is_dir():
             raise NotFound(f"There is no folder {str(folder)!r}.")
         stored = [entry.path for entry in self.repository.entries(self.repository.head())]
-        listed = folders.listing(folder)
-        read = folders.documents(listed, into, stored, self.admit, progress, self.words())
+        listed = folder_import.listing(folder)
+        read = folder_import.documents(listed, into, stored, self.admit, progress, self.words())
         text = message or f"Import {len(read.files)} documents from {folder.name}"
-        images, left_out = folders.pictures(listed, into, read.files)
-        skipped = (*left_out, *folders.skipped(listed))
+        images, left_out = folder_import.pictures(listed, into, read.files)
+        skipped = (*left_out, *folder_import.skipped(listed))
 
         def save() -> Imported:
             saved = self.save(actor, read.files, read.refused, text, {**read.pictures, **images})

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, OWN_DESK, READS, Actor, require, use_case
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.document.links import picture_paths
 from core.curation.pictures import picture_files
@@ -136,8 +136,8 @@ class Pictures:
         taken = {*self.blobs(self.repository.head()), *waiting}
         path = picture_files.place(document, name, taken)
         content = picture_files.checked(path, raw)
-        if len(waiting) >= limits.PICTURES_OF_DOCUMENT:
-            raise BadInput(f"A document has at most {limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
+        if len(waiting) >= size_limits.PICTURES_OF_DOCUMENT:
+            raise BadInput(f"A document has at most {size_limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
         blob = self.repository.stage(content)
         self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}))
         folder = posixpath.basename(picture_files.folder_of(document))

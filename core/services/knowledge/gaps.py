@@ -13,7 +13,7 @@ from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
-from core.services.answers.asking import Place
+from core.services.answers.ranks import Place
 from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
 from core.services.platform.settings import QuestionSettings

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from core.adapters.conversion.word import WordWriter
-from core.services.answers.checks import AnswerChecks
-from core.services.disagreements.base import ClaimBase
+from core.adapters.conversion.word_export import WordWriter
+from core.services.answers.answer_checks import AnswerChecks
+from core.services.disagreements.claim_index import ClaimBase
 from core.services.disagreements.finder import Disagreements
 from core.services.disagreements.opinions import SecondOpinion
 from core.services.inbox.owners import Owners

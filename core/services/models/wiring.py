@@ -13,8 +13,8 @@ from core.adapters.web import endpoints
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Models, Progress
 from core.services.jobs.jobs import Jobs
+from core.services.models.call_estimates import CallEstimator
 from core.services.models.checker import ModelChecker
-from core.services.models.estimates import CallEstimator
 from core.services.models.fitness import Fitness
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
@@ -22,7 +22,7 @@ from core.services.models.offered import OfferedModels, offered
 from core.services.models.prices import Prices, read_prices
 from core.services.platform.base import Base
 from core.settings import Settings
-from core.storage.cache.texts import TextCache
+from core.storage.cache.model_texts import TextCache
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 
 if TYPE_CHECKING:
-    from core.adapters.system.archives import Archives
+    from core.adapters.system.backup_files import Archives
     from core.storage.git.repository import Repository
     from core.storage.index.generations import Generations
     from core.storage.object_store.backups import StoredBackups

@@ -14,7 +14,7 @@ from core.adapters.models import weights
 from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.private import write_privately
 from core.analysis import analyser
-from core.curation.review.remotes import safe_address
+from core.curation.review.remote_addresses import safe_address
 from core.ports import Clock
 from core.services.deliveries.outbox import Outbox
 from core.services.inbox.messages import Messages
@@ -24,8 +24,8 @@ from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.services.words.house import HouseFiles
 from core.settings import PROJECT, Settings
+from core.storage.cache.model_texts import TextCache
 from core.storage.cache.shipped import ShippedScores, ShippedVectors
-from core.storage.cache.texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.git.shared import SharedRepository
@@ -33,7 +33,7 @@ from core.storage.git.transport import RemoteAccess
 from core.storage.index.generations import Generations
 from core.storage.object_store.collection import Collector
 from core.storage.object_store.conformance import Conformance
-from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.local_copies import PublishedGenerations
 from core.storage.object_store.objects import ObjectStore
 from core.storage.object_store.published import PublishedIndex
 from core.storage.state.urls import open_database

@@ -12,7 +12,7 @@ from typing import Any
 
 from core.access import SYSTEM
 from core.adapters.models import weights
-from core.adapters.system.archives import Archives
+from core.adapters.system.backup_files import Archives
 from core.adapters.system.memory import ProcessMemory
 from core.adapters.system.private import close_to_others, exposed
 from core.errors import ConcordError, Unavailable
@@ -27,8 +27,8 @@ from core.services.platform import doctor
 from core.services.platform.backups import Backups
 from core.services.platform.base import Base, Step
 from core.services.platform.doctor import Doctor
-from core.services.platform.following import RepositorySync
 from core.services.platform.guard import WorkspaceGuard
+from core.services.platform.node import RepositorySync
 from core.services.platform.settings import TeamSettings
 from core.services.platform.upgrades import Upgrades
 from core.services.platform.workspace import Daily, Workspace

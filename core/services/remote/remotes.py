@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import safe_folder
-from core.curation.review.remotes import safe_address, safe_branch
+from core.curation.review.remote_addresses import safe_address, safe_branch
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
 from core.ports import Progress
 from core.services.jobs.jobs import Job, Jobs

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from core.access import Actor
 from core.curation.document.frontmatter import decode
+from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.links import picture_paths, rewrite_links
 from core.curation.document.names import collision_key, safe_path
-from core.curation.document.writing import with_fields
 from core.curation.pictures import picture_files
 from core.curation.review.conflicts import Hunk, hunks, solve
 from core.errors import BadInput, Conflict

@@ -18,7 +18,7 @@ from core.curation.review.proposals import check_pictures, shown_pictures
 from core.curation.words import pins, synonyms
 from core.curation.words.pins import Pin
 from core.errors import ConcordError
-from core.retrieval.house import idle
+from core.retrieval.query_rules import idle
 from core.types import Document, Edit, LexicalOptions, TreeEntry
 
 if TYPE_CHECKING:

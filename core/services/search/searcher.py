@@ -19,16 +19,16 @@ from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
-from core.retrieval.house import QueryRules
-from core.retrieval.legs.embedders import apart
+from core.retrieval.leg_weights import leg_weights
+from core.retrieval.legs.several_embedders import apart
+from core.retrieval.method_values import AlphaModel, LegScores, RankerModel
 from core.retrieval.methods import AlphaTools, LegWeights
 from core.retrieval.pipeline import SearchContext
-from core.retrieval.records import AlphaModel, LegScores, RankerModel
+from core.retrieval.query_rules import QueryRules
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.learned import RANKER
 from core.retrieval.trace import Trace
 from core.retrieval.trained import TrainedModels
-from core.retrieval.weights import leg_weights
 from core.services.search.pending import sentence
 from core.services.search.spelling import Speller, unknown_words
 from core.types import Filters, Frozen, Generation, Pending, Profile, Result, SearchConfig

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.adapters.models.trained import TrainedFiles
+from core.adapters.models.trained_files import TrainedFiles
 from core.adapters.system.later import Later
 from core.retrieval.alpha.learned import ALPHA
-from core.retrieval.records import AlphaModel, RankerModel
+from core.retrieval.method_values import AlphaModel, RankerModel
 from core.retrieval.rerankers.learned import RANKER
 from core.services.impact.states import ChangeStates
 from core.services.jobs.jobs import Jobs

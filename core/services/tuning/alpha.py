@@ -23,18 +23,18 @@ from core.evaluation.statistics import Interval, PairedComparison, bootstrap, co
 from core.evaluation.tuning.alpha_curves import alphas
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
+from core.retrieval.alpha.alpha_models import purpose
 from core.retrieval.alpha.learned import ALPHA
-from core.retrieval.alpha.models import purpose
 from core.retrieval.candidates import Candidates, fuse
+from core.retrieval.method_values import AlphaModel
 from core.retrieval.pipeline import seen
-from core.retrieval.records import AlphaModel
-from core.services.evaluation.candidates import CandidateCache
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import Runs, gold
 from core.services.tuning.trainable import Trainable, writable_name
 from core.types import NOTHING, SearchConfig
 
 if TYPE_CHECKING:
-    from core.adapters.models.trained import TrainedFiles
+    from core.adapters.models.trained_files import TrainedFiles
 
 FOLDS = 5  # of cross-validation, as in the thesis
 SWARM = 12  # features whose values are drawn question by question

@@ -20,7 +20,7 @@ from core.evaluation.querysets.queryset import for_choosing
 from core.evaluation.runs.comparisons import RunComparison, judge
 from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Index, Progress, no_progress
-from core.services.evaluation.candidates import CandidateCache
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
 from core.services.tuning.trainable import Trainable
 from core.types import Profile, SearchConfig

@@ -19,15 +19,15 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, choosing
 from core.evaluation.statistics import PairedComparison, compare
 from core.llm.asking import ModelTask, ask
+from core.llm.lenient_json import json_value, schema_of
 from core.llm.prompt import RULE, cut, quoted
-from core.llm.reading import json_value, schema_of
 from core.llm.together import together
 from core.ports import Index, Llm, Progress, no_progress
 from core.retrieval.presets import spell
 from core.retrieval.prompts import RerankPrompt
-from core.services.evaluation.candidates import CandidateCache, RankedQuestion
+from core.services.evaluation.cached_candidates import CandidateCache, RankedQuestion
 from core.services.evaluation.runs import Runs
-from core.services.models.estimates import CallEstimate
+from core.services.models.call_estimates import CallEstimate
 from core.services.models.ledger import stopping
 from core.services.people.audit import Audit
 from core.services.platform.settings import TunedPrompt

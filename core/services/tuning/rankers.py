@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import Actor, use_case
 from core.errors import BadInput
-from core.evaluation.learning.ranking import LEAST, FittedRanker, RankingExample, fit, measured
+from core.evaluation.learning.lambdamart import LEAST, FittedRanker, RankingExample, fit, measured
 from core.evaluation.measures.ranking import ndcg
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, for_choosing
@@ -18,16 +18,16 @@ from core.evaluation.statistics import Interval, PairedComparison, bootstrap, co
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
-from core.retrieval.records import RankerModel
+from core.retrieval.method_values import RankerModel
 from core.retrieval.rerankers.features import features
 from core.retrieval.rerankers.learned import DEPTH, RANKER, purpose, without
-from core.services.evaluation.candidates import CandidateCache
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
 from core.services.tuning.trainable import Trainable, writable_name
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
-    from core.adapters.models.trained import TrainedFiles
+    from core.adapters.models.trained_files import TrainedFiles
 
 Measured = Sequence[tuple[RankingExample, float]]  # each with the figure of production
 THIN = 200  # judged questions below this: the evidence is thin

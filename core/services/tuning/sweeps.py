@@ -20,7 +20,7 @@ from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
-from core.services.evaluation.candidates import CandidateCache, generation_key
+from core.services.evaluation.cached_candidates import CandidateCache, generation_key
 from core.services.evaluation.runs import RunPlan, Runs, gold
 from core.types import SearchConfig
 

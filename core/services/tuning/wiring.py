@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.adapters.models.finetune import LocalTrainer
-from core.adapters.models.trained import TrainedFiles
-from core.retrieval.records import AlphaModel, RankerModel
+from core.adapters.models.trained_files import TrainedFiles
+from core.retrieval.method_values import AlphaModel, RankerModel
 from core.services.evaluation.runs import Runs
 from core.services.index.wiring import IndexRoom
 from core.services.models.wiring import ModelRoom

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.chunking import embedded_text
 from core.chunking.profiled import profile_chunker
-from core.curation.upload.duplicates import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
+from core.curation.upload.shingles import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Index, Models
 from core.services.index.embedding import embed_texts

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.access import IMPORT, READS, Actor, use_case
-from core.curation.upload.uploads import unzipped
+from core.curation.upload.items import unzipped
 from core.errors import BadInput
 from core.ports import Progress, no_progress
 from core.services.knowledge.documents import Documents, Imported

@@ -17,19 +17,9 @@ from core.curation.pictures.picture_files import is_picture
 from core.curation.upload import conversions
 from core.curation.upload.archives import HIDDEN, check_office
 from core.curation.upload.conversions import Conversion, Picture
-from core.curation.upload.duplicates import (
-    CHOICES,
-    CLOSE,
-    Duplicate,
-    MeaningMatches,
-    ShingleIndex,
-    body,
-    pairs,
-    replaceable,
-)
 from core.curation.upload.edits import moves_into, origins
 from core.curation.upload.foreign import brought
-from core.curation.upload.uploads import (
+from core.curation.upload.items import (
     MAX_HELD,
     MAX_ITEMS,
     MAX_UPLOAD,
@@ -51,6 +41,16 @@ from core.curation.upload.uploads import (
     title_of,
     unzipped,
     usable,
+)
+from core.curation.upload.shingles import (
+    CHOICES,
+    CLOSE,
+    Duplicate,
+    MeaningMatches,
+    ShingleIndex,
+    body,
+    pairs,
+    replaceable,
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Progress, no_progress

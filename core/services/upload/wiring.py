@@ -14,7 +14,7 @@ from core.services.reviews.merge import Merger
 from core.services.search.searcher import Searcher
 from core.services.upload.duplicates import DuplicateFinder
 from core.services.upload.importer import Importer
-from core.services.upload.statuses import StatusWords
+from core.services.upload.status_words import StatusWords
 from core.services.upload.uploads import Uploads
 
 

@@ -10,7 +10,7 @@ from core.curation.words import pins, synonyms
 from core.curation.words.pins import Pin
 from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound
-from core.retrieval.house import NO_RULES, QueryRules, house
+from core.retrieval.query_rules import NO_RULES, QueryRules, house
 from core.types import LexicalOptions
 
 if TYPE_CHECKING:

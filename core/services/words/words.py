@@ -15,7 +15,7 @@ from core.curation.words.pins import Pin, pin_problem
 from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound
 from core.graph.entities import acronyms
-from core.retrieval.house import idle
+from core.retrieval.query_rules import idle
 from core.services.knowledge.documents import Documents
 from core.services.reviews.authoring import Target, my_open, save
 from core.services.reviews.changes import Change, Changes

@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from core.curation.review.remotes import PROTOCOLS, origin
+from core.curation.review.remote_addresses import PROTOCOLS, origin
 from core.errors import Unavailable, storage_failure
 from core.storage.git.plumbing import ENVIRONMENT
 from core.types import NOTHING

@@ -14,7 +14,7 @@ from core.adapters.system.files import write_atomic
 from core.errors import Corrupt, StorageFailed, Unavailable, storing
 from core.profiles import identity
 from core.storage.index import damage
-from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Damage, Generation, Profile
 
 FORMAT = 3  # 1 had no checksums, 2 was one segment

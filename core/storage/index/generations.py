@@ -45,7 +45,7 @@ from core.profiles import IMAGE, LANCE, identity
 from core.storage.index import damage
 from core.storage.index.catalogue import FORMAT, Parent, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, IndexEngine, OpenGenerations, Timed
-from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Generation, Profile
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core import strict
-from core.storage.index import duckdb, graph
+from core.storage.index import duckdb, graph_files
 from core.storage.index.segment_list import gone_chunks, listed
 from core.storage.lance import ann
 from core.storage.serving import image
@@ -114,8 +114,8 @@ def _spans(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _graph(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    if graph.present(folder):
-        yield from graph.disagreements(folder)
+    if graph_files.present(folder):
+        yield from graph_files.disagreements(folder)
 
 
 LOOKS: Mapping[str, Look] = {"DuckDB": _lexical, "LanceDB": _vectors, "the documents": _spans}  # of each segment

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from core.errors import Unavailable
 from core.storage.index import damage
 from core.storage.index.catalogue import Catalogue, Parent, folder_name
-from core.storage.object_store.copies import PublishedGenerations
+from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Chunk, Document, Extract, Profile
 
 if TYPE_CHECKING:

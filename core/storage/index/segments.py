@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from core.analysis import analyser
 from core.chunking import with_context
-from core.storage.index import duckdb, graph
+from core.storage.index import duckdb, graph_files
 from core.storage.index.segment_list import Segment, gone_chunks, of_gone
 from core.storage.lance import ann
 from core.storage.serving import fields, image
@@ -53,7 +53,7 @@ def rows_of(
     extracts: Sequence[Extract] | None,
 ) -> SegmentRows:
     """What a segment of these documents is written from."""
-    said = None if extracts is None else graph.rows([chunk.id for chunk in chunks], extracts)
+    said = None if extracts is None else graph_files.rows([chunk.id for chunk in chunks], extracts)
     return SegmentRows(duckdb.document_table(documents), duckdb.chunk_table(documents, chunks), terms, vectors, said)
 
 
@@ -71,7 +71,7 @@ def read(generation: Path, segment: Segment) -> SegmentRows:
     with duckdb.open_file(folder / "fts.duckdb") as connection:
         terms = duckdb.analysed(connection)
     vectors = image.map_array(folder / "served" / "vectors.npy")[live] if has_vectors(generation, segment) else None
-    said = graph.tables(folder, gone_chunks(generation, segment)) if graph.present(folder) else None
+    said = graph_files.tables(folder, gone_chunks(generation, segment)) if graph_files.present(folder) else None
     return SegmentRows(documents.take(left), chunks.take(live), [terms[n] for n in live.tolist()], vectors, said)
 
 
@@ -117,7 +117,7 @@ def write(
             write_vectors(folder, rows.chunks["id"].to_pylist(), rows.vectors)
     if rows.graph is not None:
         with timed("graph"):
-            graph.write(folder, rows.graph)
+            graph_files.write(folder, rows.graph)
 
 
 def write_vectors(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:

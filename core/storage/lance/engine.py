@@ -10,7 +10,7 @@ from core.errors import BadInput, Unavailable
 from core.profiles import LANCE
 from core.storage.index.catalogue import Catalogue, Parent, folder_name, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Timed
-from core.storage.lance import table, writing
+from core.storage.lance import rows_written, table
 from core.storage.lance.opened import TableIndex
 from core.types import Profile
 
@@ -28,7 +28,7 @@ class LanceEngine:
 
     def check(self, path: Path, manifest: Mapping[str, Any]) -> Sequence[str]:
         facts = manifest["table"]
-        return tuple(writing.disagreements(path / "served", _place(path, facts), facts, manifest["chunks"]))
+        return tuple(rows_written.disagreements(path / "served", _place(path, facts), facts, manifest["chunks"]))
 
     def write(
         self, build: Path, profile: Profile, parent: Parent | None, batch: BuildBatch, timed: Timed
@@ -43,17 +43,19 @@ class LanceEngine:
                 f"The table of profile {profile.name!r} is on the store, where no state is built aside: earlier days that are not "
                 "kept and the impact of a change can be seen with a profile whose engine is image."
             )
-        rows = writing.TableRows(batch.gone, batch.documents, batch.chunks, batch.terms, batch.vectors, batch.position)
-        target = writing.TableTarget(
+        rows = rows_written.TableRows(
+            batch.gone, batch.documents, batch.chunks, batch.terms, batch.vectors, batch.position
+        )
+        target = rows_written.TableTarget(
             place,
             {path.name: manifest["table"]["version"] for path, manifest in self.catalogue.complete(profile)},
             {generation.folder for generation in self.catalogue.all(profile)},
         )
         (build / "served").mkdir()
-        written = writing.write(build / "served", target, before, rows, self._analyser(profile), timed)
+        written = rows_written.write(build / "served", target, before, rows, self._analyser(profile), timed)
         known = {**written, "place": place if "://" in place else ""}
         return BuiltFiles(
-            {"chunks": written["chunks"], "pending": 0, "table": known, "notes": writing.notes(written)}, {}
+            {"chunks": written["chunks"], "pending": 0, "table": known, "notes": rows_written.notes(written)}, {}
         )
 
     def published(self, profile: Profile, folder: str, facts: Mapping[str, Any]) -> None:
@@ -72,10 +74,10 @@ class LanceEngine:
         return f"{self._tables}/{folder_name(profile)}" if self._tables else str(self.catalogue.folder(profile))
 
 
-def _before(parent: Parent) -> writing.TableParent:
+def _before(parent: Parent) -> rows_written.TableParent:
     """A parent whose rows are in a table."""
     facts = parent.manifest["table"]
-    return writing.TableParent(parent.folder / "served", _place(parent.folder, facts), facts)
+    return rows_written.TableParent(parent.folder / "served", _place(parent.folder, facts), facts)
 
 
 def _place(generation: Path, facts: Mapping[str, Any]) -> str:

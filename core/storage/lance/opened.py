@@ -20,10 +20,10 @@ from core.ports import FieldScores, Leg
 from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import admits
 from core.storage.index.duckdb import HEADING
-from core.storage.lance import table, writing
+from core.storage.lance import rows_written, table
+from core.storage.lance.clauses import clause
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg
-from core.storage.lance.statistics import PASSAGE, Statistics
-from core.storage.lance.where import clause
+from core.storage.lance.term_counts import PASSAGE, Statistics
 from core.storage.serving import fields as field_texts
 from core.storage.serving import image
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
@@ -220,7 +220,7 @@ class TableIndex:
         numbers = {int(self._places[chunk]): chunk for chunk in sorted(set(chunks) - known.keys())}
         if numbers:
             found = self._take(list(numbers), ["vector"])
-            rows = writing.matrix(found["vector"])
+            rows = rows_written.matrix(found["vector"])
             known |= {numbers[place]: row for place, row in zip(found["_rowid"].to_pylist(), rows, strict=True)}
         for chunk in chunks:
             self._vectors[chunk] = known[chunk]
@@ -279,7 +279,7 @@ class TableIndex:
     def nearest(self, vector: np.ndarray, limit: int, where: str) -> list[int]:
         """Chunks near a vector, nearest first."""
         if "vector" in self._indexed:
-            return self._found(writing.nearest(self._table, vector), "_distance", limit, where)
+            return self._found(rows_written.nearest(self._table, vector), "_distance", limit, where)
         flat = self._table.search(vector, vector_column_name="vector").distance_type("dot")
         return self._found(flat, "_distance", limit, where)
 
@@ -287,7 +287,7 @@ class TableIndex:
         """Ask, and keep the rows that come with the answer."""
         asked = search.where(where, prefilter=True) if where else search
         found = asked.select(["id", score, *LOOKED_UP]).with_row_id(True).limit(limit).to_arrow()
-        numbers = np.searchsorted(self._ids, writing.as_numbers(found["id"].to_pylist())).tolist()
+        numbers = np.searchsorted(self._ids, rows_written.as_numbers(found["id"].to_pylist())).tolist()
         self._keep(found, dict(zip(found["_rowid"].to_pylist(), numbers, strict=True)))
         return [int(number) for number in numbers]
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 from core import strict
 from core.errors import Conflict
-from core.storage.object_store.folders import shared_keys
 from core.storage.object_store.published import ORPHANED, Pointer, PublishedIndex
+from core.storage.object_store.shared_folders import shared_keys
 
 NODES = "nodes/"
 GONE = 15 * 60  # seconds after which a node that says nothing uses nothing

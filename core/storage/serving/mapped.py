@@ -19,15 +19,15 @@ from core.errors import Unavailable
 from core.ports import FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.storage.index import graph
+from core.storage.index import graph_files
 from core.storage.index.duckdb import HEADING
 from core.storage.index.segment_list import listed
 from core.storage.lance import ann
 from core.storage.serving import fields, image, kernels, stopwords
 from core.storage.serving import tfidf as ngrams
-from core.storage.serving.engines import Engines
 from core.storage.serving.fields import Field, StitchedField
 from core.storage.serving.kernels import Postings, near_top
+from core.storage.serving.library_engines import Engines
 from core.storage.serving.spread import spread_of
 from core.storage.serving.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
 from core.storage.serving.stopwords import StopWords
@@ -335,12 +335,12 @@ class MappedIndex:
 
     @cached_property
     def _graph(self) -> Graph:
-        if not graph.present(self._folder):
+        if not graph_files.present(self._folder):
             raise Unavailable(
                 f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
                 "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
             )
-        return graph.load(self._folder, self._doc_of)
+        return graph_files.load(self._folder, self._doc_of)
 
 
 @cache

@@ -45,7 +45,7 @@ from core.storage.state.rows.reviews import (
     RequestRows,
     VerdictRows,
 )
-from core.storage.state.statements import Statements
+from core.storage.state.transactions import Statements
 from core.types import Damage
 
 T = TypeVar("T")

@@ -16,10 +16,10 @@ from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine,
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core.errors import BadInput, Refused, Unavailable, storing
-from core.storage.state import copies, migrations, tables
+from core.storage.state import migrations, row_copy, tables
 from core.storage.state.database import Database, belong
 from core.storage.state.sqlite import SqliteDatabase
-from core.storage.state.statements import ConnectionLost
+from core.storage.state.transactions import ConnectionLost
 from core.types import RESTORE, Damage
 
 LOG = logging.getLogger("concord.database")
@@ -129,7 +129,7 @@ class PostgresDatabase(Database):
         copy = SqliteDatabase(target)
         copy.create()
         with copy._writing() as connection:
-            copies.copy_rows(snapshot, connection)
+            row_copy.copy_rows(snapshot, connection)
         copy.close()
 
     def refuse_taken(self) -> None:
@@ -147,7 +147,7 @@ class PostgresDatabase(Database):
             with source._reading() as rows, self._writing() as connection:
                 if self._lacks(connection):
                     migrations.upgrade(connection)
-                copies.copy_rows(rows, connection)
+                row_copy.copy_rows(rows, connection)
         source.close()
         file.unlink()
 
@@ -156,8 +156,8 @@ class PostgresDatabase(Database):
             if self._lacks(connection):
                 return []  # an earlier version made it
             look, names = inspect(connection), migrations.names(connection)
-            lost = sorted(table.name for table in copies.TABLES if table.name not in names)
-            for table in (table for table in copies.TABLES if table.name in names):
+            lost = sorted(table.name for table in row_copy.TABLES if table.name not in names)
+            for table in (table for table in row_copy.TABLES if table.name in names):
                 there = {column["name"] for column in look.get_columns(table.name)}
                 lost += [f"{table.name}.{name}" for name in sorted({*table.c.keys()} - there)]
         return [Damage(self.name, f"lacks {', '.join(lost)}", RESTORE)] if lost else []
@@ -167,7 +167,7 @@ class PostgresDatabase(Database):
 
     def start_changes_after(self, number: int) -> None:
         with self._writing() as connection:
-            copies.start_after(connection, tables.changes, number)
+            row_copy.start_after(connection, tables.changes, number)
 
     def _explain(self, context: ExceptionContext) -> None:
         """What the server says, as a sentence."""

@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
 from core.adapters.system.files import flock, scratch_folder, sweep
 from core.errors import Corrupt, Refused, Unavailable, storing
-from core.storage.state import digests, migrations
+from core.storage.state import migrations, table_sums
 from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong
 from core.storage.state.tables import METADATA, revision
 from core.types import RESTORE, Damage
@@ -65,12 +65,12 @@ class SqliteDatabase(Database):
 
     def _upgrade(self, connection: Connection, workspace: str) -> None:
         raw = _raw(connection)
-        changed = tuple(digests.differences(raw)) if digests.TABLE in migrations.names(connection) else ()
+        changed = tuple(table_sums.differences(raw)) if table_sums.TABLE in migrations.names(connection) else ()
         if changed:
             raise Corrupt(str(self._changed(changed)))
         migrations.upgrade(connection)
         belong(connection, workspace)
-        digests.seal(raw)
+        table_sums.seal(raw)
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -106,7 +106,7 @@ class SqliteDatabase(Database):
     def counts(self) -> dict[str, int]:
         """How many rows each table has that people fill."""
         with self._reading() as connection:
-            ours = sorted(({*METADATA.tables} - {digests.TABLE, revision.name}) & migrations.names(connection))
+            ours = sorted(({*METADATA.tables} - {table_sums.TABLE, revision.name}) & migrations.names(connection))
             return {name: int(connection.exec_driver_sql(f"SELECT count(*) FROM {name}").scalar_one()) for name in ours}
 
     def load(self, file: Path) -> None:
@@ -155,18 +155,18 @@ class SqliteDatabase(Database):
             return
         if self._lacks(connection):
             return  # an earlier version wrote it
-        if changed := tuple(digests.differences(_raw(connection))):
+        if changed := tuple(table_sums.differences(_raw(connection))):
             yield self._changed(changed)
 
     def _changed(self, names: Sequence[str]) -> Damage:
         accept = "If somebody changed it by hand, take it as it is with: python -m core init --accept-database"
         what = f"holds other rows than were written, in {', '.join(names)}"
-        what = "has another form than was written" if digests.FORM in names else what
+        what = "has another form than was written" if table_sums.FORM in names else what
         return Damage("app.db", what, f"{RESTORE}. {accept}")
 
     def accept(self) -> None:
         with self._writing() as connection:
-            digests.seal(_raw(connection))
+            table_sums.seal(_raw(connection))
 
     def erase(self) -> None:
         workspace = self.facts().workspace
@@ -215,7 +215,7 @@ def copy_sqlite(source: Any, target: Path) -> None:
 
 def _prepare(path: Path, connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
-    digests.register(connection)
+    table_sums.register(connection)
     try:
         connection.execute("PRAGMA temp_store = MEMORY")  # for the triggers that keep the digests
         connection.execute("PRAGMA synchronous = FULL")
@@ -244,7 +244,7 @@ def _begin(connection: Connection) -> None:
 def _watch(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
     """Every write of a complete database keeps the digest of its table."""
     if (known := connection.info.get("watched")) is not None:
-        digests.watch(_raw(connection), statement, known)
+        table_sums.watch(_raw(connection), statement, known)
 
 
 def _explain(context: ExceptionContext) -> None:

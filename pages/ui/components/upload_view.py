@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core.curation.review.diffs import diff
-from core.curation.upload.duplicates import CLOSE, Duplicate
-from core.curation.upload.uploads import Batch, UploadItem, document_of
+from core.curation.upload.items import Batch, UploadItem, document_of
+from core.curation.upload.shingles import CLOSE, Duplicate
 from pages.ui import style
 from pages.ui.components import component
 

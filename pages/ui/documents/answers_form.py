@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.curation.document.questions import MAX_QUESTION, one_line
 from core.errors import ConcordError
-from core.services.answers.asking import Place
+from core.services.answers.ranks import Place
 from core.services.answers.writing import TriedAnswer
 from core.types import Document
 from pages.ui import flash, identity

@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.curation.document.statuses import STATUSES
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk import BulkEdit, save_bulk
+from core.services.reviews.bulk_edit import BulkEdit, save_bulk
 from core.services.reviews.changes import Change
 from core.types import Document
 from pages.ui import flash, keys, owner_field, style

@@ -9,8 +9,8 @@ import streamlit as st
 
 from core.access import Actor
 from core.curation.document.frontmatter import decode, read_document, split
+from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.templates import TEMPLATES, begin, begin_answering
-from core.curation.document.writing import with_fields
 from core.curation.review import moves
 from core.errors import ConcordError, Refused
 from pages.ui import flash, identity, keys, style

@@ -13,7 +13,7 @@ from core import strict
 from core.access import Actor
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import read_document
-from core.curation.document.writing import with_body, with_fields
+from core.curation.document.frontmatter_edit import with_body, with_fields
 from core.curation.text.markup import slugify
 from core.curation.text.render import Node, with_pictures
 from core.errors import BadInput, ConcordError

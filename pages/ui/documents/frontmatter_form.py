@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.curation.document.frontmatter_edit import Value
 from core.curation.document.statuses import STATUSES
-from core.curation.document.writing import Value
 from core.types import NOTHING, Document, Meta
 from pages.ui import flash, owner_field, style
 from pages.ui.documents import answers_form

@@ -11,7 +11,7 @@ from core.curation.document.names import top_folder
 from core.errors import ConcordError
 from core.services.inbox.owners import NAMES, ProposedOwners
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk import save_owners
+from core.services.reviews.bulk_edit import save_owners
 from core.services.reviews.changes import Change
 from core.types import Document
 from pages.ui import flash, owner_field, style

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.llm.bill import dollars_of
-from core.services.models.estimates import CallEstimate, total
+from core.services.models.call_estimates import CallEstimate, total
 from core.services.models.fitness import FEATURES
 from core.types import Profile
 from pages.ui import identity, style

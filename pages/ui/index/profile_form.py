@@ -13,7 +13,7 @@ from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known, presets
 from core.errors import ConcordError
 from core.parameter import Parameter
-from core.retrieval.legs.embedders import COMBINATIONS
+from core.retrieval.legs.several_embedders import COMBINATIONS
 from core.types import NOTHING, Profile
 from pages.ui import actions, flash, identity
 from pages.ui.index import estimated

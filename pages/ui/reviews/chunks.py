@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from core import strict
-from core.chunking.compare import ChunkPair
-from core.chunking.compare import compare as compare_chunks
+from core.chunking.changed import ChunkPair
+from core.chunking.changed import compare as compare_chunks
 from core.curation.review.diffs import diff
 from core.errors import ConcordError
 from core.services.reviews.changes import Change

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from core.evaluation.learning.ranking import LEAST
+from core.evaluation.learning.lambdamart import LEAST
 from core.evaluation.reports import charts as drawn
 from core.retrieval import config as configs
 from core.retrieval.presets import spell

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.curation.upload.duplicates import CHOICES, CLOSE, replaceable
-from core.curation.upload.uploads import UploadItem
+from core.curation.upload.items import UploadItem
+from core.curation.upload.shingles import CHOICES, CLOSE, replaceable
 from pages.ui import flash, style
 from pages.ui.components.upload_view import kind, matching_passages
 from pages.ui.upload import session

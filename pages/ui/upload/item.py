@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curation.upload.edits import fill, look_at, start_fresh
-from core.curation.upload.uploads import LIMITS, UploadItem, document_of
+from core.curation.upload.items import LIMITS, UploadItem, document_of
 from core.types import Document
 from pages.ui import flash, identity, keys
 from pages.ui.documents import chunks, frontmatter_form

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.curation.upload.conversions import KINDS, Original, ToCheck
 from core.curation.upload.edits import span, summary_of
-from core.curation.upload.uploads import UploadItem
+from core.curation.upload.items import UploadItem
 from core.errors import ConcordError
 from core.types import Document
 from pages.ui import flash, identity, keys, pictures

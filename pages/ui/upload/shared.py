@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.curation.document.writing import Value
+from core.curation.document.frontmatter_edit import Value
 from core.curation.upload.edits import fill_all
-from core.curation.upload.uploads import Batch
+from core.curation.upload.items import Batch
 from core.services.upload.uploads import Uploads
 from pages.ui import keys, owner_field, style
 from pages.ui.upload import session

@@ -7,7 +7,7 @@ import streamlit as st
 from core.access import Actor
 from core.curation.document.templates import TEMPLATES, fill
 from core.curation.upload.conversions import SUFFIXES
-from core.curation.upload.uploads import Batch
+from core.curation.upload.items import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
 from pages.ui import flash, identity, style, uploaded

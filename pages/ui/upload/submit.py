@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor
-from core.curation.upload.uploads import Batch, document_of
+from core.curation.upload.items import Batch, document_of
 from core.errors import ConcordError
 from pages.ui import actions, flash, keys, style
 from pages.ui.reviews import rules

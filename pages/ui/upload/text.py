@@ -6,9 +6,9 @@ import streamlit as st
 
 from core import strict
 from core.curation.checks.findings import Finding
-from core.curation.document.writing import with_body
+from core.curation.document.frontmatter_edit import with_body
 from core.curation.text.render import Node, with_pictures
-from core.curation.upload.uploads import UploadItem, plain_lines
+from core.curation.upload.items import UploadItem, plain_lines
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import disagreements, flash, identity, pictures

@@ -11,7 +11,7 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 from markdownify import MarkdownConverter
 
-from core.adapters.conversion.formats.tables import TooLarge
+from core.adapters.conversion.formats.markdown_table import TooLarge
 
 DATA = re.compile(r"data:([\w.+/-]{0,60})(?:;[\w=-]{1,40}){0,3}?;base64,(.*)", re.DOTALL)
 TYPES = {

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from core.adapters.conversion.formats.markdown_table import TooLarge
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text, running_lines
 from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, laid_over, ruled
 from core.adapters.conversion.formats.pdf_writer import PdfWriter
-from core.adapters.conversion.formats.tables import TooLarge
 from core.curation.upload.conversions import own_title
 
 PAGES = 300  # that are read

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures
-from core.adapters.conversion.formats.tables import TooLarge, line, table
+from core.adapters.conversion.formats.markdown_table import TooLarge, line, table
 
 MOST_CELLS = 300_000
 TYPES = {"png": "image/png", "jpeg": "image/jpeg", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures, one_line
-from core.adapters.conversion.formats.tables import line, table
+from core.adapters.conversion.formats.markdown_table import line, table
 
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _BODIES = ("BODY", "OBJECT", "VERTICAL_BODY", "VERTICAL_OBJECT")

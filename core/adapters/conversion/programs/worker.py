@@ -9,7 +9,7 @@ from typing import Any
 from core.adapters.conversion.confined import Answer, serve
 from core.adapters.conversion.formats import pdf, sheets, slides, word
 from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
-from core.adapters.conversion.formats.tables import TooLarge
+from core.adapters.conversion.formats.markdown_table import TooLarge
 
 MAX_TEXT = 8 * 1024 * 1024  # characters; more is refused by the size check anyway
 

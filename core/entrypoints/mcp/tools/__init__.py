@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.access import REACH, SCOPES, Actor, allowed
-from core.entrypoints.mcp.replies import ToolReply
+from core.entrypoints.mcp.tool_replies import ToolReply
 from core.entrypoints.mcp.tools.outline import outline
 from core.entrypoints.mcp.tools.propose_change import propose_change
 from core.entrypoints.mcp.tools.read import read

@@ -10,8 +10,17 @@ from pydantic import Field
 
 from core.chunking.sentences import sentences
 from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.replies import AsOf, Budget, DocumentReply, Link, Name, Quoted, ToolReply, document_fields
 from core.entrypoints.mcp.tokens import USUAL, longest
+from core.entrypoints.mcp.tool_replies import (
+    AsOf,
+    Budget,
+    DocumentReply,
+    Link,
+    Name,
+    Quoted,
+    ToolReply,
+    document_fields,
+)
 from core.entrypoints.mcp.tools.outline import DocumentSection, section_named
 from core.entrypoints.mcp.visits import ToolSession
 from core.errors import BadInput

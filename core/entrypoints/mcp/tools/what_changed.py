@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from core.entrypoints.contracts.documents import changed_json, day_of
 from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.replies import Budget, Quoted, ToolReply
 from core.entrypoints.mcp.tokens import USUAL, longest
+from core.entrypoints.mcp.tool_replies import Budget, Quoted, ToolReply
 from core.entrypoints.mcp.visits import ToolSession
 
 

@@ -26,7 +26,7 @@ from core.services.evaluation.experiments.context import (
 )
 from core.services.evaluation.experiments.material import prepared
 from core.services.jobs.jobs import Job, Jobs
-from core.services.models.estimates import CallEstimate
+from core.services.models.call_estimates import CallEstimate
 from core.types import Profile, SearchConfig
 
 

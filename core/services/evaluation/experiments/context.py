@@ -27,7 +27,7 @@ from core.services.evaluation.runs import RunPlan, Runs
 from core.services.index.builder import Built, IndexBuilder
 from core.services.index.model_calls import build_calls
 from core.services.knowledge.documents import Documents
-from core.services.models.estimates import CallEstimate
+from core.services.models.call_estimates import CallEstimate
 from core.types import NOTHING, Chunk, Document, Filters, Frozen, Profile, SearchConfig
 
 SAMPLED = 6  # documents that an estimate chunks

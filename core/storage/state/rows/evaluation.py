@@ -21,7 +21,6 @@ from core.storage.state.records import (
     QuerySetSummary,
     RatingRow,
 )
-from core.storage.state.statements import StoredRows
 from core.storage.state.tables import (
     asked,
     configurations,
@@ -35,6 +34,7 @@ from core.storage.state.tables import (
     ratings,
     runs,
 )
+from core.storage.state.transactions import StoredRows
 
 _PLACE = ["queryset", "question", "path", "heading", "quote", "source", "judge"]
 _PASSAGE = ("query", "path", "heading", "quote", "judge")

@@ -17,8 +17,8 @@ from core.storage.state.records import (
     Settlement,
     WatchRow,
 )
-from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import accounts, drafts, feedback, gaps, messages, reminders, settlements, watches
+from core.storage.state.transactions import NumberedRows, StoredRows
 
 # asked at every interaction, so built once
 _UNREAD = (

@@ -18,8 +18,8 @@ from core.storage.state.records import (
     TokenRow,
     WriterOfChange,
 )
-from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import accounts, attempts, audit, sessions, tokens
+from core.storage.state.transactions import NumberedRows, StoredRows
 
 # asked at every interaction, so built once
 _ACCOUNT = select(accounts).where(accounts.c.id == bindparam("name"))

@@ -23,7 +23,6 @@ from core.storage.state.records import (
     WebhookRow,
     WorkerRow,
 )
-from core.storage.state.statements import NumberedRows, StoredRows, seconds_now
 from core.storage.state.tables import (
     calls,
     claims,
@@ -39,6 +38,7 @@ from core.storage.state.tables import (
     webhooks,
     workers,
 )
+from core.storage.state.transactions import NumberedRows, StoredRows, seconds_now
 
 UNFINISHED = "not finished"  # stands in `failed` while a call is under way
 _OPEN = jobs.c.state.in_(("queued", "running"))

@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import and_, delete, func, or_, select, update
 
 from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, FindabilityRow, QueryRow, QueryTotals
-from core.storage.state.statements import NumberedRows
 from core.storage.state.tables import answer_ranks, findability, opted_out, queries
+from core.storage.state.transactions import NumberedRows
 
 
 class QueryRows(NumberedRows[QueryRow]):

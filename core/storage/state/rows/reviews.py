@@ -17,8 +17,8 @@ from core.storage.state.records import (
     VerdictRow,
     WriterOfChange,
 )
-from core.storage.state.statements import NumberedRows, StoredRows
 from core.storage.state.tables import changes, co_authors, comments, impacts, looks, review_requests, verdicts, viewed
+from core.storage.state.transactions import NumberedRows, StoredRows
 
 # asked for on every page of a change, so built once
 _NUMBERS: BindParameter[Any] = bindparam("numbers", expanding=True)

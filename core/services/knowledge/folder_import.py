@@ -9,16 +9,16 @@ from pathlib import Path
 
 from core.curation.checks import metadata
 from core.curation.checks.findings import CheckContext, File
-from core.curation.document import limits
+from core.curation.document import size_limits
 from core.curation.document.frontmatter import MAX_BYTES, read_document
-from core.curation.document.limits import check_limits
 from core.curation.document.names import collision_key, safe_path
+from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import SUFFIXES, checked, is_picture
 from core.curation.review.proposals import shown_pictures
 from core.curation.upload import foreign
 from core.curation.upload.conversions import CONVERTED
 from core.curation.upload.foreign import MARKDOWN, MAX_EMBEDDED, brought
-from core.curation.upload.uploads import placed, usable
+from core.curation.upload.items import placed, usable
 from core.errors import BadInput, ConcordError
 from core.ports import Progress
 from core.types import NOTHING, Document
@@ -178,4 +178,4 @@ def _read_picture(path: Path) -> bytes:
     if path.is_symlink() or not path.is_file():
         raise BadInput("It is not a plain file (links are not followed).")
     with path.open("rb") as file:
-        return file.read(limits.PICTURE_BYTES + 1)
+        return file.read(size_limits.PICTURE_BYTES + 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.measures.ranking import ndcg
 from core.ports import Progress, no_progress
-from core.retrieval.records import RANKER_START, CandidateFeatures
+from core.retrieval.method_values import RANKER_START, CandidateFeatures
 from core.retrieval.rerankers.features import FUSED
 
 if TYPE_CHECKING:

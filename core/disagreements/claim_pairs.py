@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from core.disagreements import words
+from core.disagreements import word_lists
 from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, kinds_of, terms_between
 from core.disagreements.values import Value, comparable, compatible
 from core.types import Document
@@ -18,7 +18,7 @@ from core.types import Document
 FEWEST = 1.4  # weight of the terms that both clauses must have
 ENOUGH = 3.2  # weight of shared words after which two counts are of one thing
 PLENTY = 2.5  # weight that needs no tie in title, heading or the rest of the sentence
-GENERIC = frozenset(words.GENERIC_STEMS)
+GENERIC = frozenset(word_lists.GENERIC_STEMS)
 EACH, BOTH = 0.5, 0.62  # share of a claim that the other covers: of each, and on average
 WHOLE, SOME = 0.9, 0.38  # where one claim is covered whole, this much of the other is enough
 SURE = 0.6  # what the shares and the words around the values must come to

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.ports import Embedder, Index, Leg, Progress, Ranking, no_progress
-from core.retrieval.ranking import rank
+from core.retrieval.ordering import rank
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,10 +8,10 @@ from datetime import datetime
 
 from core import strict
 from core.adapters.conversion.texts import SHORT
-from core.adapters.conversion.workers import Limits, Overrun, WorkerPool
+from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.adapters.system.docx_file import word_file
-from core.curation.document.limits import effort
 from core.curation.document.links import picture_paths
+from core.curation.document.size_limits import effort
 from core.errors import BadInput
 from core.types import Document
 

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from core.errors import Conflict
 from core.storage.index.duckdb import HEADING, document_table
 from core.storage.lance import rows, table
-from core.storage.lance.statistics import Analyse, Counts, Statistics
+from core.storage.lance.term_counts import Analyse, Counts, Statistics
 from core.storage.serving import fields, image
 from core.storage.serving.spread import spread_of
 from core.types import FIELDS, Chunk, Document

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
-from core.curation.upload.duplicates import FEWEST, WIDTH
+from core.curation.upload.shingles import FEWEST, WIDTH
 
 ALIKE = 0.9  # of the shingles of both texts (Jaccard)
 LOOK = 3  # times k: so many candidates are looked through for copies

@@ -9,7 +9,7 @@ from core.evaluation.impact import ANSWERS, ASKED, GUARD, OWN, ImpactQuestion
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet
 from core.ports import Index
-from core.retrieval.house import NO_RULES, QueryRules
+from core.retrieval.query_rules import NO_RULES, QueryRules
 from core.types import Edit
 
 MOST_ASKED = 100  # questions of the query log

@@ -13,7 +13,7 @@ from core.curation.document.names import top_folder
 from core.curation.document.questions import same_form
 from core.errors import ConcordError
 from core.ports import Progress, no_progress
-from core.services.answers.asking import AnswerSearch, Listed, Place
+from core.services.answers.ranks import AnswerSearch, Listed, Place
 from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
 from core.services.jobs.jobs import Job, Jobs

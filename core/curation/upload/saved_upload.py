@@ -7,7 +7,7 @@ from base64 import b64decode, b64encode
 from typing import Any
 
 from core import strict
-from core.curation.upload.uploads import MAX_HELD, Batch
+from core.curation.upload.items import MAX_HELD, Batch
 
 MAX_KEPT = 3 * MAX_HELD // 2  # characters, with pictures in base64 and what the checks say; a larger upload is refused
 

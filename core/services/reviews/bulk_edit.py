@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from core.access import Actor, require
+from core.curation.document.frontmatter_edit import Value, with_fields
 from core.curation.document.statuses import STATUSES
-from core.curation.document.writing import Value, with_fields
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents
 from core.services.reviews.authoring import Target, save

@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from core.curation.checks import rules
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import MAX_BYTES, read_document
-from core.curation.document.limits import check_limits
 from core.curation.document.links import picture_paths, rewrite_links
 from core.curation.document.names import collision_key, safe_path, visible
+from core.curation.document.size_limits import check_limits
 from core.curation.pictures import picture_files
 from core.curation.upload import conversions
 from core.curation.upload.archives import HIDDEN, unpack
 from core.curation.upload.conversions import Picture, ToCheck
-from core.curation.upload.duplicates import CLOSE, Duplicate
 from core.curation.upload.foreign import MARKDOWN, relinked, stem_path
+from core.curation.upload.shingles import CLOSE, Duplicate
 from core.errors import BadInput, ConcordError, NotFound
 from core.types import Document
 
