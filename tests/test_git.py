@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput, Conflict, NotFound, Unavailable
-from core.storage.git.plumbing import KnownAnswers
+from core.lru import LruCache
+from core.storage.git import plumbing
 from core.storage.git.refs import locked
 from core.storage.git.repository import Repository
 from core.types import Person
@@ -69,13 +70,19 @@ def test_what_git_said_of_a_full_id_is_not_asked_again(repository: Repository, m
     assert (repository.read(first, "a.md"), repository.read("main", "a.md")) == (b"# A\n", b"# B\n")
 
 
-def test_known_answers_hold_no_more_than_they_may() -> None:
-    known = KnownAnswers(size=1600)
+def test_answers_are_kept_up_to_a_weight_and_large_ones_not_at_all(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known: LruCache[str, bytes] = LruCache(1600, len)
     for n in range(40):
-        known.put(("cat-file", str(n)), b"x" * 100)
-    known.put(("cat-file", "large"), b"x" * 101)
-    held = [n for n in range(40) if known.get(("cat-file", str(n)))]
-    assert (held, known.get(("cat-file", "large"))) == (list(range(24, 40)), None)
+        known[str(n)] = b"x" * 100
+    assert [n for n in range(40) if known.get(str(n))] == list(range(24, 40))
+    monkeypatch.setattr(plumbing, "_KEPT", 16 * 5)
+    head = repository.commit("main", {"a.md": b"12345", "b.md": b"123456"}, ANN, "two files")
+    asked = [repository.git.run("cat-file", "blob", f"{head}:{name}") for name in ("a.md", "b.md")]
+    assert [out for _, out in asked] == [b"12345", b"123456"]
+    kept = [("cat-file", "blob", f"{head}:{name}") in repository.git._known for name in ("a.md", "b.md")]
+    assert kept == [True, False]
 
 
 def test_what_changed_names_added_edited_renamed_and_deleted(repository: Repository) -> None:
