@@ -13,7 +13,7 @@ TORCH := $(VENV)/lib/python3*/site-packages/torch
 unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not in every process
 PRETTIER := .ci/node_modules/.bin/prettier
 STYLED := "pages/**/*.js" "pages/**/*.css"
-PARALLEL ?= -n auto --maxprocesses 4 --dist loadfile  # tests on several cores, one file on one core
+PARALLEL ?= --cores auto  # tests on several cores, one file on one core
 
 SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
 

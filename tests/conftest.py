@@ -66,7 +66,7 @@ from core.storage.index import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import Answer, Person, Profile
-from tests import blank
+from tests import blank, cores
 from tests.durations import Durations
 from tests.postgres import Homes, Server, server
 
@@ -99,9 +99,15 @@ class Examples:
         return found if some else [node for node in found if not isinstance(node, DoctestModule)]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cores", default="1", help="run the tests in so many processes, or in auto")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations(config), "durations")
     config.pluginmanager.register(Examples(), "examples")
+    if (count := cores.processes(config.getoption("--cores"))) > 1:
+        config.pluginmanager.register(cores.Cores(config, count), "cores")
 
 
 def pytest_collection_finish() -> None:
@@ -440,13 +446,13 @@ def app(tmp_path: Path) -> App:
 
 
 @pytest.fixture(scope="session")
-def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def kb_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter knowledge base, indexed with the bundled model. Vectors are kept between sessions.
 
     Built once, also where several processes run the tests: each works on a copy of its own.
     """
     own = tmp_path_factory.mktemp("kb") / "kb"
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    if not request.config.pluginmanager.hasplugin("inside"):
         return built_kb(own)
     shared = tmp_path_factory.getbasetemp().parent / "kb"
     with flock(shared.with_suffix(".lock")):

@@ -31,7 +31,7 @@ class Spent(NamedTuple):
         return Spent(self.cpu - earlier.cpu, self.wall - earlier.wall)
 
 
-Ledger = dict[str, tuple[float, float, int]]  # by name: CPU seconds, wall seconds, times
+Ledger = dict[str, list[float]]  # by name: CPU seconds, wall seconds, times
 
 
 def now() -> Spent:
@@ -39,19 +39,15 @@ def now() -> Spent:
     return Spent(user + system + children_user + children_system + forks.Spent.seconds, wall)
 
 
-def own_cpu() -> float:
-    return time.process_time()
-
-
 class Durations:
-    """The books of this process, and in the process that leads several the sum of theirs."""
+    """The books of this process, and of its forks."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self.config, self.leads = config, not hasattr(config, "workerinput")
+        self.config = config
         self.ledgers: dict[str, dict[str, list[float]]] = {
             kind: defaultdict(lambda: [0.0, 0.0, 0]) for kind in ("files", "fixtures", "tests")
         }
-        self.workers, self.began = 0.0, time.monotonic()
+        self.began = time.monotonic()
 
     def add(self, kind: str, name: str, spent: Spent, times: int = 1) -> None:
         row = self.ledgers[kind][name]
@@ -77,23 +73,14 @@ class Durations:
         fixturedef.addfinalizer(lambda: marks.append(now()))
         return result
 
-    def pytest_sessionfinish(self) -> None:
-        if not self.leads:
-            kept = {kind: dict(rows) for kind, rows in self.ledgers.items()}
-            self.config.workeroutput["durations"] = {"cpu": now().cpu, "ledgers": kept}  # type: ignore[attr-defined]
+    def kept(self) -> dict[str, Ledger]:
+        return {kind: dict(rows) for kind, rows in self.ledgers.items()}
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
-        said = getattr(node, "workeroutput", {}).get("durations")
-        if said is None:
-            return  # the process was lost
-        self.workers += said["cpu"]
-        for kind, rows in said["ledgers"].items():
+    def include(self, ledgers: dict[str, Ledger]) -> None:
+        """What a fork kept."""
+        for kind, rows in ledgers.items():
             for name, (cpu, wall, times) in rows.items():
                 self.add(kind, name, Spent(cpu, wall), times)
-
-    def total(self) -> float:
-        return self.workers + own_cpu() if self.workers else now().cpu
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         for kind, most in ASKED.get(os.environ.get("DURATIONS", ""), EVERYTHING).items():
@@ -104,8 +91,8 @@ class Durations:
                 terminalreporter.line(f"{cpu:8.2f} {wall:8.2f} {times:6} {name}")
         booked = sum(row[0] for row in self.ledgers["files"].values())
         terminalreporter.line(
-            f"{self.total():.0f} CPU seconds in {time.monotonic() - self.began:.0f} s;"
-            f" {self.total() - booked:.0f} of them outside of tests (imports, collecting){self.order()}"
+            f"{now().cpu:.0f} CPU seconds in {time.monotonic() - self.began:.0f} s;"
+            f" {now().cpu - booked:.0f} of them outside of tests (imports, collecting){self.order()}"
         )
 
     def order(self) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import json
+import logging
 import os
 import random
 import runpy
@@ -18,6 +19,7 @@ import socket
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
@@ -31,10 +33,11 @@ IMPORTED = """
     core.entrypoints.api.application core.entrypoints.mcp.server core.storage.serving.compiled pages.ui.frame
 """  # nothing that starts a thread or reads the environment
 SIZE = 1 << 20
+ADDRESS = f"\0concord-forks-{os.getpid()}"  # the same in forks of the process that collected the tests
 
 
 class Spent:
-    """CPU seconds of forked programs that ended. They are the forking process's children until it ends, then ours."""
+    """CPU seconds of forked programs that ended. They are the zygote's children until it ends."""
 
     seconds = 0.0
 
@@ -72,16 +75,28 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
 
-class Forks:
-    """The process that forks, seen from here."""
+class Zygote:
+    """The process that forks programs, until nobody holds it any more."""
 
     def __init__(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, "-m", "tests.forks", str(theirs.fileno())]
-        self.process = subprocess.Popen(command, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-        self.line, self.counted, self.turn = ours, 0.0, threading.Lock()
-        theirs.close()
-        atexit.register(self.close)
+        self.held, theirs = socket.socketpair()
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, theirs:
+            listener.bind(ADDRESS)
+            listener.listen()
+            passed = [listener.fileno(), theirs.fileno()]
+            command = [sys.executable, "-m", "tests.forks", *map(str, passed)]
+            self.process = subprocess.Popen(command, cwd=ROOT, pass_fds=passed, stdin=subprocess.DEVNULL)
+
+    def end(self) -> None:
+        self.held.close()
+        self.process.wait(300)
+
+
+class Forks:
+    """What it does for this process."""
+
+    def __init__(self, line: socket.socket) -> None:
+        self.line, self.turn = line, threading.Lock()
 
     def ask(self, **what: Any) -> Any:
         with self.turn:
@@ -97,22 +112,20 @@ class Forks:
 
     def _ended(self, pid: int) -> int:
         code, seconds = self.ask(ended=pid)
-        self.counted += seconds
         Spent.seconds += seconds
         return int(code)
-
-    def close(self) -> None:
-        """End it; what it waited for counts as ours from now on."""
-        self.line.close()
-        self.process.wait(300)
-        Spent.seconds -= self.counted
-        self.counted = 0.0
 
 
 @cache
 def forks() -> Forks:
-    """One for each process that runs tests."""
-    return Forks()
+    """One line for each process that runs tests, to one zygote: the one of the process that collected them, or its own."""
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        line.connect(ADDRESS)
+    except ConnectionRefusedError:
+        atexit.register(Zygote().end)
+        line.connect(ADDRESS)
+    return Forks(line)
 
 
 # ---------------------------------------------------------------- inside the process that forks
@@ -134,19 +147,33 @@ def run(module: str, arguments: Sequence[str], log: str, folder: str, env: Mappi
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def serve(line: socket.socket) -> None:
-    """Fork on request until nobody asks any more."""
-    while asked := line.recv(SIZE):
-        what = json.loads(asked)
-        if "ended" in what:
-            _, status, used = os.wait4(what["ended"], 0)
-            line.send(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode())
-        elif pid := os.fork():
-            line.send(json.dumps(pid).encode())
-        else:
-            line.close()
-            run(**what)
-            return
+def serve(listener: socket.socket, held: socket.socket) -> None:
+    """Fork on request until nobody holds this process."""
+    lines = [listener, held]
+    while True:
+        for line in select.select(lines, [], [])[0]:
+            if line is held:
+                return
+            if line is listener:
+                lines.append(listener.accept()[0])
+            elif not (asked := line.recv(SIZE)):
+                lines.remove(line)
+                line.close()
+            elif not answer(line, what := json.loads(asked)):
+                for inherited in lines:
+                    inherited.close()
+                return run(**what)
+
+
+def answer(line: socket.socket, what: dict[str, Any]) -> bool:
+    """Whether this is still the process that forks."""
+    if "ended" in what:
+        _, status, used = os.wait4(what["ended"], 0)
+        line.send(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode())
+        return True
+    if pid := os.fork():
+        line.send(json.dumps(pid).encode())
+    return bool(pid)
 
 
 def main() -> None:
@@ -154,14 +181,18 @@ def main() -> None:
 
     from core.storage.serving import kernels
 
-    for name in IMPORTED.split():
-        import_module(name)
+    logging.disable()
+    with warnings.catch_warnings(record=True):  # nobody asked this process
+        for name in IMPORTED.split():
+            import_module(name)
+    logging.disable(logging.NOTSET)
     manifest_scanner.scan_component_manifests = lambda: []  # half a second to look into every package, as in conftest
     kernels.warm()
     tasks = os.listdir("/proc/self/task")
     if len(tasks) > 1:
         raise SystemExit(f"A process with {len(tasks)} threads cannot be forked safely.")
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    listener, held = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    serve(listener, held)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,176 @@
+"""Tests on several cores: the process that collected them forks, and each fork takes the next file that is left.
+
+What a file makes for its tests is made once, because its tests stay together. Importing and collecting take 18 CPU seconds,
+so they are done once too; and one fork more than cores costs next to nothing and works while others wait for a browser.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Iterator
+from itertools import chain, groupby, pairwise
+from multiprocessing.connection import Connection, Pipe, wait
+from typing import Any
+from warnings import WarningMessage
+
+import pytest
+
+from tests.durations import Durations
+from tests.forks import Zygote
+
+NUMBER = 4  # bytes of a file's number
+
+
+def processes(asked: str) -> int:
+    """As many as asked for; `auto` is one more than this process has cores, and four at most."""
+    return int(asked) if asked.isdigit() else min(4, len(os.sched_getaffinity(0)) + 1)
+
+
+class Fork:
+    """One process that takes tests, seen from the one that collected them."""
+
+    def __init__(self, pid: int, line: Connection) -> None:
+        self.pid, self.line, self.running = pid, line, ""
+        self.taken: dict[str, pytest.Item] = {}  # and not finished
+
+
+class Cores:
+    """Runs the tests in so many forks of this process; their reports come back here."""
+
+    def __init__(self, config: pytest.Config, count: int) -> None:
+        self.config, self.count, self.durations = config, count, config.pluginmanager.getplugin("durations")
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed or self.config.option.collectonly or len(session.items) < 2:
+            return None
+        threads = threading.active_count()  # OpenBLAS has one of its own, and ends it before a fork
+        assert threads == 1, f"A process with {threads} threads cannot be forked safely."
+        files = [list(items) for _, items in groupby(session.items, lambda item: item.path)]
+        zygote = Zygote()
+        forks = self.start(session, files)
+        try:
+            self.hear(session, files, forks)
+        finally:
+            for fork in forks:
+                os.waitpid(fork.pid, 0)
+            zygote.end()
+        return True
+
+    def start(self, session: pytest.Session, files: list[list[pytest.Item]]) -> list[Fork]:
+        queue, filled = os.pipe()  # who reads a number from it has the file
+        os.write(filled, b"".join(number.to_bytes(NUMBER, "big") for number in range(len(files))))
+        os.close(filled)
+        factory = self.config._tmp_path_factory  # type: ignore[attr-defined]
+        factory.getbasetemp()  # made before the forks, for all
+        forks = list[Fork]()
+        for number in range(min(self.count, len(files))):
+            ours, theirs = Pipe(duplex=False)
+            if pid := os.fork():
+                theirs.close()
+                forks.append(Fork(pid, ours))
+                continue
+            factory._basetemp = factory.mktemp(f"core{number}", numbered=False)
+            Inside(session, theirs, self.durations).work(queue, files)
+        os.close(queue)
+        return forks
+
+    def hear(self, session: pytest.Session, files: list[list[pytest.Item]], forks: list[Fork]) -> None:
+        """What the forks say, until all have ended."""
+        lines = {fork.line: fork for fork in forks}
+        while lines:
+            for line in wait(list(lines)):
+                try:
+                    kind, said = lines[line].line.recv()
+                except EOFError:
+                    self.lost(lines.pop(line))
+                    continue
+                self.note(kind, said, lines[line], files)
+            if session.shouldfail or session.shouldstop:
+                for fork in lines.values():
+                    os.kill(fork.pid, 2)
+                raise (
+                    session.Failed(session.shouldfail)
+                    if session.shouldfail
+                    else session.Interrupted(session.shouldstop)
+                )
+
+    def note(self, kind: str, said: Any, fork: Fork, files: list[list[pytest.Item]]) -> None:
+        hook = self.config.hook
+        if kind == "took":
+            fork.taken.update((item.nodeid, item) for item in files[said])
+        elif kind == "start":
+            fork.running = said
+            hook.pytest_runtest_logstart(nodeid=said, location=fork.taken[said].location)
+        elif kind == "report":
+            hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=self.config, data=said))
+        elif kind == "finish":
+            hook.pytest_runtest_logfinish(nodeid=said, location=fork.taken.pop(said).location)
+        elif kind == "warning":
+            hook.pytest_warning_recorded.call_historic(kwargs=said)
+        elif kind == "durations":
+            self.durations.include(said)
+
+    def lost(self, fork: Fork) -> None:
+        """A fork that ended with tests in hand has failed them."""
+        for item in fork.taken.values():
+            why = f"The process that had taken this test ended in {fork.running}."
+            self.config.hook.pytest_runtest_logreport(
+                report=pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call")
+            )
+
+
+class Inside:
+    """A fork: takes files, does their tests and says what came of them."""
+
+    def __init__(self, session: pytest.Session, line: Connection, durations: Durations) -> None:
+        self.session, self.config, self.line, self.durations = session, session.config, line, durations
+
+    def work(self, queue: int, files: list[list[pytest.Item]]) -> None:
+        """Until no file is left; then this process ends."""
+        atexit._clear()
+        try:
+            plugins = self.config.pluginmanager
+            capture: Any = plugins.getplugin("capturemanager")
+            capture.suspend_global_capture()
+            capture.stop_global_capturing()  # its file is shared with the other forks
+            capture.start_global_capturing()
+            plugins.unregister(name="terminalreporter")
+            plugins.register(self, "inside")
+            for item, following in pairwise(chain(self.items(queue, files), [None])):
+                assert item
+                self.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """End servers and browsers, also after an interrupt. What was not done, the other side sees."""
+        try:
+            self.session._setupstate.teardown_exact(None)
+            atexit._run_exitfuncs()
+            self.line.send(("durations", self.durations.kept()))
+        finally:
+            os._exit(0)
+
+    def items(self, queue: int, files: list[list[pytest.Item]]) -> Iterator[pytest.Item]:
+        while number := os.read(queue, NUMBER):
+            taken = int.from_bytes(number, "big")
+            self.line.send(("took", taken))
+            yield from files[taken]
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.line.send(("start", nodeid))
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.line.send(("finish", nodeid))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        said = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
+        self.line.send(("report", said))
+
+    def pytest_warning_recorded(self, warning_message: Any, when: str, nodeid: str, location: Any) -> None:
+        text = f"{warning_message.category.__name__}: {warning_message.message}"  # some hold what cannot be sent
+        told = WarningMessage(UserWarning(text), UserWarning, warning_message.filename, warning_message.lineno)
+        self.line.send(("warning", {"warning_message": told, "when": when, "nodeid": nodeid, "location": location}))
