@@ -64,7 +64,7 @@ def work(app: App, n: int) -> None:
 
 def main(folder: Path, name: str, url: str) -> None:
     app = node(folder, name, url)
-    threading.Thread(target=app.platform.follower.run, args=(threading.Event(),), daemon=True).start()
+    app.platform.background.start(serves=False)
     with ThreadPoolExecutor(PEOPLE) as people:
         for line in sys.stdin:
             people.submit(work, app, int(line))

@@ -11,7 +11,7 @@ import pytest
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Conflict, Corrupt, Moved, Refused, Unavailable
-from core.services.platform.node import GRACE, RepositorySync
+from core.services.platform.node import GRACE, Loop, RepositorySync
 from tests.conftest import demo, put, small_app
 from tests.git_server import daemon, http_host
 from tests.nodes import AUTHOR, REVIEWER, merged, node, proposed
@@ -121,6 +121,27 @@ def test_without_the_shared_repository_reading_goes_on_and_nothing_is_written(
     shared.with_name("gone.git").rename(shared)
     assert {store.head() for store in (one.knowledge.repository, two.knowledge.repository)} == before
     assert two.reviews.merger.merge(AUTHOR, number).state == "merged"
+
+
+def test_a_loop_goes_on_after_what_fails_says_a_refusal_once_and_ends(caplog: pytest.LogCaptureFixture) -> None:
+    rounds: list[int] = []
+
+    def step() -> None:
+        rounds.append(len(rounds))
+        if len(rounds) == 5:
+            loop.ending.set()
+        if len(rounds) < 3:
+            raise Unavailable("The store is away.")
+        if len(rounds) == 3:
+            raise ValueError
+
+    loop = Loop(step, 0.0, "It was not followed.", ended=lambda: rounds.append(-1))
+    loop.run()
+    assert rounds == [0, 1, 2, 3, 4, -1]
+    assert [record.getMessage() for record in caplog.records] == [
+        "It was not followed. The store is away.",
+        "It was not followed.",
+    ]
 
 
 def test_a_merge_of_a_node_that_died_before_it_was_recorded_is_recorded_by_another(nodes: tuple[App, App]) -> None:

@@ -6,24 +6,20 @@ import logging
 import math
 import signal
 import sys
-import threading
 from argparse import SUPPRESS
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
-from core.errors import ConcordError
 from core.services.jobs.workers import IDLE, Waiting, Worker
 from core.settings import node_name
 
 if TYPE_CHECKING:
-    from core.bootstrap import App
+    pass
 
 LOG = logging.getLogger(__name__)
 RECENT, MOST = 20, 1000  # jobs that somebody at a terminal sees, and that programs page through
-STORE_PAUSE = 1.0  # seconds between two looks at the store
 
 
 @form
@@ -101,27 +97,17 @@ def run_worker(call: CommandCall, form: RunWorkerOptions) -> Shown:
     before = {
         number: signal.signal(number, lambda *_: worker.stopping.set()) for number in (signal.SIGTERM, signal.SIGINT)
     }
-    for follow in (app.platform.follower.run, partial(_follow_store, app)):
-        threading.Thread(target=follow, args=(worker.stopping,), daemon=True).start()
+    app.platform.background.start(serves=False)
     workspace = app.platform.workspace
     try:
         done = app.platform.workers.run(call.actor, worker, workspace.works, workspace.catch_up, once=form.once)
     finally:
         told_to_stop = worker.stopping.is_set()
         worker.stopping.set()
+        app.platform.background.end()
         for number, handler in before.items():
             signal.signal(number, handler)
     processes.leave()
     if not told_to_stop:
         app.platform.jobs.crew.fill()  # a job that was queued as this worker left has seen it, and started no other
     return Shown({"worker": worker.name, "jobs": done}, [f"Worker {worker.name} ended after {done} jobs."])
-
-
-def _follow_store(app: App, ending: threading.Event) -> None:
-    """Have here what other machines publish, and say what is in use here."""
-    while app.index.following.state and not ending.wait(STORE_PAUSE):
-        try:
-            app.index.following.tick()
-        except ConcordError as error:
-            LOG.error("The store was not followed: %s", error)
-    app.index.following.stop()

@@ -12,15 +12,11 @@ import anyio
 import streamlit as st
 
 from core.errors import ConcordError
-from core.services.jobs.crew import PAUSE
 from core.settings import load
 from pages.ui import listening
 
 LOG = logging.getLogger("concord")
-CALENDAR_PAUSE = 600  # seconds between two looks at the calendar
-MINUTE = 60  # between two looks at what waits: whether the git remote is due
-OUTBOX_PAUSE = 5  # seconds between two looks at the outbox
-STORE_PAUSE = 1  # second between two looks at what other machines published
+PAUSE = 5.0  # seconds between two tries to open the workspace
 
 # Streamlit warns when its functions are called without a session; at start-up there is none yet.
 NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_run_context", "runtime.state")
@@ -54,24 +50,18 @@ def check_address() -> None:
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
-    """Warm up before the first session; later look now and then whether a new day has begun, and what is to be sent."""
+    """Warm up before the first session; then serve, with the loops of the workspace behind it."""
     from pages.ui.routes import ASSISTANTS
 
     await anyio.to_thread.run_sync(warm_up)
     await anyio.to_thread.run_sync(welcome)
     ending = threading.Event()
-    works = (send_messages, tend_workers, follow, follow_store)
-    threads = [threading.Thread(target=work, args=(ending,), daemon=True) for work in works]
-    for thread in threads:
-        thread.start()
-    async with ASSISTANTS.running(), anyio.create_task_group() as tasks:
-        tasks.start_soon(every_day)
-        tasks.start_soon(every_minute)
+    loops = threading.Thread(target=run_loops, args=(ending,), daemon=True)
+    loops.start()
+    async with ASSISTANTS.running():
         yield
-        tasks.cancel_scope.cancel()
     ending.set()
-    for thread in threads:
-        await anyio.to_thread.run_sync(thread.join, 5.0)  # what is under way is written down, if it is quick
+    await anyio.to_thread.run_sync(loops.join, 10.0)
 
 
 def welcome() -> None:
@@ -84,82 +74,21 @@ def welcome() -> None:
             print(f"Make the first admin, once: {settings.url.rstrip('/')}{page}", flush=True)
 
 
-def send_messages(ending: threading.Event) -> None:
-    """Work off the outbox until the app ends."""
-    from pages.ui.workspace import current_app
-
-    while not ending.wait(OUTBOX_PAUSE):
-        try:
-            sender = current_app().deliveries.sender
-            sender.stopping = ending
-            sender.run()
-        except ConcordError as error:
-            LOG.error("Messages were not sent: %s", error)
-        except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("Messages were not sent.")
-
-
-def tend_workers(ending: threading.Event) -> None:
-    """Look after the workers until the app ends."""
+def run_loops(ending: threading.Event) -> None:
+    """What the workspace does by itself, until the app ends; one that cannot be opened is tried again."""
     from pages.ui.workspace import current_app
 
     while not ending.wait(PAUSE):
         try:
-            current_app().platform.jobs.tend()
-        except ConcordError as error:
-            LOG.error("The workers were not looked after: %s", error)
-        except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("The workers were not looked after.")
-
-
-def follow(ending: threading.Event) -> None:
-    """What other nodes write, until the app ends."""
-    from pages.ui.workspace import current_app
-
-    with suppress(ConcordError):  # the pages say why the workspace cannot be opened
-        current_app().platform.follower.run(ending)
-
-
-def follow_store(ending: threading.Event) -> None:
-    """Serve what other machines publish, until the app ends; nothing to do without a store."""
-    from pages.ui.workspace import current_app
-
-    if not load().store:
-        return
-    while not ending.wait(STORE_PAUSE):
-        try:
-            current_app().index.following.tick()
-        except ConcordError as error:
-            LOG.error("The store was not followed: %s", error)
-        except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("The store was not followed.")
-    current_app().index.following.stop()
-
-
-async def every_day() -> None:
-    """The work of each day, soon after midnight."""
-    from pages.ui.workspace import app
-
-    while True:
-        await anyio.sleep(CALENDAR_PAUSE)
-        try:
-            await anyio.to_thread.run_sync(app().platform.daily.run)
-        except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("The work of the day failed.")
-
-
-async def every_minute() -> None:
-    """What is tried again after a while, commits that were made elsewhere, and what a node that died left to do."""
-    from pages.ui.workspace import app
-
-    while True:
-        await anyio.sleep(MINUTE)
-        try:
-            await anyio.to_thread.run_sync(app().platform.memory.relieve)
-            await anyio.to_thread.run_sync(app().remote.remotes.tick)
-            await anyio.to_thread.run_sync(app().platform.workspace.catch_up)
-        except Exception:  # the app serves on, and the next look tries again
-            LOG.exception("The look at what waits failed.")
+            background = current_app().platform.background
+        except ConcordError:  # the pages say why
+            continue
+        except Exception:
+            LOG.exception("The workspace could not be opened.")
+            continue
+        background.start()
+        ending.wait()
+        background.end()
 
 
 def warm_up() -> None:

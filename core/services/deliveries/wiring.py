@@ -14,8 +14,11 @@ from core.services.deliveries.sender import Sender
 from core.services.deliveries.webhooks import Webhooks
 from core.services.knowledge.freshness import FreshnessBoard
 from core.services.platform.base import Base
+from core.services.platform.node import Loop
 from core.services.reviews.changes import Changes
 from core.settings import Settings
+
+OUTBOX_PAUSE = 5.0  # seconds between two looks at the outbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ def wire(base: Base, changes: Changes, freshness: FreshnessBoard) -> Deliveries:
     head = letterhead(settings)
     sender = Sender(base, choices, digests, head, mailer(settings, head), poster)
     base.upkeep.daily.append(sender.sweep)
+    base.upkeep.loops.append(Loop(sender.run, OUTBOX_PAUSE, "Messages were not sent.", ending=sender.stopping))
     webhooks = Webhooks(database, outbox, poster, sender, base.audit)
     return Deliveries(choices, webhooks, DeliveryBoard(database, sender, base.audit), sender)
 

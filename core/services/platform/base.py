@@ -21,6 +21,7 @@ from core.services.inbox.messages import Messages
 from core.services.jobs.jobs import Work
 from core.services.knowledge.documents import Documents
 from core.services.people.audit import Audit
+from core.services.platform.node import Loop
 from core.services.platform.settings import TeamSettings
 from core.services.words.house import HouseFiles
 from core.settings import PROJECT, Settings
@@ -93,6 +94,8 @@ class Upkeep:
     sweeps: list[Step] = field(default_factory=list)  # of what killed processes left
     daily: list[Step] = field(default_factory=list)
     warmup: list[Step] = field(default_factory=list)  # what the first search would wait for
+    minutely: list[Step] = field(default_factory=list)
+    loops: list[Loop] = field(default_factory=list)  # of a server, with a pace of their own
     works: dict[str, Work] = field(default_factory=dict)  # what workers do, by kind of job
 
 

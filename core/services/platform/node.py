@@ -1,11 +1,12 @@
-"""A node among others: it follows what they write, and records what one of them could not."""
+"""What a node does by itself while it runs: its loops, and among other nodes that it follows what they write."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from core.access import UPKEEP, use_case
@@ -15,9 +16,57 @@ if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database
 
-PAUSE = 1.0  # seconds between two looks at the shared repository
+PAUSE, ENDING = 1.0, 5.0  # seconds between two looks at what other nodes wrote, and for a loop to end
 GRACE = 5.0  # seconds in which whoever moved the main line may record it; after that they are dead
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """What a node does again and again. A refusal that repeats is said once."""
+
+    step: Callable[[], object]
+    pause: float  # seconds between two rounds
+    failed: str  # what the log says of a round that failed
+    ended: Callable[[], object] = lambda: None
+    ending: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        said = ""
+        while not self.ending.wait(self.pause):
+            try:
+                self.step()
+                said = ""
+            except ConcordError as error:
+                if str(error) != said:
+                    _LOG.error("%s %s", self.failed, error)
+                said = str(error)
+            except Exception:  # the node serves on, and the next round tries again
+                _LOG.exception("%s", self.failed)
+        self.ended()
+
+
+class Background:
+    """The loops of a node, each in a thread of its own: those that follow what other nodes write, and those of a server."""
+
+    def __init__(self, following: Sequence[Loop], serving: Sequence[Loop]) -> None:
+        self.following, self.serving = following, serving
+        self._threads: list[threading.Thread] = []
+
+    @use_case(UPKEEP)
+    def start(self, serves: bool = True) -> None:
+        """A worker only follows."""
+        for loop in (*self.following, *(self.serving if serves else ())):
+            self._threads.append(threading.Thread(target=loop.run, daemon=True))
+            self._threads[-1].start()
+
+    @use_case(UPKEEP)
+    def end(self) -> None:
+        """What is under way is written down, if it is quick."""
+        for loop in (*self.following, *self.serving):
+            loop.ending.set()
+        for thread in self._threads:
+            thread.join(ENDING)
 
 
 class RepositorySync:
@@ -32,21 +81,6 @@ class RepositorySync:
     ) -> None:
         self.repository, self.database, self.repair, self.clock = repository, database, repair, clock
         self._unknown: tuple[str, float] = ("", 0.0)  # a commit of main that the audit lacks, and since when
-
-    @use_case(UPKEEP)
-    def run(self, ending: threading.Event) -> None:
-        """Look about every second until the node ends; without a shared repository there is nothing to follow."""
-        said = ""
-        while self.repository.clone and not ending.wait(PAUSE):
-            try:
-                self.look()
-                said = ""
-            except ConcordError as error:
-                if str(error) != said:
-                    _LOG.error("%s", error)
-                said = str(error)
-            except Exception:  # the node serves on, and the next look tries again
-                _LOG.exception("The shared repository was not followed.")
 
     @use_case(UPKEEP)
     def look(self) -> None:

@@ -20,6 +20,7 @@ from core.ports import Models, Progress
 from core.services.deliveries.wiring import letterhead, mailer
 from core.services.index.following import IndexSync
 from core.services.index.wiring import IndexRoom
+from core.services.jobs import crew
 from core.services.jobs.jobs import Jobs, Work
 from core.services.jobs.workers import Workers
 from core.services.people.wiring import sign_in_provider
@@ -28,13 +29,15 @@ from core.services.platform.backups import Backups
 from core.services.platform.base import Base, Step
 from core.services.platform.doctor import Doctor
 from core.services.platform.guard import WorkspaceGuard
-from core.services.platform.node import RepositorySync
+from core.services.platform.node import PAUSE, Background, Loop, RepositorySync
 from core.services.platform.settings import TeamSettings
 from core.services.platform.upgrades import Upgrades
 from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
 from core.storage.object_store.backups import StoredBackups
+
+CALENDAR_PAUSE, MINUTE = 600.0, 60.0  # seconds between two looks at the calendar, and at what waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Platform:
     workers: Workers
     settings: TeamSettings
     daily: Daily
-    follower: RepositorySync
+    background: Background
     memory: ProcessMemory
     sample: Sample
     doctor: Doctor
@@ -83,11 +86,33 @@ def wire(base: Base, jobs: Jobs, models: Models, index: IndexRoom, sample: Sampl
         workers,
         base.team_settings,
         daily,
-        RepositorySync(repository, base.database, partial(_each, again)),
+        Background(
+            _following_loops(base, index, RepositorySync(repository, base.database, partial(_each, again))),
+            _serving_loops(base, jobs, daily, workspace),
+        ),
         base.memory,
         sample,
         _doctor(base, models, workers, index),
     )
+
+
+def _following_loops(base: Base, index: IndexRoom, repository: RepositorySync) -> list[Loop]:
+    """What other nodes write; nothing to do where there are none."""
+    clone = [Loop(repository.look, PAUSE, "The shared repository was not followed.")] if base.repository.clone else []
+    store = index.following
+    shared = [Loop(store.tick, PAUSE, "The store was not followed.", store.stop)] if base.settings.store else []
+    return [*clone, *shared]
+
+
+def _serving_loops(base: Base, jobs: Jobs, daily: Daily, workspace: Workspace) -> list[Loop]:
+    """`minutely`: what is tried again, commits made elsewhere, and what a node that died left to do."""
+    minutely = partial(_each, [base.memory.relieve, *base.upkeep.minutely, workspace.catch_up])
+    return [
+        *base.upkeep.loops,
+        Loop(jobs.tend, crew.PAUSE, "The workers were not looked after."),
+        Loop(daily.run, CALENDAR_PAUSE, "The work of the day failed."),
+        Loop(minutely, MINUTE, "The look at what waits failed."),
+    ]
 
 
 def _each(steps: Sequence[Step]) -> None:

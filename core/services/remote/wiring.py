@@ -28,4 +28,5 @@ def wire(base: Base, jobs: Jobs, reviews: Reviews) -> RemoteRoom:
     base.events.moved.then(remotes.start)
     base.events.imported.then(remotes.start)
     base.upkeep.works[JOB] = remotes.work
+    base.upkeep.minutely.append(remotes.tick)
     return RemoteRoom(remotes, PullRequests(git, remotes, reviews.changes, reviews.impacts.measure))
