@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import inspect
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from core.errors import BadInput, Refused
 from core.types import Person
@@ -101,6 +103,8 @@ class Actor:
     token: str = ""  # the name of that token
     request: str = ""  # the id of the request they came with
     kind: str = PERSON
+    groups: tuple[str, ...] = ()  # the account is in, by its own list and by the sign-in provider
+    folders: tuple[str, ...] = ()  # that the access token is narrowed to; empty: all
 
     @property
     def person(self) -> Person:
@@ -108,6 +112,7 @@ class Actor:
 
 
 SYSTEM = Actor("concord", "Concord", "concord@localhost", "admin", "system")  # for work that nobody asked for
+ANYBODY = Actor("", "Somebody", "", "", "unknown")  # at a door that did not say who reads: what is for everybody
 
 
 def folded(name: str) -> str:
@@ -206,6 +211,38 @@ def _scope_rule(actor: Actor, action: str) -> str:
     )
 
 
+# ---------------------------------------------------------------- who reads
+
+# Documents, the index and changes show what this account may read. It is set by every use case, so no method passes it on.
+_READER: ContextVar[Actor | Callable[[], Actor] | None] = ContextVar("reader", default=None)
+
+
+def reader() -> Actor:
+    """For whom documents are read now; the system itself where no door has asked."""
+    now = _READER.get()
+    return SYSTEM if now is None else now() if callable(now) else now
+
+
+def deferred() -> bool:
+    """Whether nobody has asked yet who reads: at the command line, which need not have accounts."""
+    return callable(_READER.get())
+
+
+def become(actor: Actor | Callable[[], Actor]) -> None:
+    """Read as this account from here on: a door knows who came before it calls a service."""
+    _READER.set(actor)
+
+
+@contextmanager
+def reading_as(actor: Actor | Callable[[], Actor]) -> Iterator[None]:
+    """Read as this account inside the block; as SYSTEM everything is read."""
+    token = _READER.set(actor)
+    try:
+        yield
+    finally:
+        _READER.reset(token)
+
+
 # ---------------------------------------------------------------- use cases
 
 # What needs no action of its own, and why.
@@ -238,10 +275,16 @@ class UseCase:
     needs: str  # an action, or why it needs none
     recorded: str = AUDITED
     own: bool = False  # of one's own it needs less, and asks for that itself
+    whole: bool = (
+        False  # it works on every document, whoever asked: what it gives back names none that they may not read
+    )
 
 
-def use_case(needs: str, recorded: str = AUDITED, *, own: bool = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Mark a method of a service that doors may call. It is refused before anything else, whichever door called it.
+def use_case(
+    needs: str, recorded: str = AUDITED, *, own: bool = False, whole: bool = False
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark a method of a service that doors may call. It is refused before anything else, whichever door called it, and reads
+    what its actor may read: without one what the caller may, and where no door has said who that is, what everybody may.
 
     >>> class Desk:
     ...     @use_case("see the audit", READS)
@@ -253,24 +296,37 @@ def use_case(needs: str, recorded: str = AUDITED, *, own: bool = False) -> Calla
     >>> use_case_of(Desk.read).needs
     'see the audit'
     """
-    record = UseCase(needs, recorded, own)
+    record = UseCase(needs, recorded, own, whole or needs == UPKEEP)
 
     def marked(method: Callable[P, R]) -> Callable[P, R]:
-        asking = method if needs in FREE or own else _asking(method, needs)
+        asking = _asking(method, record)
         asking.__use_case__ = record  # type: ignore[attr-defined]
         return asking
 
     return marked
 
 
-def _asking(method: Callable[P, R], needs: str) -> Callable[P, R]:
-    parameters = inspect.signature(method).parameters
-    place, default = list(parameters).index("actor"), parameters["actor"].default
+def _asking(method: Callable[P, R], record: UseCase) -> Callable[P, R]:
+    parameters, asks = inspect.signature(method).parameters, record.needs not in FREE and not record.own
+    place = list(parameters).index("actor") if "actor" in parameters else None
+    default = parameters["actor"].default if place is not None else None
 
     @wraps(method)
     def asked(*arguments: P.args, **named: P.kwargs) -> R:
-        require(arguments[place] if len(arguments) > place else named.get("actor", default), needs)  # type: ignore[arg-type]
-        return method(*arguments, **named)
+        actor: Any = None
+        if place is not None:
+            actor = arguments[place] if len(arguments) > place else named.get("actor", default)
+            if asks:
+                require(actor, record.needs)
+        now = _READER.get()
+        reads = SYSTEM if record.whole else actor or now or ANYBODY
+        if reads is now:
+            return method(*arguments, **named)
+        token = _READER.set(reads)
+        try:
+            return method(*arguments, **named)
+        finally:
+            _READER.reset(token)
 
     return asked
 

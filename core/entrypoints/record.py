@@ -25,7 +25,7 @@ from typing import (
 )
 
 from core import strict
-from core.access import FREE, Actor, require, use_case_of
+from core.access import FREE, Actor, reading_as, require, use_case_of
 from core.entrypoints import session
 from core.entrypoints.terminal import Terminal
 from core.settings import Settings
@@ -192,6 +192,10 @@ class Command(UseCaseRecord):
 
     def use(self, call: CommandCall, options: Namespace) -> int:
         """Run it and show what it found; returns the exit code."""
+        with reading_as(lambda: call.actor):
+            return self._use(call, options)
+
+    def _use(self, call: CommandCall, options: Namespace) -> int:
         shown = self.run(call, self.form(**_filled(self.form, options)) if self.form else None)
         if shown is None:
             return 0

@@ -8,7 +8,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 
-from core.access import PERSON, Actor, allowed
+from core.access import PERSON, Actor, allowed, become
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
 from pages.ui import batches, direct, flash, keys, listening, uploaded
@@ -17,8 +17,10 @@ from pages.ui.workspace import app
 
 
 def me() -> Actor:
-    """The signed-in person; without one, say so and stop."""
-    return {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
+    """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read."""
+    actor = {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
+    become(actor)
+    return actor
 
 
 def require(action: str) -> Actor:

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.access import Actor, allowed, require
+from core.access import Actor, allowed, reading_as, require
 from core.entrypoints.api import application
 from core.entrypoints.limits import Turns
 from core.entrypoints.mcp.endpoint import McpEndpoint
@@ -82,7 +82,8 @@ def needs(action: str, turns: Turns = _TURNS) -> Callable[[Handler], Callable[[R
                 if action != "search":
                     current_app().platform.memory.require_room("only searches are answered")
                 async with turns.of(actor.id):
-                    return await handler(request, actor)
+                    with reading_as(actor):
+                        return await handler(request, actor)
             except ClientDisconnect:
                 return Response(status_code=499)  # a newer move of the same knob took its place; nobody reads this
             except request_body.Unreadable as error:

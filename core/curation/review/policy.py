@@ -10,9 +10,10 @@ import yaml
 
 from core import strict
 from core.curation.pictures.picture_files import as_document
+from core.curation.review import readers
+from core.curation.review.readers import FILE, OPEN, Readers
 from core.errors import BadInput
 
-FILE = "review-rules.yaml"
 MAX_BYTES = 64 * 1024
 SEVERITIES = ("block", "warn", "off")
 
@@ -68,6 +69,15 @@ def read(raw: bytes) -> tuple[Rule, ...]:
     >>> read(b"rules:\\n  - match: finance/\\n    approvals: 2\\n")[0].approvals
     2
     """
+    return read_all(raw)[0]
+
+
+def read_all(raw: bytes) -> tuple[tuple[Rule, ...], Readers]:
+    """The rules of review, and the readers of folders.
+
+    >>> read_all(b"readers:\\n  people/: [group:hr]\\n")[1].of("people/pay.md")
+    ('group:hr',)
+    """
     if len(raw) > MAX_BYTES:
         raise BadInput(f"{FILE} has {len(raw):,} bytes; the limit is {MAX_BYTES:,}.")
     try:
@@ -75,10 +85,15 @@ def read(raw: bytes) -> tuple[Rule, ...]:
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
         raise BadInput(f"{FILE} cannot be read as YAML: {str(error).splitlines()[0]}.") from None
     if value is None:
-        return DEFAULT
-    if not isinstance(value, dict) or set(value) != {"rules"} or not isinstance(value["rules"], list):
+        return DEFAULT, OPEN
+    if not isinstance(value, dict) or not set(value) <= {"rules", "readers", "admins_read"}:
+        raise BadInput(f"{FILE} must hold `rules`, with a list of rules, and may hold `readers` and `admins_read`.")
+    if not isinstance(value.get("rules", []), list):
         raise BadInput(f"{FILE} must hold one key, `rules`, with a list of rules.")
-    return tuple(_rule(item, n) for n, item in enumerate(value["rules"], 1)) or DEFAULT
+    rules = tuple(_rule(item, n) for n, item in enumerate(value.get("rules", []), 1)) or DEFAULT
+    if "readers" not in value:
+        return rules, OPEN
+    return rules, readers.parse(value["readers"] or {}, value.get("admins_read"), FILE)
 
 
 def _rule(raw: object, number: int) -> Rule:

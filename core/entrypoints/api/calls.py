@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from core import strict
-from core.access import SCOPES, Actor
+from core.access import SCOPES, Actor, reading_as
 from core.entrypoints.api import problems
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import MOST, TokenBuckets, Turns
@@ -169,12 +169,13 @@ class ApiCall:
         if known is None and (wait := self._waiting(actor)):
             sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
             return problems.answer(429, sentence, self.id, self.headers)
-        etag = self._etag(tag(app)) if tag else ""
-        if etag and self._known(etag):
-            return self._unchanged(etag)
-        if self.key is not None:
-            return self._once(app, actor, self.key, work, status)
-        return self._json(work(app, actor), etag, status)
+        with reading_as(actor):
+            etag = self._etag(f"{tag(app)}{app.knowledge.documents.readership.audience()}") if tag else ""
+            if etag and self._known(etag):
+                return self._unchanged(etag)
+            if self.key is not None:
+                return self._once(app, actor, self.key, work, status)
+            return self._json(work(app, actor), etag, status)
 
     def _once(self, app: App, actor: Actor, key: str, work: Work, status: int) -> Response:
         """The answer that the key had before, or a new one, which is kept. A refusal is not: it did nothing."""

@@ -16,7 +16,7 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, ListTools
 from pydantic import ValidationError
 
 from core import __version__
-from core.access import require
+from core.access import reading_as, require
 from core.entrypoints.mcp.tools import TOOLS, Tool, offered
 from core.entrypoints.programs import for_programs, refuse_unknown
 from core.errors import BadInput, ConcordError
@@ -174,7 +174,8 @@ def _answer(tool: Tool, visits: Visits, ctx: Context, arguments: dict[str, Any])
     try:
         visit = visits(ctx)
         require(visit.actor, tool.needs)
-        reply = tool.function(visit, **arguments)
+        with reading_as(visit.actor):
+            reply = tool.function(visit, **arguments)
     except ConcordError as error:
         return _refused(str(error))
     return CallToolResult(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.access import EVERYBODY, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import same_form
+from core.curation.review.readers import Readable
 from core.errors import ConcordError
 from core.ports import Progress, no_progress
 from core.services.answers.ranks import AnswerSearch, Listed, Place
@@ -102,7 +103,8 @@ class AnswerChecks:
     @use_case(EVERYBODY)
     def history(self, doc: str, question: str) -> tuple[tuple[str, Place], ...]:
         """Each place that a question had, with the time from which on, oldest first."""
-        rows = self.database.answers.of(doc, same_form(question))
+        seen = self.messages.readership.now()
+        rows = () if seen and doc in seen.hidden_ids else self.database.answers.of(doc, same_form(question))
         return tuple((row.at, Place(row.rank, row.note)) for row in rows)
 
     def answered(self, question: str) -> tuple[DocumentFacts, Place] | None:
@@ -120,11 +122,13 @@ class AnswerChecks:
     @use_case(EVERYBODY)
     def findability(self) -> tuple[Findability, ...]:
         """One point per commit that was served and asked, oldest first."""
-        return tuple(map(_point, self.database.answers.points()))
+        points = tuple(map(_point, self.database.answers.points()))
+        seen = self.messages.readership.now()
+        return tuple(replace(point, folders=_shown(point.folders, seen)) for point in points) if seen else points
 
     # ------------------------------------------------------------ ask
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def check(self, actor: Actor, progress: Progress = no_progress) -> Findability:
         """Ask everything now, in this process."""
         point = self._check(progress)
@@ -190,7 +194,8 @@ class AnswerChecks:
         theirs: dict[str, list[Listed]] = defaultdict(list)
         for one in broken:
             for account in self.owners.named(one.facts.owner):
-                theirs[account].append(one)
+                if self.messages.readable(state, account, one.facts.path):
+                    theirs[account].append(one)
         for account, asked in theirs.items():
             facts = asked[0].facts
             if len({one.facts.path for one in asked}) == 1:
@@ -200,6 +205,11 @@ class AnswerChecks:
                 words = " · ".join(one.question for one in asked[:NAMED])
                 subject = Subject("answers", self.clock.today().isoformat(), f"{len(asked)} questions", PLACE)
             self.messages.tell(state, SYSTEM, [account], "not found", subject, words)
+
+
+def _shown(folders: Mapping[str, tuple[int, int]], seen: Readable) -> Mapping[str, tuple[int, int]]:
+    """Without the folders that may not be read."""
+    return Frozen({name: counts for name, counts in folders.items() if seen.path(f"{name}/")})
 
 
 def _state(asked: Listed, row: AnswerRankRow | None) -> AnswerState:

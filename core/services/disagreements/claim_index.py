@@ -46,7 +46,9 @@ class ClaimBase:
         """What documents in force say otherwise, except those on the paths `without`."""
         with self._lock:
             self._follow()
-            return self._answers(self._state, tuple(said), without)
+            found = self._answers(self._state, tuple(said), without)
+        seen = self.documents.readership.now()
+        return found if seen is None else tuple(pair for pair in found if seen.path(pair[1].path))
 
     def _answer(
         self, state: tuple[str, str], said: tuple[Claim, ...], without: frozenset[str]
@@ -58,7 +60,9 @@ class ClaimBase:
         with self._lock:
             self._follow()
             self._compare_changed()
+            seen = self.documents.readership.now()
             every = (pair for pairs in self._pairs.values() for pair in pairs)
+            every = (pair for pair in every if seen is None or seen.paths((pair[0], pair[2].path)))
             return tuple(sorted(every, key=lambda pair: (pair[0], pair[1].line, pair[2].path, pair[2].claim.line)))
 
     def _follow(self) -> None:
@@ -66,7 +70,7 @@ class ClaimBase:
         now = (self.documents.repository.head(), self.clock.today().isoformat())
         if now == self._state:
             return
-        live = {document.path: document for document in self.documents.all() if self.in_force(document)}
+        live = {document.path: document for document in self.documents.whole() if self.in_force(document)}
         texts = {path: (document.text, document.title) for path, document in live.items()}
         for path in self._texts.keys() - texts.keys():
             self.index.remove(path)

@@ -57,8 +57,16 @@ class QuerySets:
 
     @use_case("see query sets", READS)
     def show(self, actor: Actor, name: str) -> QuerySet:
-        """A query set by name, for those who may see it."""
-        return self.get(name)
+        """A query set by name, with the questions about documents that this person may read."""
+        return self.shown(self.get(name))
+
+    def shown(self, queryset: QuerySet) -> QuerySet:
+        """Without the questions that are judged by a document which whoever reads now may not read; for services."""
+        seen = self.documents.readership.now()
+        if seen is None:
+            return queryset
+        gone = {judgment.question for judgment in queryset.judgments if not seen.path(judgment.path)}
+        return without(queryset, tuple(sorted(gone)))
 
     def all(self) -> tuple[QuerySetSummary, ...]:
         """Every query set, newest first; for services, doors call `listed`."""
@@ -120,7 +128,7 @@ class QuerySets:
             state.querysets.keep_judgments(number, [row_of(judgment, now) for judgment in queryset.judgments])
             what = f"{len(queryset.questions)} questions, {len(queryset.judgments)} judgments"
             self.audit.record(state, actor, "keep a query set", queryset.name, detail=what)
-        return self.get(queryset.name)
+        return self.shown(self.get(queryset.name))
 
     @use_case("judge results")
     def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
@@ -132,7 +140,7 @@ class QuerySets:
         now = self.clock.stamp()
         rows = [row_of(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
         self._judged(actor, "judge results", name, head.id, rows)
-        return self.get(name)
+        return self.show(actor, name)
 
     def _judged(self, actor: Actor, action: str, name: str, number: int, rows: Sequence[dict[str, Any]]) -> None:
         with self.database.transaction() as state:
@@ -190,7 +198,7 @@ class QuerySets:
             replace(judgment, judge=names.get(judgment.judge, judgment.judge))
             if judgment.source == "person"
             else judgment
-            for judgment in self.get(name).judgments
+            for judgment in self.show(actor, name).judgments
         )
 
     @use_case("see query sets", READS)
@@ -200,12 +208,12 @@ class QuerySets:
         ratings = [of_row(Rating, row, name=names.get(row.judge, "")) for row in self.database.pools.ratings()]
         added = self.database.pools.added()
         passages = [of_row(AddedPassage, row, name="") for row in added]
-        return pool_summary(self.get(name), ratings, passages)
+        return pool_summary(self.show(actor, name), ratings, passages)
 
     @use_case("see query sets", READS)
     def unmapped(self, actor: Actor, name: str, index: Index) -> tuple[anchoring.Anchored, ...]:
         """Judgments whose place a generation does not have, with the reason."""
-        return anchoring.gains(self.get(name).judgments, index).unmapped
+        return anchoring.gains(self.show(actor, name).judgments, index).unmapped
 
     @use_case("keep a query set")
     def read(
@@ -237,7 +245,7 @@ class QuerySets:
 
     @use_case("see query sets", READS)
     def write(self, actor: Actor, name: str, path: Path, form: str) -> tuple[Path, ...]:
-        return export_querysets.write(self.get(name), path, form, self.documents.all())
+        return export_querysets.write(self.show(actor, name), path, form, self.documents.all())
 
     @use_case("keep a query set")
     def read_upload(
@@ -260,7 +268,7 @@ class QuerySets:
     @use_case("see query sets", READS)
     def export(self, actor: Actor, name: str, form: str) -> tuple[str, bytes]:
         """A set as a download: file name and content."""
-        return export_querysets.packed(self.get(name), form, self.documents.all())
+        return export_querysets.packed(self.show(actor, name), form, self.documents.all())
 
     @use_case("keep a query set")
     def from_playground(self, actor: Actor, grades: Sequence[Grade], name: str = "playground") -> QuerySet:

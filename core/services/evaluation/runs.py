@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.access import EVERYBODY, READS, Actor, use_case
+from core.access import EVERYBODY, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.measures.scoring import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
+from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
 from core.llm.together import together
@@ -142,6 +143,7 @@ class Runs:
         runs = self.evaluate(arguments["queryset"], plans, arguments.get("unit", "document"), progress)
         return {"runs": [run.id for run in runs]}
 
+    @reading_as(SYSTEM)  # figures are of everything, whoever asks for them
     def evaluate(
         self,
         queryset: str | QuerySet,
@@ -268,8 +270,39 @@ class Runs:
 
     @use_case("run an evaluation", READS)
     def show(self, actor: Actor, number: str) -> Run:
-        """A run, for those who may see it."""
-        return self.get(number)
+        """A run, with the questions about documents that this person may read; its figures are those of all."""
+        return self.shown(self.get(number))
+
+    def shown(self, run: Run) -> Run:
+        """Without what whoever reads now may not read: questions that such a document answers, and what was found of them."""
+        seen = self.querysets.documents.readership.now()
+        if seen is None:
+            return run
+        asked = set(self._readable_questions(run.queryset))
+        results = {
+            number: replace(one, documents=tuple(doc for doc in one.documents if seen.document(doc, doc)))
+            for number, one in run.results.items()
+            if number in asked and seen.path(f"{one.folder}/")
+        }
+        unmapped = tuple(row for row in run.unmapped if row.get("question") in asked)
+        return replace(run, results=results, unmapped=unmapped)
+
+    def _readable_questions(self, queryset: str) -> Iterator[str]:
+        """Of a set that is gone nobody knows what its questions are about."""
+        with suppress(NotFound):
+            yield from (question.id for question in self.querysets.shown(self.querysets.get(queryset)).questions)
+
+    def shown_comparison(self, compared: RunComparison) -> RunComparison:
+        """Two runs, as whoever reads now may see them."""
+        if self.querysets.documents.readership.now() is None:
+            return compared
+        before, after = self.shown(compared.before), self.shown(compared.after)
+        rows = tuple(
+            replace(row, first_before=_first(before, row.question), first_after=_first(after, row.question))
+            for row in compared.rows
+            if row.question in before.results and row.question in after.results
+        )
+        return replace(compared, before=before, after=after, rows=rows)
 
     @use_case("run an evaluation", READS)
     def listed(self, actor: Actor, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
@@ -429,3 +462,8 @@ def _plain(question: Question) -> str:
 def _ranked(raw: Mapping[str, Any]) -> RankedQuestion:
     tuples = {name: tuple(raw.get(name, ())) for name in ("chunks", "scores", "warnings", "texts")}
     return RankedQuestion(**{**raw, **tuples, "copies": tuple(map(tuple, raw.get("copies", ())))})
+
+
+def _first(run: Run, question: str) -> str:
+    """The document that a run found first."""
+    return next(iter(run.results[question].documents), "")

@@ -126,7 +126,9 @@ class Communities:
 
 def _name(index: Index) -> str:
     """What the communities of a generation are kept under."""
-    return f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}"
+    seen = getattr(index, "readable", None)  # of a reader's view
+    audience = f"-{seen.key}" if seen else ""
+    return f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}{audience}"
 
 
 def as_json(scored: tuple[tuple[Community, float], ...]) -> list[dict[str, Any]]:

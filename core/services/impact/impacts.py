@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, use_case
+from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, reading_as, use_case
+from core.curation.review.readers import Readable
 from core.curation.text.render import plain
 from core.errors import Busy, ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
@@ -57,6 +58,9 @@ class ImpactEvidence:
     disagreeing: Callable[[Actor, int], Iterable[Disagreement]]
 
 
+NOT_NAMED = "A question about a document that you may not read"
+
+
 class Impacts:
     """Measures, keeps and shows impacts; the gate reads what is kept."""
 
@@ -90,7 +94,36 @@ class Impacts:
     def show(self, actor: Actor, number: int) -> Impact | None:
         """What was measured last; None if nothing was. `fresh` says whether it is about the change as it is now."""
         packed = self.database.impacts.packed(self.changes.get(number).id)
-        return impacts.unpack(packed) if packed else None
+        return self._seen(impacts.unpack(packed)) if packed else None
+
+    def _seen(self, impact: Impact) -> Impact:
+        """What happens to questions about documents that may not be read is counted, and not named."""
+        seen = self.changes.readership.now()
+        if seen is None:
+            return impact
+        secret = self._secret(seen)
+        hide = lambda found: tuple(one for one in found if seen.path(one.path))
+        shifts = tuple(
+            replace(
+                shift,
+                text=NOT_NAMED if shift.text in secret or not seen.path(shift.source) else shift.text,
+                source=shift.source if seen.path(shift.source) else "",
+                top_before=hide(shift.top_before),
+                top_after=hide(shift.top_after),
+                disagreement="" if seen.names(shift.disagreement) else shift.disagreement,
+            )
+            for shift in impact.shifts
+        )
+        told = tuple(one for one in impact.contradictions if seen.paths(filter(None, (one.path, one.other))))
+        return replace(impact, shifts=shifts, contradictions=told, notes=tuple(map(seen.redacted, impact.notes)))
+
+    def _secret(self, seen: Readable) -> set[str]:
+        """Questions of guards that documents answer which may not be read."""
+        found = set[str]()
+        for queryset in self.guards():
+            gone = {judgment.question for judgment in queryset.judgments if not seen.path(judgment.path)}
+            found |= {question.text for question in queryset.questions if question.id in gone}
+        return found
 
     @use_case(IN_HAND)
     def fresh(self, change: Change, impact: Impact | None) -> bool:
@@ -117,7 +150,9 @@ class Impacts:
         if change.conflicts:
             raise Refused("It conflicts with what was merged meanwhile. Solve that first, then its impact is measured.")
         with self._turn(actor, change):
-            return self._measure(change, progress, AnswersByCommit())
+            with reading_as(SYSTEM):
+                measured = self._measure(change, progress, AnswersByCommit())
+            return self._seen(measured)
 
     @contextmanager
     def _turn(self, actor: Actor, change: Change) -> Iterator[None]:

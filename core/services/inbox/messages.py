@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
@@ -13,6 +13,7 @@ from core.access import OWN_DESK, READS, Actor, use_case
 from core.curation.text.render import plain
 from core.errors import BadInput
 from core.ports import Clock
+from core.services.people.readership import PUBLIC, Readership, actor_of
 from core.storage.state.records import MessageRow, of_row
 from core.types import Frozen
 
@@ -133,8 +134,8 @@ class Outgoing(Protocol):
 class Messages:
     """The inbox of every account."""
 
-    def __init__(self, database: Database, clock: Clock, outgoing: Outgoing) -> None:
-        self.database, self.clock, self.outgoing = database, clock, outgoing
+    def __init__(self, database: Database, clock: Clock, outgoing: Outgoing, readership: Readership) -> None:
+        self.database, self.clock, self.outgoing, self.readership = database, clock, outgoing, readership
 
     # ------------------------------------------------------------ reading
 
@@ -143,11 +144,23 @@ class Messages:
         """One's own, newest first."""
         if kind and kind not in KINDS:
             raise BadInput(f"There is no kind {kind!r} of message. Kinds: {', '.join(KINDS)}.")
-        return tuple(map(_message, self.database.messages.of(actor.id, unread, kind, limit)))
+        return tuple(map(_message, filter(self._shown(), self.database.messages.of(actor.id, unread, kind, limit))))
+
+    def _shown(self) -> Callable[[MessageRow], bool]:
+        """What a message is about may have been hidden since."""
+        seen, may = self.readership.now(), self.readership.may_be_told
+        if seen is None:
+            return lambda row: True
+        listing = ("question", "freshness", "answers")  # several documents, by their titles
+        return lambda row: (
+            may(self.database, seen.actor, row.about, row.ref) and not (row.about in listing and seen.names(row.text))
+        )
 
     @use_case("read the inbox", READS)
     def unread(self, actor: Actor) -> int:
         """How many are new."""
+        if self.readership.now() is not None:
+            return len(self.listed(actor, unread=True, limit=LIMIT))
         return self.database.messages.unread(actor.id)
 
     @use_case("mark messages as read", OWN_DESK)
@@ -166,11 +179,19 @@ class Messages:
     def tell(
         self, state: State, actor: Actor, accounts: Iterable[str], kind: str, subject: Subject, text: str = ""
     ) -> None:
-        """A message to each account but the actor's own, inside the transaction of its cause."""
-        people = {row.id for row in state.accounts.all() if row.active} - {actor.id}
-        self.outgoing.event(state, self._new(actor, "", kind, subject, text))
-        for account in sorted(set(accounts) & people):
-            self._tell_one(state, actor, account, kind, subject, text)
+        """A message to each account but the actor's own that may read what it is about, inside the transaction of its cause."""
+        people = {row.id: row for row in state.accounts.all() if row.active and row.id != actor.id}
+        may = lambda who: self.readership.may_be_told(state, who, subject.about, subject.ref)
+        if may(PUBLIC):
+            self.outgoing.event(state, self._new(actor, "", kind, subject, text))
+        for account in sorted(set(accounts) & people.keys()):
+            if may(actor_of(people[account])):
+                self._tell_one(state, actor, account, kind, subject, text)
+
+    def readable(self, state: State, account: str, path: str) -> bool:
+        """Whether an account may read a document."""
+        row = state.accounts.get(account)
+        return row is not None and self.readership.may_read(actor_of(row), path)
 
     def _new(self, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> Message:
         """What happened, before it is known whether it joins a message that waits."""

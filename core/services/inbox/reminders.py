@@ -51,7 +51,7 @@ class Reminders:
         for document, when in due:
             for account in sorted(self.owners.of([document])):
                 row = (account, document.path, str(document.meta.review_due), when)
-                if row not in known:
+                if row not in known and self.messages.readable(state, account, document.path):
                     new[account].append((document, when))
                     state.reminders.add(*row)
         return new

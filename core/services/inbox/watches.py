@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import OWN_DESK, SYSTEM, UPKEEP, Actor, use_case
+from core.access import ANYBODY, OWN_DESK, SYSTEM, UPKEEP, Actor, reading_as, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.inbox.news import Landing
+from core.services.people.readership import actor_of
 from core.storage.state.records import WatchRow, of_row
 from core.types import Edit, Hit
 
@@ -78,16 +79,21 @@ class Watches:
                     touched.setdefault(row.account, []).append(edit)
                     if row.kind == "document" and edit.kind == "renamed":
                         state.watches.move(row.id, edit.path)
-        for account, edits in touched.items():
-            subject = _subject(list(dict.fromkeys(edits)), titles)
-            self.messages.tell(state, actor, [account], "watched", subject, landing.title)
+        for account, every in touched.items():
+            edits = [edit for edit in dict.fromkeys(every) if self.messages.readable(state, account, edit.path)]
+            if edits:
+                whole = all(self.messages.readable(state, account, edit.path) for edit in landing.edits)
+                words = landing.title if whole else ""
+                self.messages.tell(state, actor, [account], "watched", _subject(edits, titles), words)
 
     @use_case(UPKEEP)
     def evaluate(self) -> int:
         """After an index build: tell who watches a question which documents are new or changed among its answers."""
         told = 0
         for row in self.database.watches.questions():
-            now, before = self._answers(row.what), json.loads(row.seen)
+            account = self.database.accounts.get(row.account)
+            with reading_as(actor_of(account) if account else ANYBODY):
+                now, before = self._answers(row.what), json.loads(row.seen)
             fresh = [title for path, version, title in now if [path, version] not in [one[:2] for one in before]]
             if now != before:
                 with self.database.transaction() as state:

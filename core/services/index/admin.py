@@ -72,13 +72,13 @@ class IndexAdmin:
         self.models, self.prices, self._fitness = models.registry, models.ledger.prices, models.probed
         self._offered, self._estimator, self._check_graph = offered, estimator, check_graph
 
-    @use_case("rebuild the index")
+    @use_case("rebuild the index", whole=True)
     def rebuild(self, actor: Actor, profile: str = "", *, full: bool = False) -> Job:
         """Start a build of the newest commit in the background."""
         name = self.team_settings.profile(profile).name
         return self.jobs.start("reindex", {"profile": name, "full": full}, actor)
 
-    @use_case("rebuild the index")
+    @use_case("rebuild the index", whole=True)
     def verify(self, actor: Actor) -> Job:
         """Check in the background that repository, database and index agree."""
         return self.jobs.start("verify", {}, actor)
@@ -169,7 +169,7 @@ class IndexAdmin:
         self.audit.note(actor, "make a profile default", name)
         return production
 
-    @use_case("see the index", READS)
+    @use_case("see the index", READS, whole=True)
     def estimate(self, actor: Actor, profile: Profile) -> Estimate:
         """Chunk and embed a sample, and scale it up."""
         profile = profiles.check(profile)

@@ -44,7 +44,7 @@ class IndexJobs:
                 return self.jobs.start("reindex", {"profile": profile.name, "full": False}, cause=cause)
         return None
 
-    @use_case("rebuild the index")
+    @use_case("rebuild the index", whole=True)
     def build(
         self,
         actor: Actor,
@@ -79,7 +79,7 @@ class IndexJobs:
             self.events.built()
         return serves
 
-    @use_case("see the index", READS)
+    @use_case("see the index", READS, whole=True)
     def verify(
         self, actor: Actor, progress: Progress = no_progress, prepare: Callable[[], object] | None = None
     ) -> Verification:

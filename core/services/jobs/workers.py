@@ -76,7 +76,7 @@ class Workers:
         queued = sum(row.state == "queued" or row.lost for row in self.jobs.rows.open())
         return Waiting(queued, alive, bool(queued and not alive and not self.jobs.crew.limit))
 
-    @use_case("work on a job", JOB)
+    @use_case("work on a job", JOB, whole=True)
     def run(
         self,
         actor: Actor,

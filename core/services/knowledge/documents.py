@@ -14,11 +14,13 @@ from core.curation.document.quotes import nearest, places
 from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import blob_id
 from core.curation.review.proposals import check_pictures
+from core.curation.review.readers import said_by
 from core.curation.review.trailers import ONLY, trailers
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
 from core.services.knowledge import folder_import
+from core.services.people.readership import Readership
 from core.services.platform.main_line import MainLine
 from core.types import NOTHING, Commit, Document, Edit
 
@@ -125,6 +127,7 @@ class Documents:
     ) -> None:
         self.repository, self.admit, self.line = repository, admit, MainLine(repository)
         self.words = words  # the team's own for statuses
+        self.readership = Readership(repository, self.whole)
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
 
@@ -137,13 +140,29 @@ class Documents:
 
     @use_case(EVERYBODY)
     def all(self, revision: str = "main") -> tuple[Document, ...]:
-        """Every readable document of a revision, by path."""
+        """Every document of a revision that can be read, by path."""
+        return self._shown(self.whole(revision))
+
+    def whole(self, revision: str = "main") -> tuple[Document, ...]:
+        """The same, whoever reads: for services that work on all of them."""
         return self._load(revision)[0]
+
+    def _shown(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
+        """Those that whoever reads now may read; by the policy of today, whichever day they are of."""
+        seen = self.readership.now()
+        if seen is None:
+            return documents
+        return tuple(
+            document
+            for document in documents
+            if seen.document(document.id, document.path) and seen.path(document.path, said_by(document))
+        )
 
     @use_case(EVERYBODY)
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
         """Files that cannot be read as documents, with the reason."""
-        return self._load(revision)[1]
+        seen = self.readership.now()
+        return tuple(row for row in self._load(revision)[1] if seen is None or seen.path(row[0]))
 
     def _load(self, revision: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
         commit = self.repository.head() if revision == "main" else self.repository.resolve(revision)
@@ -200,19 +219,25 @@ class Documents:
                 for edit in edits:
                     last.setdefault(edit.path, commit)
             self._touched = (head, last)
-        return self._touched[1]
+        seen = self.readership.now()
+        return {path: step for path, step in self._touched[1].items() if seen.path(path)} if seen else self._touched[1]
 
     @use_case(EVERYBODY)
     def at(self, step: Commit) -> Document:
         """A document as a step of its history holds it, at the path it had then."""
-        return read_document(step.path, decode(self.repository.read(step.id, step.path)))
+        document = read_document(step.path, decode(self.repository.read(step.id, step.path)))
+        if not self._shown((replace(document, id=document.meta.id),)):
+            raise NotFound(f"There is no version of {step.path!r} at {step.id[:12]}.")
+        return document
 
     @use_case(EVERYBODY)
     def history(self, name: str) -> tuple[Version, ...]:
         """Versions, newest first."""
         document = self.show(name)
-        steps = self.repository.history(self.repository.head(), document.path)
-        return tuple(Version(len(steps) - n, step) for n, step in enumerate(steps))
+        steps, seen = self.repository.history(self.repository.head(), document.path), self.readership.now()
+        return tuple(
+            Version(len(steps) - n, step) for n, step in enumerate(steps) if seen is None or seen.path(step.path)
+        )
 
     @use_case(EVERYBODY)
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
@@ -240,12 +265,14 @@ class Documents:
             except ConcordError as error:
                 refused.append((document.path, str(error)))
             progress(n, len(documents), "Reading")
-        pictures, paths = tuple(entry.path for entry in self.repository.pictures(head)), self.repository.paths(head)
+        seen = self.readership.now()
+        paths = [path for path in self.repository.paths(head) if seen is None or seen.path(path)]
+        pictures = tuple(p.path for p in self.repository.pictures(head) if seen is None or seen.path(p.path))
         refused += [(path, _RENAME_THERE) for path in paths if _is_other_markdown(path)]
         skipped = tuple(folder_import.skipped(folder_import.of_paths(paths)))
         return Imported(head, tuple(good), (), (), tuple(sorted(refused)), skipped=skipped, pictures=pictures)
 
-    @use_case("import documents", IMPORT)
+    @use_case("import documents", IMPORT, whole=True)
     def import_folder(
         self,
         actor: Actor,
@@ -274,7 +301,7 @@ class Documents:
 
         return saving(save)
 
-    @use_case("import documents", IMPORT)
+    @use_case("import documents", IMPORT, whole=True)
     def save(
         self,
         actor: Actor,

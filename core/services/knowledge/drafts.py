@@ -20,7 +20,7 @@ from core.ports import Clock
 from core.types import Document
 
 if TYPE_CHECKING:
-    from core.storage.git.repository import Repository
+    from core.services.knowledge.documents import Documents
     from core.storage.state.rows.knowledge import DraftRows
 
 
@@ -91,27 +91,33 @@ class HeldPicture:
 class Pictures:
     """Pictures by commit and by blob. A blob's id is its address, so what was fetched once stays right."""
 
-    def __init__(self, repository: Repository, drafts: Drafts) -> None:
-        self.repository, self.drafts = repository, drafts
+    def __init__(self, documents: Documents, drafts: Drafts) -> None:
+        self.repository, self.readership, self.drafts = documents.repository, documents.readership, drafts
         self._at = lru_cache(maxsize=64)(self._blobs)
         self._approved = lru_cache(maxsize=2)(self._ever_approved)
 
     @use_case(EVERYBODY)
     def blobs(self, commit: str) -> Mapping[str, str]:
         """The blob of every picture of a commit, by path; what a blob holds, `read` gives to those who may see it."""
-        return self._at(commit)
+        seen, every = self.readership.now(), self._at(commit)
+        return {path: blob for path, blob in every.items() if seen.path(path)} if seen else every
 
     def _blobs(self, commit: str) -> Mapping[str, str]:
         return {entry.path: entry.blob for entry in self.repository.pictures(commit)}
 
-    def _ever_approved(self, head: str) -> frozenset[str]:
-        steps = self.repository.log(head)
-        return frozenset(edit.blob for _, edits in steps for edit in edits if picture_files.is_picture(edit.path))
+    def _ever_approved(self, head: str) -> Mapping[str, set[str]]:
+        """Every blob that was a picture of main, with the paths it had."""
+        found: dict[str, set[str]] = {}
+        for edit in (edit for _, edits in self.repository.log(head) for edit in edits):
+            if picture_files.is_picture(edit.path):
+                found.setdefault(edit.blob, set()).add(edit.path)
+        return found
 
     @use_case(EVERYBODY)
     def of(self, document: Document) -> tuple[ShownPicture, ...]:
         """The pictures that an approved document shows, and those that it names and that are missing."""
-        there = {entry.path: entry for entry in self.repository.pictures(self.repository.head())}
+        seen, stored = self.readership.now(), self.repository.pictures(self.repository.head())
+        there = {entry.path: entry for entry in stored if seen is None or seen.path(entry.path)}
         return tuple(
             ShownPicture(path, there[path].blob, there[path].size) if path in there else ShownPicture(path)
             for path in sorted(picture_paths(document))
@@ -123,8 +129,11 @@ class Pictures:
         raw, head = self.repository.blob(blob), self.repository.head()
         if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
             raise NotFound("There is no such picture.")
-        if blob not in self.blobs(head).values() and blob not in self._approved(head):
+        known, seen = self._approved(head).get(blob, set()), self.readership.now()
+        if not known:
             require(actor, "propose a change")
+        elif seen is not None and not any(map(seen.path, known)):
+            raise NotFound("There is no such picture.")
         return picture_files.checked(name, raw) if picture_files.content_type(name) == "image/svg+xml" else raw
 
     # ------------------------------------------------------------ in a draft

@@ -54,8 +54,11 @@ class Exports:
 
     def _picture(self, path: str) -> bytes | None:
         """A picture of the newest state; None where there is none."""
+        seen = self.documents.readership.now()
+        if not is_picture(path) or (seen is not None and not seen.path(path)):
+            return None
         try:
-            return self.documents.repository.read(self.documents.repository.head(), path) if is_picture(path) else None
+            return self.documents.repository.read(self.documents.repository.head(), path)
         except ConcordError:
             return None
 

@@ -64,7 +64,9 @@ class FeedbackBoard:
     def open(self, actor: Actor, name: str = "") -> tuple[Feedback, ...]:
         """What nobody has answered, newest first: on one document or on all."""
         path = self.documents.show(name).path if name else ""
-        return tuple(row for row in self.database.feedback.open() if not path or row.path == path)
+        seen = self.documents.readership.now()
+        rows = (row for row in self.database.feedback.open() if not path or row.path == path)
+        return tuple(row for row in rows if seen is None or seen.path(row.path))
 
     @use_case(EVERYBODY)
     def confirmations(self, name: str) -> tuple[Feedback, ...]:
@@ -126,8 +128,8 @@ class FeedbackBoard:
         return None
 
     def _known(self, state: State, number: int) -> Feedback:
-        row = state.feedback.get(number)
-        if row is None:
+        row, seen = state.feedback.get(number), self.documents.readership.now()
+        if row is None or (seen is not None and not seen.path(row.path)):
             raise NotFound(f"There is no feedback {number}. List it with: python -m core feedback list")
         return row
 

@@ -121,7 +121,7 @@ class Gaps:
 
     # ------------------------------------------------------------ by themselves
 
-    @use_case("look after gaps", NIGHTLY)
+    @use_case("look after gaps", NIGHTLY, whole=True)
     def look(self, actor: Actor = SYSTEM) -> int:
         """Make gaps of questions that people asked in vain; how many are new. An asking before a gap was closed does not count."""
         settings, made = self.settings(), 0

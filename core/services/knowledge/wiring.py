@@ -62,7 +62,7 @@ def wire(
         drafts,
         gaps,
         FeedbackBoard(base.database, documents, owners, changes.news, base.audit, base.clock),
-        Pictures(repository, drafts),
+        Pictures(documents, drafts),
         Exports(documents, WordWriter().write),
         _disagreements(base, models, changes),
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import READS, SIGN_IN, Actor, use_case
 from core.errors import BadInput
 from core.ports import Clock
+from core.services.people.readership import Readership
 from core.spreadsheet import csv_text
 from core.storage.state.records import AuditEntry
 
@@ -23,8 +24,8 @@ MAX_DETAIL = 21_000  # characters; a comment and who wrote it
 class Audit:
     """Writes and reads the audit."""
 
-    def __init__(self, database: Database, repository: Repository, clock: Clock) -> None:
-        self.database, self.repository, self.clock = database, repository, clock
+    def __init__(self, database: Database, repository: Repository, clock: Clock, readership: Readership) -> None:
+        self.database, self.repository, self.clock, self.readership = database, repository, clock, readership
 
     def record(
         self, state: State, actor: Actor, action: str, what: str, *, change: int = 0, commit: str = "", detail: str = ""
@@ -58,12 +59,21 @@ class Audit:
         """Matching entries, newest first."""
         _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
-        return tuple(rows)
+        return tuple(row for row in rows if self._may_see(row))
+
+    def _may_see(self, row: AuditEntry) -> bool:
+        """Whether whoever reads now may read what an entry names: its change, and its documents."""
+        seen = self.readership.now()
+        if seen is None:
+            return True
+        known = self.database.changes.get(row.change) if row.change else None
+        named = seen.names(f"{row.what} {row.detail}")
+        return not named and (known is None or self.readership.sees_change(known, seen))
 
     @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:
         """What happened to a change, oldest first; visible to everybody who sees the change."""
-        return tuple(self.database.audit.of_change(number))
+        return tuple(row for row in self.database.audit.of_change(number) if self._may_see(row))
 
     def problems(self) -> Iterator[str]:
         """Where audit and main line disagree."""

@@ -59,7 +59,7 @@ class Backups:
     ready: Callable[[Progress], tuple[str, ...]]  # makes restored files a workspace; returns what does not agree
     stored: StoredBackups
 
-    @use_case("back up the workspace", BACKUP)
+    @use_case("back up the workspace", BACKUP, whole=True)
     def upload(
         self, actor: Actor, address: str, *, with_index: bool = False, progress: Progress = no_progress
     ) -> Backup:
@@ -70,7 +70,7 @@ class Backups:
             self.stored.upload(folder, address)
         return replace(backup, folder=address)
 
-    @use_case("back up the workspace")
+    @use_case("back up the workspace", whole=True)
     def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
         """Save the workspace as it is at one moment in a new folder."""
         backup = self.save(target, progress, with_index=with_index)
@@ -108,14 +108,14 @@ class Backups:
 
     # ------------------------------------------------------------ the way back
 
-    @use_case("restore the workspace", BACKUP)
+    @use_case("restore the workspace", BACKUP, whole=True)
     def download(self, actor: Actor, address: str, progress: Progress = no_progress) -> Backup:
         """Fill an empty workspace from a backup on a store."""
         with self.stored.scratch(address) as folder:
             self.stored.download(address, folder)
             return replace(self.restore(actor, folder, progress, address), folder=address)
 
-    @use_case("restore the workspace")
+    @use_case("restore the workspace", whole=True)
     def restore(self, actor: Actor, source: Path, progress: Progress = no_progress, address: str = "") -> Backup:
         """Fill an empty workspace from a backup, build its index and verify it. `address`: where it came from, if not from here."""
         source = source.resolve()
@@ -151,7 +151,7 @@ class Backups:
                 "Restore without CONCORD_STORE, or with a prefix that is empty."
             )
 
-    @use_case("restore the workspace")
+    @use_case("restore the workspace", whole=True)
     def move(self, actor: Actor, url: str, progress: Progress = no_progress) -> str:
         """Copy every row into the empty database behind a URL, and put the old file aside; where it is now. Nobody works meanwhile."""
         target = self.open_database(url)

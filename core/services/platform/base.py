@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, ParamSpec
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
 from core.access import Actor
 from core.adapters.conversion.texts import TextReader
@@ -128,7 +128,7 @@ class Base:
 
     def place(self, root: Path) -> Generations:
         """Generations beside the index that people search: of a change, of an earlier day."""
-        return _generations(self.settings, root)
+        return _generations(self.settings, root, view=self.documents.readership.view)
 
 
 def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
@@ -144,8 +144,10 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
     repository = _repository(settings, access)
     repository.git.stamp = clock.stamp if dated else None
     database = open_database(settings.database, file=settings.home / "app.db")
-    generations = _generations(settings, settings.home / "index", settings.keep_generations, _copies(settings))
     reader, team_settings, outbox = TextReader(), TeamSettings(repository), Outbox(clock, bool(settings.smtp_url))
+    documents = Documents(repository, reader.admit, team_settings.statuses)
+    view, keep = documents.readership.view, settings.keep_generations
+    generations = _generations(settings, settings.home / "index", keep, _copies(settings), view)
     base = Base(
         settings,
         clock,
@@ -157,12 +159,12 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
         TextCache(settings.caches / "texts.db"),
         reader,
         ProcessMemory(settings.memory * 1_000_000),
-        Audit(database, repository, clock),
+        Audit(database, repository, clock, documents.readership),
         team_settings,
-        Documents(repository, reader.admit, team_settings.statuses),
+        documents,
         HouseFiles(repository),
         outbox,
-        Messages(database, clock, outbox),
+        Messages(database, clock, outbox, documents.readership),
         Events(rewritten=Signal(heard=not dated), moved=Signal(heard=not dated)),
     )
     base.upkeep.sweeps.extend([generations.sweep, repository.sweep])
@@ -205,7 +207,12 @@ def _copies(settings: Settings) -> PublishedGenerations | None:
 
 
 def _generations(
-    settings: Settings, root: Path, keep: int = 1, copies: PublishedGenerations | None = None
+    settings: Settings,
+    root: Path,
+    keep: int = 1,
+    copies: PublishedGenerations | None = None,
+    view: Callable[[Any], Any] = lambda index: index,
 ) -> Generations:
     tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
-    return Generations(root, keep, settings.exact_limit, lambda profile: analyser(profile.lexical), copies, tables)
+    analyse = lambda profile: analyser(profile.lexical)
+    return Generations(root, keep, settings.exact_limit, analyse, copies, tables, view=view)

@@ -37,9 +37,9 @@ class Examples:
     def listed(self, actor: Actor, limit: int = 5) -> tuple[ExampleQuestion, ...]:
         """The farthest apart first, those of small sets before others: people made them by hand. None before anything was measured."""
         ids = tuple(run.id for run in latest(self.runs.all()))
-        return self._found(ids, self.documents.repository.head())[:limit]
+        return self._found(ids, self.documents.repository.head(), self.documents.readership.audience())[:limit]
 
-    def _find(self, ids: Sequence[str], head: str) -> tuple[ExampleQuestion, ...]:
+    def _find(self, ids: Sequence[str], head: str, audience: str) -> tuple[ExampleQuestion, ...]:
         by_set: dict[str, list[str]] = {}
         for run in (self.runs.get(number) for number in ids):
             by_set.setdefault(run.queryset, []).append(run.id)

@@ -80,7 +80,7 @@ class Remotes:
 
     # ------------------------------------------------------------ set up
 
-    @use_case("manage the remote")
+    @use_case("manage the remote", whole=True)
     def add(self, actor: Actor, url: str, branch: str = "main", folder: str = "", *, trust: bool = False) -> Remote:
         """Name the remote, if its branch can be reached and fits. An empty knowledge base takes its history over."""
         if row := self.database.remotes.get():
@@ -111,7 +111,7 @@ class Remotes:
             fetched=now,
         )
 
-    @use_case("import documents")
+    @use_case("import documents", whole=True)
     def bring_in(self, actor: Actor, url: str, branch: str = "main", folder: str = "") -> str:
         """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
         if self.repository.head():
@@ -166,13 +166,13 @@ class Remotes:
 
     # ------------------------------------------------------------ push and fetch
 
-    @use_case("manage the remote")
+    @use_case("manage the remote", whole=True)
     def push(self, actor: Actor) -> Remote:
         """Push now, in this process, after a look at the remote."""
         self._sync(self._row())
         return self._noted(actor, "push")
 
-    @use_case("manage the remote")
+    @use_case("manage the remote", whole=True)
     def fetch(self, actor: Actor, *, accept: bool = False) -> Remote:
         """Look for commits made elsewhere now; `accept` a history that was rewritten there."""
         self._sync(self._row(), push=False, accept=accept)
@@ -183,7 +183,7 @@ class Remotes:
         self.audit.note(actor, action, row.url)
         return self._describe(row)
 
-    @use_case("manage the remote")
+    @use_case("manage the remote", whole=True)
     def ask(self, actor: Actor, *, push: bool = True, accept: bool = False) -> Job:
         """The same as a job: fetch, and push unless told otherwise."""
         self._row()

@@ -7,18 +7,22 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from core.access import READS, Actor, require, use_case
+from core.access import EVERYBODY, READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
+from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import moves, policy
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
-from core.errors import BadInput, NotFound, Refused, Stale
+from core.curation.review.readers import Readable, said_by
+from core.errors import BadInput, ConcordError, NotFound, Refused, Stale
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
@@ -83,6 +87,7 @@ class Changes:
         self.audit, self.clock, self.accounts, self.news = base.audit, base.clock, accounts, news
         self.checking = ChangeChecks(base.repository, base.reader.read)
         self.facts = ChangeFacts(base.repository, accounts, self.checking, base.clock)
+        self.readership = base.documents.readership
         self.requests = ReviewRequests(accounts, news.messages, base.clock)
         self.co_authors = CoAuthors(accounts, news.messages, base.clock)
 
@@ -102,8 +107,9 @@ class Changes:
 
     def get(self, number: int) -> Change:
         """A change, for services; doors call `show`."""
-        ((_, change),) = self._described([_known(self.database, number)])
-        return change
+        for _, change in self._described([_known(self.database, number)]):
+            return change
+        raise no_change(number)
 
     def all(self, *, state: str = "", author: str = "", text: str = "", limit: int | None = None) -> tuple[Change, ...]:
         """Last touched first, for services; doors call `listed`. Git is asked only about those that are returned."""
@@ -121,6 +127,9 @@ class Changes:
     @use_case("propose a change", READS)
     def counts(self, actor: Actor) -> dict[str, int]:
         """How many changes are merged and closed."""
+        if self.readership.now() is not None:
+            stored = Counter(change.state for change in self.all())
+            return {state: stored[state] for state in ("merged", "closed")}
         stored = self.database.changes.counts()
         return {state: stored.get(state, 0) for state in ("merged", "closed")}
 
@@ -180,12 +189,17 @@ class Changes:
         return self.facts.of(self.database, _known(self.database, change.id))[0]
 
     def _described(self, rows: Sequence[ChangeRow]) -> Iterator[tuple[Facts, Change]]:
+        """The changes that whoever reads now may see."""
+        seen = self.readership.now()
         for first in range(0, len(rows), AT_ONCE):
             part = rows[first : first + AT_ONCE]
             records = self.facts.records(self.database, [row.id for row in part])
             for row in part:
+                if not self.readership.sees_change(row, seen):
+                    continue
                 facts, work = self.facts.of(self.database, row, records)
-                yield facts, self._change(row, facts, work, records)
+                change = self._change(row, facts, work, records)
+                yield facts, _redacted(change, seen) if seen else change
 
     def _change(self, row: ChangeRow, facts: Facts, work: GitState, records: RowsOfChange) -> Change:
         now = moves.state(facts)
@@ -211,6 +225,14 @@ class Changes:
             **{name: getattr(facts, name) for name in ("co_authors", "common", "author_left")},
         )
 
+    @use_case(EVERYBODY)
+    def typed(
+        self, path: str, text: str, base: str, today: date | None = None, pictures: Collection[str] = ()
+    ) -> tuple[Finding, ...]:
+        """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
+        found, seen = self.checking.typed(path, text, base, today, pictures), self.readership.now()
+        return tuple(replace(one, message=seen.redacted(one.message)) for one in found) if seen else found
+
     # ------------------------------------------------------------ moving
 
     @contextmanager
@@ -228,16 +250,22 @@ class Changes:
     def known(self, state: State, number: int) -> tuple[ChangeRow, Facts]:
         """The row and the facts of a change inside a transaction."""
         row = _known(state, number)
+        if not self.readership.sees_change(row, self.readership.now()):
+            raise no_change(number)
         return row, self.facts.of(state, row)[0]
 
     @use_case("propose a change", READS)
     def rules(self, actor: Actor) -> tuple[policy.Rule, ...]:
-        """The review rules in force."""
-        return self.facts.rules()
+        """The review rules in force, except those for folders that this person may not read."""
+        seen, rules = self.readership.now(), self.facts.rules()
+        return tuple(rule for rule in rules if seen is None or seen.path(f"{rule.match.rpartition('/')[0]}/"))
 
     @use_case("propose a change", READS)
     def rules_text(self, actor: Actor) -> str:
-        """The file of the review rules; "" where there is none, and one approval is enough."""
+        """The file of the review rules; "" where there is none, and one approval is enough, or where it is for admins alone."""
+        seen = self.readership.now()
+        if seen is not None and not seen.path(policy.FILE):
+            return ""
         try:
             return self.repository.read(self.repository.head(), policy.FILE).decode("utf-8", "replace")
         except NotFound:
@@ -261,7 +289,7 @@ class Changes:
         `read` names the blobs that the writer had before them, by path: one that is another by now is refused.
         """
         name, text = check_title(title), check_text(message)
-        checked = checked_files(files)
+        checked = self._for_reader(checked_files(files))
         with self.newest() as state:
             base = start or self.repository.head() or self._begin(state, actor)
             self._refuse_unread(base, read)
@@ -270,6 +298,20 @@ class Changes:
             self.repository.commit(branch_of(number), files, actor.person, text or name, start=base)
             self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
         return self.get(number)
+
+    def _for_reader(self, files: Mapping[str, bytes | None]) -> Mapping[str, bytes | None]:
+        """Files that whoever writes them may read, before and after."""
+        seen = self.readership.now()
+        for path, raw in files.items() if seen else ():
+            said = None
+            if raw is not None and path.endswith(".md"):
+                with suppress(ConcordError):
+                    said = said_by(read_document(path, decode(raw)))
+            if seen and not seen.path(path, said):
+                raise NotFound(
+                    f"{path} is in no folder that you read. Choose another one, or ask somebody who reads it."
+                )
+        return files
 
     def _refuse_unread(self, base: str, read: Mapping[str, str]) -> None:
         """Refuse whole texts that would undo an edit which their writer has not seen."""
@@ -321,7 +363,7 @@ class Changes:
         expected: str | None = None,
     ) -> Change:
         """Another edit. `expected` is the head that the editor saw; earlier approvals are void."""
-        checked = checked_files(files)
+        checked = self._for_reader(checked_files(files))
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
             text = check_text(message) or f"Edit {', '.join(checked)}"
@@ -446,8 +488,23 @@ class Changes:
 def _known(state: State, number: int) -> ChangeRow:
     row = state.changes.get(number)
     if row is None:
-        raise NotFound(f"There is no change {number}. List them with: python -m core change list")
+        raise no_change(number)
     return row
+
+
+def _redacted(change: Change, seen: Readable) -> Change:
+    """What checks and rules say of it, without the documents beside it that may not be read."""
+    sentences = {name: getattr(change, name) for name in ("requirements", "warnings", "stops")}
+    return replace(
+        change,
+        findings=tuple(replace(finding, message=seen.redacted(finding.message)) for finding in change.findings),
+        **{name: tuple(map(seen.redacted, said)) for name, said in sentences.items()},
+    )
+
+
+def no_change(number: int) -> NotFound:
+    """The same sentence for what is not there and for what somebody may not see."""
+    return NotFound(f"There is no change {number}. List them with: python -m core change list")
 
 
 def _words(change: Change) -> str:

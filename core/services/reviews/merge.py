@@ -242,7 +242,7 @@ class Merger:
             self._adopt_unknown(state)
             yield state
 
-    @use_case("import documents")
+    @use_case("import documents", whole=True)
     def importing(self, actor: Actor, what: str, save: Callable[[], Imported]) -> Imported:
         """Documents that come in all at once: the commit and its line in the audit happen together."""
         with self.moving_main() as state:

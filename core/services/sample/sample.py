@@ -83,7 +83,7 @@ class Sample:
         """`ended` is called when everything was played."""
         self.team_settings, self.jobs, self._past, self._eraser, self._ended = team_settings, jobs, past, eraser, ended
 
-    @use_case("import documents", IMPORT)
+    @use_case("import documents", IMPORT, whole=True)
     def begin(self, actor: Actor, progress: Progress = no_progress) -> None:
         """Documents, changes and what was said about them, over half a year."""
         if self.team_settings.repository.head():
@@ -125,7 +125,7 @@ class Sample:
             self._ended()
         return {"state": self.team_settings.sample()}
 
-    @use_case("restore the workspace")
+    @use_case("restore the workspace", whole=True)
     def remove(self, actor: Actor) -> None:
         """Empty the workspace: documents, changes, questions, measurements, accounts, index and caches of the sample go."""
         if not self.here():

@@ -138,7 +138,7 @@ class AlphaTraining:
     def __init__(self, runs: Runs, store: TrainedFiles[AlphaModel]) -> None:
         self.runs, self.store = runs, store
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def train(
         self,
         actor: Actor,

@@ -67,7 +67,7 @@ class ConfidenceTuning:
     def __init__(self, runs: Runs) -> None:
         self.runs, self.searcher, self.team_settings = runs, runs.searcher, runs.team_settings
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def measure(
         self,
         actor: Actor,
@@ -86,7 +86,7 @@ class ConfidenceTuning:
         """The threshold of the team, and what it was chosen on."""
         return self.team_settings.confidence()
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def choose(
         self,
         actor: Actor,

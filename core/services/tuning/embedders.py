@@ -116,7 +116,7 @@ class EmbedderTuning:
     def __init__(self, runs: Runs, builder: IndexBuilder, admin: IndexAdmin, trainer: Trainer) -> None:
         self.runs, self.builder, self.admin, self.trainer = runs, builder, admin, trainer
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def train(
         self,
         actor: Actor,

@@ -59,7 +59,7 @@ class ProductionSettings:
         """
         candidate = self.runs.show(actor, run)
         current, remeasured = self._against_production(candidate, candidate.queryset, progress)
-        return self.judged(current, remeasured, measure)
+        return self.runs.shown_comparison(self.judged(current, remeasured, measure))
 
     def judged(self, current: Run, candidate: Run, measure: str = MEASURE) -> RunComparison:
         """A candidate against production, corrected for all tries: the verdict that every page and command gives."""
@@ -75,7 +75,7 @@ class ProductionSettings:
         candidate = self.runs.show(actor, run)
         others = [name for name in self.watched(actor) if name != candidate.queryset]
         pairs = [self._against_production(candidate, name, progress) for name in others]
-        return tuple(compare(before, after, measure) for before, after in pairs)
+        return tuple(self.runs.shown_comparison(compare(before, after, measure)) for before, after in pairs)
 
     def _against_production(self, candidate: Run, queryset: str, progress: Progress) -> tuple[Run, Run]:
         production = self.team_settings.production()
@@ -89,7 +89,7 @@ class ProductionSettings:
             raise BadInput(f"The profile {profile.name!r} is not the one of the run any more. Run it again.")
         return RunPlan(profile, run.config)
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def promote(
         self,
         actor: Actor,
@@ -137,7 +137,7 @@ class ProductionSettings:
         plan = self._plan_of(compared.after)
         return replace(plan, config=replace(plan.config, k=self.team_settings.production().config.k))
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def rollback(self, actor: Actor, reason: str = "") -> PromotionResult:
         """Go back to what was in production before the last promotion."""
         seen, past = self.team_settings.head(), self.team_settings.promotions()
@@ -211,7 +211,7 @@ class ProductionSettings:
             for production in (self.team_settings.production(), *past, self.team_settings.original())
         }
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def check(self, actor: Actor, measure: str = MEASURE, progress: Progress = no_progress) -> tuple[Drift, ...]:
         """Run production again on every watched query set, and mark losses that are not chance."""
         drifts = tuple(self._drift(name, measure, progress) for name in self.watched(actor))

@@ -139,7 +139,7 @@ class PromptTuning:
         """Every version of every tuned prompt, oldest first."""
         return self.runs.team_settings.prompts()
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def tune(
         self,
         actor: Actor,

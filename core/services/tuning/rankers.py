@@ -102,7 +102,7 @@ class RankerTraining:
     def __init__(self, runs: Runs, store: TrainedFiles[RankerModel]) -> None:
         self.runs, self.store = runs, store
 
-    @use_case("change what is in production")
+    @use_case("change what is in production", whole=True)
     def train(
         self,
         actor: Actor,

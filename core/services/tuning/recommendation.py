@@ -54,7 +54,7 @@ class Recommendation:
                 return run.id
         return ""
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def measure(self, actor: Actor, progress: Progress = no_progress) -> tuple[RunComparison, ...]:
         """Production and what is offered on the team's own query sets: the usual one, then those it was measured on."""
         offered = self.offer(actor)

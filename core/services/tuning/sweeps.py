@@ -94,7 +94,7 @@ class Sweeps:
         self._loaded: dict[tuple[Hashable, ...], SweepData] = {}
         self._last: tuple[sweep.SweepTable | None, tuple[Hashable, ...], ScaledLegs | None] = (None, (), None)
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def load(
         self,
         actor: Actor,
@@ -156,7 +156,7 @@ class Sweeps:
 
     # ------------------------------------------------------------ alpha
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def curve(
         self,
         actor: Actor,
@@ -224,7 +224,7 @@ class Sweeps:
 
     # ------------------------------------------------------------ tau
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def tau(
         self,
         actor: Actor,

@@ -63,11 +63,13 @@ class DuplicateFinder:
         return tuple(duplicates)
 
     def marks(self) -> ShingleIndex:
-        """The shingles of all approved documents, computed once per commit."""
-        head = self.documents.repository.head()
-        if self._marks[0] != head or self._marks[1] is None:
-            self._marks = (head, ShingleIndex(self.documents.all()))
-        return self._marks[1]  # type: ignore[return-value]
+        """The shingles of all approved documents, computed once per commit and audience."""
+        state = f"{self.documents.repository.head()} {self.documents.readership.audience()}"
+        marks = self._marks[1] if self._marks[0] == state else None
+        if marks is None:
+            marks = ShingleIndex(self.documents.all())
+            self._marks = (state, marks)
+        return marks
 
     def meanings(
         self, documents: Sequence[Document], excluded: Sequence[frozenset[str]], probes: int = PROBES

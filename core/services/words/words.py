@@ -73,7 +73,9 @@ class SynonymsAndPins:
     def pins(self, actor: Actor, change: int = 0) -> tuple[PinState, ...]:
         """The pins of the main line, or of a change, each with what is wrong with it now."""
         known = {document.path: document for document in self.documents.all()}
-        listed = ((pin, known.get(pin.document)) for pin in self.files.pins(self._commit(actor, change)))
+        seen = self.documents.readership.now()
+        shown = [pin for pin in self.files.pins(self._commit(actor, change)) if not seen or seen.path(pin.document)]
+        listed = ((pin, known.get(pin.document)) for pin in shown)
         return tuple(
             PinState(pin, document.title if document else "", pin_problem(pin, document)[1]) for pin, document in listed
         )
@@ -91,11 +93,11 @@ class SynonymsAndPins:
         known = {frozenset(map(fold, synonym.words)) for synonym in self.files.synonyms(self.repository.head())}
         return tuple(
             found
-            for found in self._acronyms(self.repository.head())
+            for found in self._acronyms(self.repository.head(), self.documents.readership.audience())
             if not any({fold(found.short), fold(found.long)} <= words for words in known)
         )
 
-    def _found(self, commit: str) -> tuple[Acronym, ...]:
+    def _found(self, commit: str, audience: str) -> tuple[Acronym, ...]:
         """One for each acronym; a short form with two meanings is left to people."""
         by_short: dict[str, dict[str, list[Acronym]]] = {}
         for document in self.documents.all():

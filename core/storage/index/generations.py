@@ -71,9 +71,11 @@ class Generations(OpenGenerations):
         analyser: Callable[[Profile], Analyse],
         copies: PublishedGenerations | None = None,
         tables: str = "",
+        *,
+        view: Callable[[Any], Any] = lambda index: index,
     ) -> None:
         """`tables`: where the tables of Lance profiles are, such as s3://bucket/tables; beside their generations if empty."""
-        super().__init__(root, copies)
+        super().__init__(root, copies, view)
         self.keep, self.exact_limit, self._analyser, self._tables = keep, exact_limit, analyser, tables
 
     @cached_property

@@ -82,8 +82,12 @@ class IndexEngine(Protocol):
 class OpenGenerations(Catalogue):
     """Generations that are read."""
 
-    def __init__(self, root: Path, copies: PublishedGenerations | None = None) -> None:
+    def __init__(
+        self, root: Path, copies: PublishedGenerations | None = None, view: Callable[[Any], Any] = lambda index: index
+    ) -> None:
+        """`view` gives an open generation as whoever reads now may see it."""
         super().__init__(root, copies)
+        self._view = view
         self._open: dict[str, tuple[Any, Opened]] = {}
         self._opening = threading.Lock()
 
@@ -108,7 +112,8 @@ class OpenGenerations(Catalogue):
                 f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be searched "
                 "by words alone, and nothing is measured. Try again in a while."
             )
-        return index
+        seen: Opened = self._view(index)
+        return seen
 
     def _opened(self, profile: Profile) -> Opened:
         key = folder_name(profile)

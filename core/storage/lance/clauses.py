@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from core.curation.document.freshness import SOON
@@ -38,6 +38,22 @@ def _conditions(filters: Filters, today: date) -> Iterator[str]:
         yield f"array_has_any(tags, [{', '.join(map(quoted, filters.tags))}])"
     if filters.folders:
         yield _any(f"starts_with(path, {quoted(folder.strip('/') + '/')})" for folder in filters.folders)
+
+
+def hiding(hidden: Iterable[str], shown: Iterable[str]) -> str:
+    """The condition that leaves out some paths: by folder where all of it is hidden.
+
+    >>> hiding(["hr/pay.md", "hr/x/one.md", "it/key.md"], ["it/vpn.md"])
+    "NOT (starts_with(path, 'hr/') OR path IN ('it/key.md'))"
+    """
+    open_folders = {path[: at + 1] for path in shown for at, letter in enumerate(path) if letter == "/"}
+    folders, single = dict[str, None](), list[str]()
+    for path in hidden:
+        above = (path[: at + 1] for at, letter in enumerate(path) if letter == "/")
+        closed = next((folder for folder in above if folder not in open_folders), "")
+        folders.setdefault(closed) if closed else single.append(path)
+    conditions = [f"starts_with(path, {quoted(folder)})" for folder in folders]
+    return f"NOT {_any(iter([*conditions, *([among('path', single)] if single else [])]))}"
 
 
 def _any(conditions: Iterator[str]) -> str:

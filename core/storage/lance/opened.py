@@ -18,10 +18,10 @@ from core.errors import Unavailable
 from core.lru import LruCache
 from core.ports import FieldScores, Leg
 from core.retrieval.engines import APPROXIMATE
-from core.retrieval.filters import admits
+from core.retrieval.filters import ReaderFilters, admits, is_readable
 from core.storage.index.duckdb import HEADING
 from core.storage.lance import rows_written, table
-from core.storage.lance.clauses import clause
+from core.storage.lance.clauses import clause, hiding
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg
 from core.storage.lance.term_counts import PASSAGE, Statistics
 from core.storage.serving import fields as field_texts
@@ -242,6 +242,11 @@ class TableIndex:
             return None
         mask: FilterMask = documents[self._doc_of].view(FilterMask)
         mask.where = clause(filters, today)
+        apart: dict[bool, list[str]] = {True: [], False: []}
+        for facts in self.documents if isinstance(filters, ReaderFilters) else ():
+            apart[is_readable(filters, facts)].append(facts.path)
+        if apart[False]:
+            mask.where += f" AND {hiding(apart[False], apart[True])}"
         return mask
 
     # ------------------------------------------------------------ legs

@@ -100,7 +100,7 @@ def _findings(start: Opened, me: Actor, path: str, text: str) -> list[Finding]:
     """What should be mended before somebody else reads it, and what other documents say otherwise."""
     today = app().upload.uploads.clock.today()
     held = app().knowledge.pictures.held(identity.me(), start.place)
-    found = app().reviews.changes.checking.typed(path or UNTITLED, text, start.base, today, held)
+    found = app().reviews.changes.typed(path or UNTITLED, text, start.base, today, held)
     differs = disagreements.remarks(me, path or UNTITLED, text)
     return [*(finding for finding in found if finding.severity != "note"), *differs]
 

@@ -70,7 +70,7 @@ class Experiments:
         """`written` is called after a report was written: other machines want it too."""
         self.context, self.folder, self.jobs, self._written = context, folder, jobs, written
 
-    @use_case("run an evaluation")
+    @use_case("run an evaluation", whole=True)
     def run(
         self,
         actor: Actor,

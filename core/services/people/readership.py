@@ -1,0 +1,136 @@
+"""What an account may read, by the policy on main: one place decides, and documents, index and changes ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from core import strict
+from core.access import SYSTEM, Actor, deferred, reader, reading_as
+from core.curation.document.frontmatter import decode, read_document
+from core.curation.review import policy, readers
+from core.curation.review.readers import CLOSED, OPEN, Readable, Readers
+from core.errors import ConcordError, NotFound
+from core.retrieval.reader_index import seen_by
+from core.types import Document
+
+if TYPE_CHECKING:
+    from core.ports import Index
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import State
+    from core.storage.state.records import AccountRow, ChangeRow
+
+PUBLIC = Actor("webhook", "Webhook", "", "")  # of whom is known only that they are outside
+
+
+class Readership:
+    """Who may read what; asked anew at every use, cached by commit of main and by account."""
+
+    def __init__(self, repository: Repository, documents: Callable[[str], Iterable[Document]]) -> None:
+        """`documents` gives all of a commit."""
+        self.repository, self._documents = repository, documents
+        self._policy = lru_cache(maxsize=8)(self._read)
+        self._files = lru_cache(maxsize=4096)(self._read_files)
+        self._moves = lru_cache(maxsize=2)(self._read_moves)
+        self._readable = lru_cache(maxsize=1024)(self._look)
+
+    def now(self) -> Readable | None:
+        """What whoever reads now may read; None for everything."""
+        if deferred() and not self.policy().named:
+            return None
+        actor = reader()
+        return None if actor is SYSTEM else self.of(actor)
+
+    def audience(self) -> str:
+        """A part of the key of every cache above: equal for those who may read the same, and "" for everything."""
+        seen = self.now()
+        return seen.key if seen else ""
+
+    def of(self, actor: Actor) -> Readable | None:
+        """What an account may read; None for everything."""
+        head = self.repository.head()
+        policy = self._policy(head)
+        if not actor.folders and (not policy.named or readers.by_role(actor, policy)):
+            return None
+        return self._readable(head, replace(actor, door="", scope="", token="", request="", name=""))
+
+    def may_read(self, actor: Actor, path: str) -> bool:
+        """Whether an account may read the file at a path of main."""
+        seen = self.of(actor)
+        return seen is None or seen.path(path)
+
+    def sees_change(self, row: ChangeRow, seen: Readable | None) -> bool:
+        """Whether every file of a change may be read, as it was and as it would be."""
+        if seen is None:
+            return True
+        head = row.head or self.repository.newest(f"change/{row.id}") or row.start
+        start = self.repository.merge_base(row.start if row.merged else self.repository.head(), head)
+        return all(seen.path(path, said) for path, said in self._files(start, head))
+
+    def _read_files(self, start: str, head: str) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
+        """Each file between two commits, before and after, with what its text says of its readers."""
+        files = []
+        for edit in self.repository.changed(start, head):
+            files += [(start, edit.old_path or edit.path)] if edit.kind != "added" else []
+            files += [(head, edit.path)] if edit.kind != "deleted" else []
+        return tuple((path, self._said(commit, path)) for commit, path in files)
+
+    def _said(self, commit: str, path: str) -> tuple[str, ...] | None:
+        if path.endswith(".md"):
+            with suppress(ConcordError):
+                return readers.said_by(read_document(path, decode(self.repository.read(commit, path))))
+        return None
+
+    def may_be_told(self, state: State, actor: Actor, about: str, ref: str) -> bool:
+        """Whether an account may read what a message is about: a change by number, a document or a folder by path."""
+        seen = self.of(actor)
+        if seen is None or about not in ("change", "document", "folder"):
+            return True
+        if about == "change":
+            row = state.changes.get(int(ref)) if ref.isdecimal() else None
+            return row is not None and self.sees_change(row, seen)
+        return seen.path(ref if about == "document" else f"{ref}/")
+
+    def policy(self) -> Readers:
+        """The policy in force."""
+        return self._policy(self.repository.head())
+
+    def view(self, index: Index) -> Index:
+        """An open generation as whoever reads now may see it."""
+        return seen_by(index, self.now())
+
+    def _read(self, head: str) -> Readers:
+        try:
+            return policy.read_all(self.repository.read(head, policy.FILE))[1] if head else OPEN
+        except NotFound:
+            return OPEN
+        except ConcordError:  # it came with a repository of somewhere else: nobody reads by accident
+            return CLOSED
+
+    def _look(self, head: str, actor: Actor) -> Readable:
+        with reading_as(SYSTEM):
+            documents = tuple(self._documents(head))
+        policy = self._policy(head)
+        found = readers.readable(actor, policy, documents)
+        decided = [readers.is_reader(actor, names) for names in policy.folders.values()]
+        folders = [*policy.folders, readers.by_role(actor, policy), decided, sorted(actor.folders)]
+        key = strict.digest([folders, sorted(found.hidden), sorted(found.own.items())])
+        return replace(found, key=key, later=self._moves(head))
+
+    def _read_moves(self, head: str) -> dict[str, str]:
+        """Where the documents went that were renamed and whose old path is free: what is hidden there was here."""
+        moves: dict[str, str] = {}
+        for _, edits in reversed(self.repository.log(head)):
+            for edit in edits:
+                moves.pop(edit.path, None)
+                if edit.kind == "renamed":
+                    moves[edit.old_path] = edit.path
+        return moves
+
+
+def actor_of(row: AccountRow) -> Actor:
+    """The account of a row, as it reads."""
+    return Actor(row.id, row.name, row.email, row.role, kind=row.kind)
