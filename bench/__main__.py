@@ -394,6 +394,9 @@ def _confidence(sizes: list[int]) -> None:
             held_out = confidence.held_out(every, shown, names)
             text += f"\n\n{name}:\n\n" + markdown_table(heads, list(confidence.rows(held_out)))
             text += "\n\n" + markdown_table(("threshold", *heads[4:]), list(confidence.curve_rows(held_out))) + "\n"
+    for kind, (names, configs) in confidence.OF_FIRST.items():
+        model = confidence.first_model(known, names, configs)
+        text += f"\n### the chance of the first hit, {kind}\n\n" + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model))) + "\n"  # fmt: skip
     report.write("confidence", "Confidence", text)
 
 

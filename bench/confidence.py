@@ -23,7 +23,7 @@ from core.evaluation.tuning import answerable
 from core.evaluation.tuning.remainder import without
 from core.ports import Index
 from core.retrieval import pipeline
-from core.retrieval.confidence import THRESHOLD, LogisticModel, Signs, signs
+from core.retrieval.confidence import THRESHOLD, FirstSigns, LogisticModel, Signs, first_signs, signs
 from core.retrieval.config import PRODUCTION, parse
 from core.retrieval.presets import presets
 from core.retrieval.trace import Trace
@@ -33,6 +33,11 @@ from core.types import Filters, SearchConfig
 
 CONFIGS = {"documents, titles": presets()["Documents, titles"], "convex-0.5": PRODUCTION}
 WORDS_ALONE = {"words alone": parse('{"base": "bm25", "depth": 30}')}
+OF_FIRST = {  # signs of a first hit, and the configurations that a model of them is fitted on
+    "both legs": (FirstSigns._fields[:-1], ("documents-0.9", "convex-0.5", "rrf-60", "tm2c2-0.9")),
+    "vectors alone": (("near", "margin", "gap", "covered"), ("dense",)),
+    "words alone": (("words_gap", "covered"), ("bm25",)),
+}
 SIGNS, OF_WORDS = tuple(Signs._fields), ("covered", "unknown", "title")
 RELATED = ({"scifact", "nfcorpus"}, {"18f-handbook", "pagerduty-incident-response", "starter"})  # speak of like things
 EACH, FOREIGN, SEED = 400, 200, 5  # drawn per collection for a fit; questions of other collections
@@ -155,6 +160,20 @@ class AskedCollection:
         ranking = pipeline.rank(candidates, config, index, ask, Trace()).fused.ranking
         return signs(candidates, ranking, index) if ranking else None
 
+    def first_hits(self, config: SearchConfig) -> tuple[np.ndarray, np.ndarray]:
+        """The signs of the first hit of every question, and whether it is right."""
+        rows, right = [], []
+        ask = pipeline.SearchContext(embed=self.vector, filters=Filters(history=True))
+        for query, text in self.questions.items():
+            index = without(
+                self.index, {self.numbers[path] for path in self.excluded.get(query, ()) if path in self.numbers}
+            )
+            candidates = pipeline.gather(text, config, index, ask, Trace())
+            for first in list(pipeline.rank(candidates, config, index, ask, Trace()).fused.ranking)[:1]:
+                rows += first_signs(candidates, [first], index)
+                right.append(index.documents[index.document_of(first)].path in self.answers.get(query, ()))
+        return np.array(rows), np.array(right, float)
+
     def arms(self, config: SearchConfig, others: Sequence[str]) -> ArmSigns:
         """Every question with and without its answer, and questions of other collections."""
         answerable, removed = [], []
@@ -205,11 +224,22 @@ def fitted(arms: Sequence[ArmSigns], names: Sequence[str]) -> LogisticModel:
         for signs_of, count, label in ((each.answerable, EACH, 1), (each.removed, EACH // 2, 0), (each.foreign, EACH // 2, 0)):  # fmt: skip
             rows.append(signs_of[chance.choice(len(signs_of), count)][:, columns])
             labels += [label] * count
-    whole = np.concatenate(rows)
+    return _logistic(np.concatenate(rows), np.array(labels), names)
+
+
+def _logistic(whole: np.ndarray, labels: np.ndarray, names: Sequence[str]) -> LogisticModel:
     middle, scale = whole.mean(axis=0), whole.std(axis=0)
-    intercept, *weights = answerable.fit((whole - middle) / scale, np.array(labels))
+    intercept, *weights = answerable.fit((whole - middle) / scale, labels)
     slopes = np.array(weights) / scale
     return LogisticModel(float(intercept - slopes @ middle), dict(zip(names, map(float, slopes), strict=True)))
+
+
+def first_model(known: Mapping[str, AskedCollection], names: Sequence[str], configs: Sequence[str]) -> LogisticModel:
+    """The chance of a first hit, from all collections, each weighing the same."""
+    chance, columns = np.random.default_rng(1), [FirstSigns._fields.index(name) for name in names]
+    hits = [each.first_hits(parse(json.dumps({"base": config, "depth": 30}))) for each in known.values() for config in configs]  # fmt: skip
+    drawn = [(rows, right, chance.choice(len(rows), EACH)) for rows, right in hits]
+    return _logistic(np.concatenate([rows[some][:, columns] for rows, _, some in drawn]), np.concatenate([right[some] for _, right, some in drawn]), names)  # fmt: skip
 
 
 def held_out(measured: Sequence[Mapping[str, ArmSigns]], shown: Mapping[str, ArmSigns], names: Sequence[str]) -> dict[str, tuple[list[float], ...]]:  # fmt: skip

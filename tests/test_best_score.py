@@ -33,19 +33,23 @@ def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
     assert (found.at.skipped, found.at.precision) == (3, 1.0)
     assert "3 score at least as high; 100% of them are answered" in found.sentence
     assert "None of the 10 judged questions" in replace(found, score=1.0).sentence
-    assert replace(found, score=0.95).sentence.startswith("The best score is 0.95, not below tau 0.9: not reranked.")
+    assert replace(found, score=0.95).sentence.startswith(
+        "The first hit answers with a chance of 0.95, not below tau 0.9: not reranked."
+    )
 
 
-def test_without_runs_there_is_a_score_and_no_curve(judged_app: App) -> None:
-    search = judged_app.playground.comparer.cached_searches(demo("author"), [CONDITIONAL])["local"]
-    score = best_score(QUERY, CONDITIONAL, search)
-    found = place_on_curve(judged_app.evaluation.runs, demo("author"), CONDITIONAL, score)
+@pytest.mark.parametrize(("rerank", "figure"), [("conditional", "best score"), ("unsure", "with a chance of")])
+def test_without_runs_there_is_a_score_and_no_curve(judged_app: App, rerank: str, figure: str) -> None:
+    column = replace(CONDITIONAL, config=replace(CONDITIONAL.config, rerank=rerank))
+    search = judged_app.playground.comparer.cached_searches(demo("author"), [column])["local"]
+    score = best_score(QUERY, column, search)
+    found = place_on_curve(judged_app.evaluation.runs, demo("author"), column, score)
     assert 0 < found.score <= 1
     assert found.at is None
-    result = judged_app.playground.comparer.run(demo("author"), QUERY, [CONDITIONAL]).outcomes[0].result
+    result = judged_app.playground.comparer.run(demo("author"), QUERY, [column]).outcomes[0].result
     assert result is not None
     (note,) = [stage.note for stage in result.stages if stage.name == "rerank"]
-    assert f"best score {score:.4g} " in note, "the same score that decides about reranking"
+    assert f"{figure} {score:.4g} " in note, "the same score that decides about reranking"
 
 
 def test_the_curve_is_that_of_a_calibration_and_costs_nothing(judged_app: App) -> None:

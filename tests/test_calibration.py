@@ -36,10 +36,10 @@ def honest(n: int, seed: int = 5) -> list[Observed]:
 @given(observations)
 def test_every_point_of_the_curve_is_what_counting_says(observed: list[Observed]) -> None:
     for point in curve(observed, 21):
-        skipped = [one for one in observed if one.confidence >= point.tau]
+        skipped = [one for one in observed if one.sureness >= point.tau]
         assert (point.skipped, point.answered) == (len(skipped), sum(one.answered for one in skipped))
         assert point.lower == wilson_lower(point.answered, point.skipped)
-        measure = sum(one.fused if one.confidence >= point.tau else one.reranked for one in observed) / len(observed)
+        measure = sum(one.fused if one.sureness >= point.tau else one.reranked for one in observed) / len(observed)
         assert point.measure == pytest.approx(measure)
         assert point.share == pytest.approx(1 - len(skipped) / len(observed))
 

@@ -233,9 +233,7 @@ def test_a_run_is_started_shown_in_progress_and_can_be_cancelled(visit: Open, kb
 
 
 def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: App) -> None:
-    measured(
-        kb, "", "bm25", "dense", '{"base": "documents-0.9", "rerank": "conditional", "tau": 0.99, "rerank_blend": 0.5}'
-    )
+    measured(kb, "", "bm25", "dense", '{"base": "documents-0.9", "rerank": "unsure", "tau": 0.7, "rerank_blend": 0.7}')
     app = visit("evaluation", kb, evaluation_tab="Runs", framed=True)
     said = words(app)
     assert "leads with nDCG@10" in said
@@ -349,6 +347,12 @@ def test_moving_alpha_moves_numbers_and_bars_of_the_whole_query_set(visit: Open,
     ran(app.selectbox(key="tune_fusion").set_value("rrf"))
     assert figure(app, "tune_bars")["data"][1]["y"] != after[1]["y"]
     assert "Against production" in words(app)
+    ran(app.toggle(key="tune_rerank").set_value(True))
+    slider = app.select_slider(key="tune_tau")
+    share = next(text for text in slider.options if text.startswith("0.70: ")).removeprefix("0.70: ")
+    assert share.removesuffix(" reranked") == app.metric[2].value, "the slider says what the figures say"
+    ran(app.selectbox(key="tune_fusion").set_value("convex"))
+    assert app.session_state["tune_tau"] == 0.7, "another fusion moves no tau"
 
 
 def test_the_desk_shows_the_curve_the_best_production_and_where_one_stands(visit: Open, kb: App) -> None:

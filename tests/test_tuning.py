@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
 from core.retrieval.ordering import rank
 from core.retrieval.presets import presets, spell
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples, AlphaSettings
 from core.services.tuning.sweeps import SweepScope, observed, position, sweepable
@@ -183,17 +185,39 @@ def test_a_model_of_alpha_is_judged_by_what_passages_hold(judged_app: App) -> No
         assert trained.plain()["swarm"] == {}, "ridge has coefficients instead"
 
 
-@pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn", "bm25"])
-def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: App, name: str) -> None:
+@pytest.mark.parametrize("rerank", BY_TAU)
+@pytest.mark.parametrize("name", ["rrf-60", "combmnz", "combsum", "convex-0.4", "tm2c2-0.5", "dbsn"])
+def test_the_share_reranked_is_that_of_the_pipeline_at_the_same_tau(shared_app: App, name: str, rerank: str) -> None:
     config = replace(configs.parse(name), depth=9)
     run = shared_app.evaluation.runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), config)])[0]
-    sure = sorted(one.confidence for one in run.results.values())
+    sure = sorted(one.confidence if rerank == "conditional" else one.chance or 0.0 for one in run.results.values())
     for tau in (0.5, 0.9, (sure[20] + sure[21]) / 2):
         moved = shared_app.tuning.sweeps.measure_at(
             shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True)),
-            replace(config, tau=tau),
+            replace(config, rerank=rerank, tau=tau),
         )
         assert moved.reranked == pytest.approx(sum(one < tau - 1e-9 for one in sure) / len(sure)), tau
+
+
+def test_a_tau_reranks_the_same_questions_whatever_the_fusion(shared_app: App) -> None:
+    """On the chance of the first hit one tau holds for all fusions; on the best score each has a scale of its own."""
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
+    shares: dict[str, list[float]] = {rerank: [] for rerank in BY_TAU}
+    for rerank, name in product(BY_TAU, ("rrf-60", "convex-0.5", "tm2c2-0.5", "dbsn")):
+        config = replace(configs.parse(name), depth=9, rerank=rerank, tau=0.7)
+        shares[rerank].append(shared_app.tuning.sweeps.measure_at(data, config).reranked)
+    spread = {rerank: max(these) - min(these) for rerank, these in shares.items()}
+    assert spread["unsure"] < 0.15 < spread["conditional"], shares
+
+
+def test_the_slider_of_tau_moves_by_equally_many_questions(shared_app: App) -> None:
+    config = replace(configs.parse("convex-0.5"), depth=9, rerank="unsure")
+    data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
+    shares = shared_app.tuning.sweeps.shares(data, config, 0.123)
+    assert 0.123 in shares, "the tau that stands there is never moved by another fusion"
+    assert list(shares) == sorted(shares)
+    assert (shares[0.0], shares[1.0]) == (0.0, 1.0)
+    assert list(shares.values()) == sorted(shares.values())
 
 
 def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:

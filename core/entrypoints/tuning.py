@@ -284,7 +284,12 @@ def _tau_report(form: TuneTauOptions, calibration: Any, rows: Any, heads: Any, c
                 charts.lines(taus, {"uplift": [point.uplift for point in calibration.curve]}, "tau", form.measure),
             ),
             ReportTable("Every tenth tau", tuple(heads), tuple(tuple(str(cell) for cell in row) for row in rows)),
-            Text("What it means", ("Questions whose best fused score is at or above tau are not reranked.",)),
+            Text(
+                "What it means",
+                (
+                    "Questions at or above tau are not reranked: where the first hit answers with at least this chance, or, for the thesis's tau, where the best fused score is as high.",
+                ),
+            ),
         ),
     )
 

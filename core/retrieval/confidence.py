@@ -1,6 +1,7 @@
-"""How sure a search may be that what it found answers the question: one number from 0 to 1 for every way of searching.
+"""How sure a search may be: that the question is answered here (`confidence`), and that its first hit answers it
+(`chances`, the scale of tau). Numbers from 0 to 1 that mean the same for every way of searching.
 
-A logistic model over a few signs of a match. They do not depend on the embedder's own scale: nearness is counted in
+Logistic models over a few signs of a match. They do not depend on the embedder's own scale: nearness is counted in
 deviations of the cosine between passages that have nothing to do with each other. The coefficients come from
 `python -m bench confidence`; docs/research/confidence.md has what they are worth and where they fail.
 """
@@ -40,7 +41,7 @@ class LogisticModel(NamedTuple):
     intercept: float
     coefficients: Mapping[str, float]
 
-    def __call__(self, signs: Signs) -> float:
+    def __call__(self, signs: NamedTuple) -> float:
         """A chance between 0 and 1."""
         total = self.intercept + sum(weight * getattr(signs, name) for name, weight in self.coefficients.items())
         return 1.0 / (1.0 + exp(-total))
@@ -50,6 +51,64 @@ BOTH = LogisticModel(
     -2.62, {"covered": 1.0, "unknown": -2.58, "title": 1.09, "near": 0.08, "margin": 0.67, "agreed": 1.69}
 )
 WORDS = LogisticModel(-0.94, {"covered": 1.57, "unknown": -3.48, "title": 2.45})  # without cosines
+
+
+class FirstSigns(NamedTuple):
+    """What tells a first hit that answers from one that does not: first of the whole list, then of the hit."""
+
+    near: float
+    margin: float
+    gap: float  # between the first two documents of the dense leg, in deviations
+    words_gap: float  # between those of the other leg, as a share of its best score
+    dense_place: float  # one over the place of the hit's document in the dense leg; 0 beyond the tenth
+    words_place: float
+    covered: float  # the share of the question's words, by rarity, that the hit holds
+
+
+FIRST_BOTH = LogisticModel(
+    -2.01, {"near": 0.17, "margin": 0.12, "gap": 1.01, "words_gap": 2.42, "dense_place": 1.15, "words_place": 0.72}
+)
+FIRST_DENSE = LogisticModel(-2.52, {"near": 0.13, "margin": 0.34, "gap": 2.21, "covered": 2.18})
+FIRST_WORDS = LogisticModel(-1.63, {"words_gap": 7.37, "covered": 1.13})  # without cosines
+
+
+def chances(candidates: Candidates, chunks: Sequence[int], config: SearchConfig, index: Index) -> list[float]:
+    """For each of some candidates: how likely it is that it answers the question if it stands first. A question that has
+    an answer here is taken for granted; `confidence` asks whether it has."""
+    if not chunks:
+        return []
+    model = _first_model(candidates, config, index)
+    return [model(each) for each in first_signs(candidates, chunks, index)]
+
+
+def _first_model(candidates: Candidates, config: SearchConfig, index: Index) -> LogisticModel:
+    if not has_cosines(candidates, config, index):
+        return FIRST_WORDS
+    return FIRST_BOTH if len(candidates.retrieved) > 1 else FIRST_DENSE
+
+
+def first_signs(candidates: Candidates, chunks: Sequence[int], index: Index) -> list[FirstSigns]:
+    """The signs of candidates, each as if it stood first."""
+    dense = _documents(candidates.retrieved.get("dense", {}), index)
+    words = _documents(next((found for leg, found in candidates.retrieved.items() if leg != "dense"), {}), index)
+    near, margin = _nearness(dense, index)
+    gap = (dense[0][1] - dense[1][1]) / index.spread[1] if len(dense) > 1 else 0.0
+    best = words[0][1] if words else 0.0
+    words_gap = (best - words[1][1]) / best if len(words) > 1 and best > 0 else 0.0
+    places = [{document: 1.0 / place for place, (document, _) in enumerate(leg, 1)} for leg in (dense, words)]
+    worths = _worths(candidates.query, index)
+    whole = sum(worths.values())
+    return [
+        FirstSigns(
+            near,
+            margin,
+            min(_MOST, gap),
+            words_gap,
+            *(leg.get(index.document_of(chunk), 0.0) for leg in places),
+            held / whole if whole else 0.5,
+        )
+        for chunk, held in zip(chunks, _held(worths, chunks, index), strict=True)
+    ]
 
 
 def confidence(candidates: Candidates, ranking: Ranking, config: SearchConfig, index: Index) -> float:
@@ -71,10 +130,10 @@ def signs(candidates: Candidates, ranking: Ranking, index: Index) -> Signs:
     first = list(ranking)[:LOOKED_AT]
     worths = _worths(candidates.query, index)
     dense = candidates.retrieved.get("dense", {})
-    near, margin = _nearness(dense, index)
+    near, margin = _nearness(_documents(dense, index), index)
     whole = sum(worths.values())
     return Signs(
-        _covered(worths, first, index) / whole if whole else 0.5,
+        max(_held(worths, first, index)) / whole if whole else 0.5,
         sum(worth for term, worth in worths.items() if not index.rarity(term)) / whole if whole else 0.0,
         max(_title(worths, chunk, index) for chunk in first) if whole else 0.0,
         near,
@@ -95,12 +154,13 @@ def _worth(term: str, index: Index) -> float:
     return index.rarity(term) or log(1 + index.size)
 
 
-def _covered(worths: Mapping[str, float], chunks: Sequence[int], index: Index) -> float:
+def _held(worths: Mapping[str, float], chunks: Sequence[int], index: Index) -> list[float]:
+    """What the words that each passage holds are worth."""
     held = [0.0] * len(chunks)
     for term, worth in worths.items():
         for n, holds in enumerate(index.holding(term, chunks)):
             held[n] += worth * holds
-    return max(held)
+    return held
 
 
 def _title(worths: Mapping[str, float], chunk: int, index: Index) -> float:
@@ -115,18 +175,23 @@ def _terms(text: str, options: LexicalOptions) -> frozenset[str]:
     return frozenset(analyser(options)(text))
 
 
-def _nearness(dense: Ranking, index: Index) -> tuple[float, float]:
-    """How near the nearest passage is, and by how much nearer than the tenth document; where fewer were found, less."""
+def _documents(ranking: Ranking, index: Index) -> list[tuple[int, float]]:
+    """The first ten documents of a leg, each with the score of its best passage."""
+    documents: dict[int, float] = {}
+    for chunk, score in ranking.items():
+        documents.setdefault(index.document_of(chunk), score)
+        if len(documents) == LATER:
+            break
+    return list(documents.items())
+
+
+def _nearness(dense: Sequence[tuple[int, float]], index: Index) -> tuple[float, float]:
+    """How near the nearest document is, and by how much nearer than the tenth; where fewer were found, less."""
     if not dense:
         return 0.0, 0.0
     usual, deviation = index.spread
-    documents: dict[int, float] = {}
-    for chunk, cosine in dense.items():
-        documents.setdefault(index.document_of(chunk), cosine)
-        if len(documents) == LATER:
-            break
-    best, later = next(iter(documents.values())), list(documents.values())[-1]
-    margin = (best - later) / deviation * len(documents) / LATER
+    best, later = dense[0][1], dense[-1][1]
+    margin = (best - later) / deviation * len(dense) / LATER
     return max(-_MOST, min(_MOST, (best - usual) / deviation)), min(_MOST, margin)
 
 

@@ -23,7 +23,7 @@ from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.rerank import RERANK
+from core.retrieval.rerankers.rerank import BY_TAU, RERANK
 from core.retrieval.scaling import MISSING
 from core.types import FIELDS, Frozen, SearchConfig
 
@@ -256,7 +256,7 @@ def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
     moving = {"depth", *FUSIONS[config.fusion].parameters}
     if config.weights or not two_sided(config):
         moving -= {"alpha"}
-    if config.rerank == "conditional":
+    if config.rerank in BY_TAU:
         moving |= {"tau"}
     return tuple(parameter for name, parameter in PARAMETERS.items() if name in moving)
 
@@ -276,7 +276,7 @@ def relevant(config: SearchConfig) -> frozenset[str]:
     names |= {"hyde"} if "dense" in config.legs else set()
     if config.rerank != "off":
         names |= {"reranker", "rerank_model", *RERANKERS[config.reranker].parameters}
-        names |= {"tau"} if config.rerank == "conditional" else set()
+        names |= {"tau"} if config.rerank in BY_TAU else set()
     return frozenset(names | (_fusing(config) if len(config.legs) > 1 else set()))
 
 
@@ -337,8 +337,8 @@ def name(config: SearchConfig) -> str:
 
     >>> name(parse("tm2c2-0.5+rerank")), name(parse("dense+hyde+cascade")), name(replace(DEFAULT, k=3))
     ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
-    >>> name(replace(RECOMMENDED, rerank="conditional", tau=0.8, collapse=False))
-    'documents-0.9, rerank conditional, tau 0.8, collapse off'
+    >>> name(replace(RECOMMENDED, rerank="unsure", tau=0.8, collapse=False))
+    'documents-0.9, rerank unsure, tau 0.8, collapse off'
     """
     suffix = _suffix(config) + "".join(f"@{config.engines[leg]}" for leg in config.legs if leg in config.engines)
     for spelling in spellings():
@@ -379,7 +379,7 @@ def _around(config: SearchConfig) -> Iterator[str]:
 def _differing(config: SearchConfig, near: str) -> dict[str, Any]:
     """The fields of a method that are not those of a name."""
     aside: dict[str, Any] = {"depth": DEFAULT.depth, "k": DEFAULT.k, "rerank_depth": DEFAULT.rerank_depth}
-    aside |= {} if config.rerank == "conditional" else {"tau": DEFAULT.tau}
+    aside |= {} if config.rerank in BY_TAU else {"tau": DEFAULT.tau}
     ours, theirs = (strict.plain(replace(known, **aside)) for known in (config, _named(near)))
     return {key: value for key, value in ours.items() if value != theirs[key]}
 

@@ -9,7 +9,14 @@ PARAMETERS: dict[str, Parameter] = {
     for parameter in (
         Parameter("alpha", "Alpha", 0.0, 1.0, 0.01, "Weight of the dense side: 0 is words alone, 1 is meaning alone."),
         Parameter("rrf_k", "RRF k", 1, 10_000, 1, "The larger, the less the first ranks stand out.", reach=200),
-        Parameter("tau", "Tau", 0.0, 1.0, 0.01, "Queries whose best fused score is below tau are reranked."),
+        Parameter(
+            "tau",
+            "Tau",
+            0.0,
+            1.0,
+            0.01,
+            "Queries are reranked where the chance that their first hit answers is below tau.",
+        ),
         Parameter("depth", "Depth", 1, 1000, 1, "Candidates that each leg brings.", reach=100),
         Parameter("k", "Hits (k)", 1, 1000, 1, "Hits that are returned."),
         Parameter("rerank_depth", "Rerank depth", 1, 1000, 1, "Passages that the reranker reads."),

@@ -19,7 +19,7 @@ from core.ports import ExplainsPath, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
 from core.retrieval import documents, listing
 from core.retrieval.candidates import Candidates, Fused, fuse
-from core.retrieval.confidence import confidence
+from core.retrieval.confidence import chances, confidence
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
@@ -132,6 +132,14 @@ def confidence_of(ranked: Ranked, config: SearchConfig, index: Index) -> float:
     return max(confidence(candidates, ranked.fused.ranking, config, index) for candidates in wordings)
 
 
+def first_chance(ranked: Ranked, config: SearchConfig, index: Index) -> float:
+    """How likely it is that the first hit of the fusion answers: the scale of tau, whatever the fusion; 0 where nothing
+    was found."""
+    if ranked.pinned:
+        return 1.0
+    return next(iter(chances(ranked.candidates, list(ranked.fused.ranking)[:1], config, index)), 0.0)
+
+
 # ---------------------------------------------------------------- gather
 
 
@@ -215,12 +223,14 @@ def rank(candidates: Candidates, config: SearchConfig, index: Index, ask: Search
         fused = fuse(candidates, weighed)
         stage.hits, stage.note = len(fused.ranking), note
     pinned = pin(candidates.query, fused.ranking, config, index, ask)
+    ranked = Ranked(candidates, weighed, fused, UNCHANGED, pinned)
     if config.rerank == "off":
-        return Ranked(candidates, weighed, fused, UNCHANGED, pinned)
+        return ranked
     text, near = partial(_text, index), partial(_neighbours, index, ask)
     see = partial(_features, candidates, fused, index, ask)
     task = Task(candidates.query, fused.ranking, config, text, near, ask.reranker, ask.llm, ask.prompt, ask.ranker, see)
-    return Ranked(candidates, weighed, fused, rerank(task, fused.confidence, trace), pinned)
+    sureness = first_chance(ranked, config, index) if config.rerank == "unsure" else fused.confidence
+    return ranked._replace(outcome=rerank(task, sureness, trace))
 
 
 def pin(query: str, ranking: Ranking, config: SearchConfig, index: Index, ask: SearchContext) -> Pinned | None:

@@ -58,7 +58,7 @@ def added(parts: np.ndarray) -> np.ndarray:
 
 
 def confidence(best: float, weights: Sequence[float], config: SearchConfig) -> float:
-    """The best fused score as a share of the highest that the fusion could give: the scale that tau is on.
+    """The best fused score as a share of the highest that the fusion could give: the scale of the thesis's tau.
 
     >>> confidence(2.0, [1.0, 1.0], SearchConfig(fusion="combmnz"))
     0.5

@@ -24,11 +24,14 @@ class Answered:
     documents: tuple[str, ...]
     passages: tuple[str, ...]
     ms: Mapping[str, float]
-    confidence: float
+    confidence: float  # the best fused score, as a share of the highest possible
     folder: str = ""
     tags: tuple[str, ...] = ()
     cost: float = 0.0  # dollars
     tokens: int = 0  # of language models
+    chance: float | None = (
+        None  # that the first hit of the fusion answers; unknown in runs that were made before it was
+    )
 
 
 @dataclass(frozen=True, slots=True)

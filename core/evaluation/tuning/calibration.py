@@ -15,6 +15,7 @@ from core.evaluation.statistics import compare, wilson_lower, wilson_upper
 BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
 LEAST = 30  # skipped queries; fewer prove nothing
 KEEP = 0.9  # the share of what reranking gains that tau must keep
+CHANCE, SCORE = "chance", "score"  # tau's scale: that the first hit answers, or the thesis's best fused score
 GAIN, PRECISION = RULES = ("gain", "precision")  # what tau is chosen by
 HELD_OUT = 0.2
 STEPS = 101
@@ -24,11 +25,11 @@ NO_GAIN = "no gain"  # reranking is no better than leaving it off
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One judged query: its best fused score, whether the fused top five hold the answer, the measure of the fused and
+    """One judged query: how sure the fusion is of it on the scale of tau, whether the fused top five hold the answer, the measure of the fused and
     of the reranked order, and what reranking it takes."""
 
     query: str
-    confidence: float
+    sureness: float
     answered: bool
     fused: float
     reranked: float
@@ -81,10 +82,11 @@ class Calibration:
     seconds: float = 0.0
     dollars: float = 0.0
     event: str = ""
+    scale: str = SCORE  # what tau is compared with; those of before say nothing of it
 
 
 def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
-    """Every tau from 0 to 1: queries with a best score at or above it are skipped, the others reranked.
+    """Every tau from 0 to 1: queries at or above it are skipped, the others reranked.
 
     >>> [(p.tau, p.skipped, p.precision, p.measure) for p in curve(
     ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
@@ -95,8 +97,8 @@ def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]
 
 def points_at(observed: Sequence[Observed], taus: Iterable[float]) -> tuple[Point, ...]:
     """The same at chosen taus in ascending order; any above 1 reranks everything."""
-    ordered = sorted(observed, key=lambda observation: (observation.confidence, observation.query))
-    scores = [observation.confidence for observation in ordered]
+    ordered = sorted(observed, key=lambda observation: (observation.sureness, observation.query))
+    scores = [observation.sureness for observation in ordered]
     answered = [0, *accumulate(int(observation.answered) for observation in ordered)]
     fused = [0.0, *accumulate(observation.fused for observation in ordered)]
     reranked = [0.0, *accumulate(observation.reranked for observation in ordered)]

@@ -40,6 +40,7 @@ class SweepTable:
     judged: np.ndarray  # unit of each judgment; -2 when no leg found it
     gains: np.ndarray
     passages: PassageTable | None = None  # for measures over passages
+    chances: np.ndarray | None = None  # that a candidate answers if it stands first
 
     @property
     def questions(self) -> int:
@@ -53,6 +54,7 @@ def matrix(
     depth: int,
     golds: Sequence[Gold] = (),
     excerpt: Callable[[int], str] = str,
+    chances: Callable[[Candidates, Sequence[int]], Sequence[float]] | None = None,
 ) -> SweepTable:
     """Arrays from the candidates of `pipeline.gather`: one entry per question in each sequence.
 
@@ -68,10 +70,11 @@ def matrix(
     width = max((len(row) for row in rows), default=0)
     shape = (len(legs), len(rows), width)
     scores, places = np.zeros(shape), np.zeros(shape, np.int32)
-    local = np.full(shape[1:], -1, np.int32)
+    local, first = np.full(shape[1:], -1, np.int32), np.zeros(shape[1:])
     starts, judged, graded = [0], [], []
     for q, (candidates, row) in enumerate(zip(gathered, rows, strict=True)):
         numbers: dict[int, int] = {}
+        first[q, : len(row)] = chances(candidates, row) if chances else 0.0
         local[q, : len(row)] = [numbers.setdefault(units[q][chunk], len(numbers)) for chunk in row]
         for n, leg in enumerate(legs):
             if leg in candidates.retrieved:
@@ -96,6 +99,7 @@ def matrix(
         np.array(judged, np.int32),
         np.array(graded, float),
         PassageTable(rows, golds, excerpt) if golds else None,
+        first if chances else None,
     )
 
 
@@ -124,10 +128,17 @@ def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
     return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
 
 
-def confidence(fused: np.ndarray, config: SearchConfig) -> np.ndarray:
-    """The best score of every question on the scale that tau is on, as `candidates.fuse` gives it."""
+def sureness(table: SweepTable, fused: np.ndarray, config: SearchConfig) -> np.ndarray:
+    """How sure every question is on the scale that its tau is on: the chance that its first hit answers, or as in the
+    thesis the best score, as `candidates.fuse` gives it."""
     import numpy as np
 
+    if config.rerank != "conditional":
+        if table.chances is None or set(config.legs) != set(table.legs):
+            raise BadInput(f"The sweep knows the chance of a first hit for {', '.join(table.legs)}; gather again.")
+        best = fused.argmax(axis=1)
+        found = np.isfinite(np.take_along_axis(fused, best[:, None], axis=1)[:, 0])
+        return np.where(found, np.take_along_axis(table.chances, best[:, None], axis=1)[:, 0], 0.0)
     weights = list(leg_weights(config).values())
     best = np.nan_to_num(fused.max(axis=1), neginf=0.0).tolist()  # nothing retrieved: no confidence
     return np.array([scaling.confidence(score, weights, config) for score in best])

@@ -17,19 +17,23 @@ from core.types import SearchConfig, Stage
 RERANK = {
     "off": "Never rerank.",
     "always": "Rerank every query.",
-    "conditional": "Rerank a query when its best fused score is below tau.",
+    "unsure": "Rerank a query when the chance that its first hit answers is below tau.",
+    "conditional": "Rerank a query when its best fused score is below tau (thesis): each fusion has a scale of its own.",
 }
+BY_TAU = ("unsure", "conditional")
+BLEND = 0.7  # of the fused score: what reranking needs to gain anywhere (docs/research/benchmarks.md)
 
 
-def rerank(task: Task, confidence: float, trace: Trace) -> Outcome:
-    """Rerank always, never, or when the best fused score is below tau (thesis, section 3.4.2)."""
+def rerank(task: Task, sureness: float, trace: Trace) -> Outcome:
+    """Rerank always, never, or below tau: the chance that the first hit answers, or as in the thesis (section 3.4.2) the
+    best fused score."""
     if task.config.rerank == "off" or not task.ranking:
         return UNCHANGED
-    sure = task.config.rerank == "conditional" and confidence >= task.config.tau
+    sure = task.config.rerank in BY_TAU and sureness >= task.config.tau
     with trace.stage("rerank") as stage:
         outcome = UNCHANGED if sure else blended(attempt(RERANKERS[task.config.reranker].run, task), task)
         stage.hits, stage.cost = len(outcome.scores), outcome.cost
-        stage.note = "; ".join(filter(None, (_why(task.config, confidence), outcome.note)))
+        stage.note = "; ".join(filter(None, (_why(task.config, sureness), outcome.note)))
     trace.stages[-1:] = (*outcome.earlier, _without(trace.stages[-1], outcome.earlier))
     trace.warnings += outcome.warnings
     return outcome
@@ -40,17 +44,20 @@ def _without(stage: Stage, earlier: Sequence[Stage]) -> Stage:
     return replace(stage, ms=max(0.0, stage.ms - fsum(part.ms for part in earlier)))
 
 
-def _why(config: SearchConfig, confidence: float) -> str:
+def _why(config: SearchConfig, sureness: float) -> str:
     """The decision with its numbers.
 
     >>> _why(SearchConfig(rerank="conditional", tau=0.95), 0.71)
     'reranked because best score 0.71 < tau 0.95'
+    >>> _why(SearchConfig(rerank="unsure", tau=0.7), 0.71)
+    'not reranked because the first hit answers with a chance of 0.71 >= tau 0.7'
     """
     if config.rerank == "always":
         return "reranked always"
-    if confidence < config.tau:
-        return f"reranked because best score {confidence:.4g} < tau {config.tau:g}"
-    return f"not reranked because best score {confidence:.4g} >= tau {config.tau:g}"
+    figure = "best score" if config.rerank == "conditional" else "the first hit answers with a chance of"
+    if sureness < config.tau:
+        return f"reranked because {figure} {sureness:.4g} < tau {config.tau:g}"
+    return f"not reranked because {figure} {sureness:.4g} >= tau {config.tau:g}"
 
 
 def blended(outcome: Outcome, task: Task) -> Outcome:

@@ -42,13 +42,14 @@ class RankedQuestion:
 
     chunks: tuple[int, ...]
     scores: tuple[float, ...]
-    confidence: float
+    confidence: float  # the best fused score, as a share of the highest possible
     ms: Mapping[str, float]
     warnings: tuple[str, ...] = ()
     cost: float = 0.0
     texts: tuple[str, ...] = ()
     tokens: int = 0
     copies: tuple[tuple[int, ...], ...] = ()
+    chance: float | None = None  # that the first hit of the fusion answers; unknown of those stored before it was
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +226,7 @@ class CandidateCache:
             tokens=paid.tokens + (gathered.tokens if embeds else 0),
             texts=tuple(hit.text for hit in hits[:READ]),
             copies=tuple((each.chunk, *each.copies) for each in listed if each.copies) or self._copies(hits),
+            chance=pipeline.first_chance(ranked, config, self.index),
         )
 
     def save(self) -> None:

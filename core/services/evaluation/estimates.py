@@ -16,6 +16,7 @@ from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
 from core.retrieval.prompts import RerankPrompt
 from core.retrieval.rerankers import RERANKERS, ranker, yes_no
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.search.searcher import Searcher
 from core.types import Document, Profile, SearchConfig
@@ -40,7 +41,7 @@ def run_calls(
     for use in uses:
         tasks = [task for query in asked for task in _tasks(use, query, texts[query], config, prompt)]
         calls = round(len(tasks) / len(asked) * len(queryset.questions))
-        conditional = config.rerank == "conditional" and use == RERANKERS[config.reranker].purpose
+        conditional = config.rerank in BY_TAU and use == RERANKERS[config.reranker].purpose
         rows.append(estimator.of(tasks, (0 if conditional else calls, calls), name))
     return tuple(row for row in rows if row)
 

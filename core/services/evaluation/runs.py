@@ -179,8 +179,8 @@ class Runs:
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
         number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit, MEASURED])
-        if (known := self._find(number)) and known.figures.keys() >= set(RANKED):
-            return known  # one that was made before there were so many measures is measured again
+        if (known := self._find(number)) and _complete(known):
+            return known
         started = time.perf_counter()
         total = len(runner.queryset.questions)
         report: Progress = lambda done, _, what: progress(n * total + done, plans * total, what)
@@ -345,6 +345,12 @@ def _keys(run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:
     return {("", text) for text in texts.values()} | {(run.queryset, number) for number in texts}
 
 
+def _complete(run: Run) -> bool:
+    """Whether a run has all that is measured now; one that was made before is measured again."""
+    fused = run.config.rerank != "off" or all(answer.chance is not None for answer in run.results.values())
+    return fused and run.figures.keys() >= set(RANKED)
+
+
 class _SetRunner:
     """Runs configurations of one query set on one generation."""
 
@@ -430,6 +436,7 @@ class _SetRunner:
             tags=home.tags,
             cost=ranked.cost,
             tokens=ranked.tokens,
+            chance=None if ranked.chance is None else round(ranked.chance, 9),
         )
 
     def gold(self, question: str) -> Gold:

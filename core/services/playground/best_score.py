@@ -26,13 +26,14 @@ _NEWEST = 200  # runs that are looked at
 
 @dataclass(frozen=True, slots=True)
 class BestScore:
-    """A query's best fused score beside tau, and how precise such scores are on a query set."""
+    """How sure a query is of its first hit beside tau, and how precise such questions are on a query set."""
 
     score: float
     tau: float
     queryset: str = ""
     questions: int = 0
     curve: tuple[Point, ...] = ()
+    scale: str = calibration.CHANCE
 
     @property
     def at(self) -> Point | None:
@@ -44,10 +45,11 @@ class BestScore:
         """The score in words.
 
         >>> BestScore(0.71, 0.95).sentence
-        'The best score is 0.71, below tau 0.95: reranked.'
+        'The first hit answers with a chance of 0.71, below tau 0.95: reranked.'
         """
         sure = self.score >= self.tau
-        text = f"The best score is {self.score:.2g}, {'not ' if sure else ''}below tau {self.tau:g}: "
+        figure = "The best score is" if self.scale == calibration.SCORE else "The first hit answers with a chance of"
+        text = f"{figure} {self.score:.2g}, {'not ' if sure else ''}below tau {self.tau:g}: "
         text += "not reranked." if sure else "reranked."
         if self.at is None:
             return text
@@ -61,11 +63,12 @@ class BestScore:
 
 def place_on_curve(runs: Runs, actor: Actor, column: Column, score: float) -> BestScore:
     """A score on the curve of the newest two runs of the column's configuration, with and without reranking."""
-    unknown, pair = BestScore(score, column.config.tau), _pair(runs.listed(actor, limit=_NEWEST), column)
+    scale = _scale(column.config)
+    unknown, pair = BestScore(score, column.config.tau, scale=scale), _pair(runs.listed(actor, limit=_NEWEST), column)
     if pair is None:
         return unknown
     fused, reranked = (runs.show(actor, run.id) for run in pair)
-    questions = observed(fused, reranked)
+    questions = observed(fused, reranked, scale=scale)
     return replace(unknown, queryset=fused.queryset, questions=len(questions), curve=calibration.curve(questions))
 
 
@@ -81,11 +84,16 @@ def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:
 
 
 def best_score(query: str, column: Column, search: CachedSearch) -> float:
-    """The best fused score of a query, on the scale of tau."""
+    """How sure a query is of its first hit, on the scale of tau."""
     config = replace(column.config, rerank="off")
-    return pipeline.rank(
-        search.candidates(query, config), config, search.index, search.ask(config), Trace()
-    ).fused.confidence
+    ranked = pipeline.rank(search.candidates(query, config), config, search.index, search.ask(config), Trace())
+    if _scale(column.config) == calibration.SCORE:
+        return ranked.fused.confidence
+    return pipeline.first_chance(ranked, config, search.index)
+
+
+def _scale(config: SearchConfig) -> str:
+    return calibration.SCORE if config.rerank == "conditional" else calibration.CHANCE
 
 
 def learned_alphas(query: str, column: Column, search: CachedSearch, names: Iterable[str]) -> dict[str, float]:

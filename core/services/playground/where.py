@@ -14,6 +14,7 @@ from core.ports import Index
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.retrieval.presets import follow, presets
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
 from core.types import DocumentFacts, Filters, Result, SearchConfig
@@ -362,7 +363,7 @@ def _depths(search: _DocumentSearch, config: SearchConfig) -> list[int]:
 
 def _reranks(config: SearchConfig) -> Iterator[tuple[str, Any, float]]:
     """Reranking switched on or off, or tau moved to its ends."""
-    if config.rerank == "conditional":
+    if config.rerank in BY_TAU:
         yield "tau", 1.0, 1.0 - config.tau
         yield "tau", 0.0, config.tau
     elif config.rerank == "off":

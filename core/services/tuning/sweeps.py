@@ -18,8 +18,10 @@ from core.evaluation.tuning.alpha_curves import Curve
 from core.evaluation.tuning.calibration import Calibration, Observed, TauRule
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
+from core.retrieval.confidence import chances
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.evaluation.cached_candidates import CandidateCache, generation_key
 from core.services.evaluation.runs import RunPlan, Runs, gold
 from core.types import SearchConfig
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
+SLIDER_STEPS = 20  # of tau
 LOADED = 4  # query sets kept in memory as arrays
 EXACT, RELEVANT = "T5EM", "Recall@5"  # above 0, a question that is not reranked counts as answered
 
@@ -72,7 +75,7 @@ class SweepResult:
     by_category: Mapping[str, float]
     answered: int  # questions with a relevant document first
     questions: int
-    reranked: float = 0.0  # the share of questions whose best score is below tau
+    reranked: float = 0.0  # the share of questions below tau
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,8 @@ class Sweeps:
         judgments = by_question(settled(queryset.judgments))
         golds = [gold(judgments[question.id], gains.gains[question.id], index) for question in judged]
         graded = [gains.gains[question.id] for question in judged]
-        table = sweep.matrix(gathered, units, graded, config.depth, golds, index.excerpt)
+        chance = lambda candidates, row: chances(candidates, row, config, index)
+        table = sweep.matrix(gathered, units, graded, config.depth, golds, index.excerpt, chance)
         facts = (queryset.name, queryset.digest, index.profile.name, unit)
         return SweepData(*facts, tuple(judged), table, len(gains.unmapped), config)
 
@@ -198,8 +202,17 @@ class Sweeps:
             by_category,
             int(first.sum()),
             len(scores),
-            float((sweep.confidence(fused, config) < config.tau).mean()),
+            float((sweep.sureness(data.table, fused, config) < config.tau).mean()) if config.rerank in BY_TAU else 0.0,
         )
+
+    @use_case(IN_HAND)
+    def shares(self, data: SweepData, config: SearchConfig, tau: float) -> dict[float, float]:
+        """Taus in steps of equally many questions, each with the share that it reranks; the given one is among them."""
+        import numpy as np
+
+        sure = sweep.sureness(data.table, sweep.fuse(self._scaled(data, config), config), config)
+        steps = np.round(np.quantile(sure, np.arange(SLIDER_STEPS + 1) / SLIDER_STEPS) + 0.005, 2).tolist()
+        return {step: float((sure < step).mean()) for step in sorted({0.0, *(min(1.0, step) for step in steps[1:]), tau, 1.0})}  # fmt: skip
 
     @use_case(IN_HAND)
     def compare_at(
@@ -235,7 +248,7 @@ class Sweeps:
         progress: Progress = no_progress,
     ) -> Calibration:
         """Calibrate tau: the smallest that keeps most of what reranking gains, or that skips only what is answered
-        well enough without it."""
+        well enough without it. A configuration that reranks as `conditional` gets the thesis's tau, on its best score."""
         if rule.measure not in EVERY:
             raise BadInput(f"A run has no measure {rule.measure!r}. It has: {', '.join(EVERY)}.")
         if not 0 < rule.beta < 1 or rule.least < 1:
@@ -243,19 +256,21 @@ class Sweeps:
         if rule.by not in calibration.RULES or not 0 < rule.keep <= 1:
             raise BadInput(f"A tau is chosen by {' or '.join(calibration.RULES)}, keeping a share above 0 and up to 1.")
         plan = self.runs.plan(profile)
-        base = replace(config or plan.config, rerank="off")
-        unread = replace(
-            base, rerank_blend=configs.DEFAULT.rerank_blend, tau=configs.DEFAULT.tau
-        )  # what reads nothing blends nothing
+        config = config or plan.config
+        scale = calibration.SCORE if config.rerank == "conditional" else calibration.CHANCE
+        base = replace(config, rerank="off", tau=configs.DEFAULT.tau)
+        unread = replace(base, rerank_blend=configs.DEFAULT.rerank_blend)  # what reads nothing blends nothing
         plans = [RunPlan(plan.profile, unread), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
-        calibrated = calibration.calibrate(observed(fused, reranked, rule.measure), rule)
-        calibrated = replace(calibrated, **_price(fused, reranked), event=event(fused))
+        calibrated = calibration.calibrate(observed(fused, reranked, rule.measure, scale=scale), rule)
+        calibrated = replace(calibrated, **_price(fused, reranked), event=event(fused), scale=scale)
         self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
         return calibrated
 
 
-def observed(fused: Run, reranked: Run, measure: str = MEASURE, whole: bool = False) -> list[Observed]:
+def observed(
+    fused: Run, reranked: Run, measure: str = MEASURE, whole: bool = False, scale: str = calibration.CHANCE
+) -> list[Observed]:
     """The questions that both runs measured and that things are chosen on, or all of them, as calibration takes them.
 
     A question is answered when one of the first five passages holds the quoted answer (thesis, 30); where none is quoted,
@@ -264,20 +279,23 @@ def observed(fused: Run, reranked: Run, measure: str = MEASURE, whole: bool = Fa
     both = [
         question
         for question, answer in fused.results.items()
-        if question in reranked.results and measure in answer.values and measure in reranked.results[question].values
+        if question in reranked.results
+        and measure in answer.values
+        and measure in reranked.results[question].values
+        and (scale == calibration.SCORE or answer.chance is not None)
     ]
     used = set(both) if whole else choosing(both)
     return [
-        _observed(question, fused.results[question], reranked.results[question], measure)
+        _observed(question, fused.results[question], reranked.results[question], measure, scale)
         for question in both
         if question in used
     ]
 
 
-def _observed(question: str, before: Answered, after: Answered, measure: str) -> Observed:
+def _observed(question: str, before: Answered, after: Answered, measure: str, scale: str) -> Observed:
     return Observed(
         question,
-        before.confidence,
+        before.confidence if scale == calibration.SCORE else float(before.chance or 0.0),
         before.values.get(EXACT, before.values[RELEVANT]) > 0,
         before.values[measure],
         after.values[measure],

@@ -1,4 +1,4 @@
-"""The tau line: this query's best score beside tau, on the calibration curve where one is known."""
+"""The tau line: how sure this query is of its first hit beside tau, on the calibration curve where one is known."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import streamlit as st
 
+from core.evaluation.tuning.calibration import SCORE
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.playground.best_score import BestScore, best_score, place_on_curve
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
@@ -14,15 +16,13 @@ from pages.ui.playground import state
 from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
-_ADVICE = "How good such scores are is not known yet: calibrate tau on the Tuning page."
+_ADVICE = "How good such questions are is not known yet: calibrate tau on the Tuning page."
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
     """The line of one column that reranks by tau."""
     conditional = [
-        n
-        for n, outcome in enumerate(comparison.outcomes)
-        if outcome.result and outcome.column.config.rerank == "conditional"
+        n for n, outcome in enumerate(comparison.outcomes) if outcome.result and outcome.column.config.rerank in BY_TAU
     ]
     if not conditional:
         st.info(
@@ -53,7 +53,7 @@ def figure(on_curve: BestScore, n: int) -> Any:
         chart.add_scatter(
             x=xs, y=[p.precision for p in points], mode="lines", line={"color": "#009E73", "width": 2.4},
             customdata=[p.skipped for p in points], showlegend=False,
-            hovertemplate="score %{x:.2f} or more: %{customdata} questions, %{y:.0%} answered<extra></extra>",
+            hovertemplate="%{x:.2f} or more: %{customdata} questions, %{y:.0%} answered<extra></extra>",
         )  # fmt: skip
     chart.add_vrect(x0=0, x1=on_curve.tau, fillcolor=colour, opacity=0.06, line_width=0)
     for x, text, dash in (
@@ -67,7 +67,7 @@ def figure(on_curve: BestScore, n: int) -> Any:
         )  # fmt: skip
     chart.update_layout(
         height=260 if points else 130, margin={"l": 52, "r": 46, "t": 30, "b": 42},
-        xaxis={"title": "best fused score; below tau the query is reranked", "range": [0, 1.02], "zeroline": False, "showgrid": False, "dtick": 0.1},
+        xaxis={"title": f"{'best fused score' if on_curve.scale == SCORE else 'chance that the first hit answers'}; below tau the query is reranked", "range": [0, 1.02], "zeroline": False, "showgrid": False, "dtick": 0.1},
         yaxis={"title": "answered" if points else "", "range": [0, 1.03], "tickformat": ".0%", "visible": bool(points), "zeroline": False},
     )  # fmt: skip
     return chart

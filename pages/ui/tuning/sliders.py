@@ -14,6 +14,7 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
+from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.tuning.sweeps import SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
@@ -63,7 +64,15 @@ def _knobs(tuning_set: TuningSet) -> None:
     k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session", disabled=fixed)
     st.toggle("Rerank below tau", key=state.RERANK, persist_state="session")
     if st.session_state.get(state.RERANK):
-        _slider("tau", state.TAU)
+        _tau(tuning_set)
+
+
+def _tau(tuning_set: TuningSet) -> None:
+    """Tau, in steps of equally many questions: each place says how many of them it reranks."""
+    shares = app().tuning.sweeps.shares(tuning_set.data, state.unread(), float(st.session_state.get(state.TAU, 1.0)))
+    said = lambda tau: f"{tau:.2f}: {shares[tau]:.0%} reranked"
+    knob = PARAMETERS["tau"]
+    st.select_slider(knob.title, list(shares), format_func=said, key=state.TAU, help=knob.about, persist_state="session")  # fmt: skip
 
 
 def _slider(name: str, key: str, low: float | None = None, high: float | None = None) -> None:
@@ -121,7 +130,7 @@ def _numbers(result: SweepResult, production: SweepResult | None) -> None:
     cells[1].metric(
         "95 % interval", f"{result.overall.low:.3f}–{result.overall.high:.3f}", border=True, height="stretch"
     )
-    if result.config.rerank == "conditional":
+    if result.config.rerank in BY_TAU:
         cells[2].metric("Reranked", f"{result.reranked:.0%}", border=True, height="stretch")
     else:
         cells[2].metric(

@@ -12,7 +12,8 @@ from core.evaluation.tuning.sweep import SWEPT
 from core.parameter import Parameter
 from core.retrieval import config as configs
 from core.retrieval.parameters import PARAMETERS
-from core.retrieval.presets import spell
+from core.retrieval.presets import presets, spell
+from core.retrieval.rerankers.rerank import BLEND, BY_TAU
 from core.services.tuning.sweeps import AlphaCurve, SweepData, position
 from core.types import SearchConfig
 from pages.ui import empty, flash, identity
@@ -88,7 +89,8 @@ def start() -> None:
         NORMALISATION: now.normalisation if now.normalisation != "none" else "minmax",
         **{knob(name): _within(parameter, getattr(now, name)) for name, parameter in PARAMETERS.items()},
         DEPTH: min(DEEP, now.depth),
-        RERANK: now.rerank == "conditional",
+        RERANK: now.rerank in BY_TAU,
+        TAU: now.tau if now.rerank in BY_TAU else presets()["Conditional rerank"].tau,
         K: 10,
         NAME: SWEPT[0],
     }
@@ -113,7 +115,16 @@ def reranked() -> SearchConfig:
     """The position of the sliders, with reranking below tau where that is on."""
     if not st.session_state.get(RERANK):
         return here()
-    return configs.check(replace(here(), rerank="conditional", tau=float(st.session_state.get(TAU, 1.0))))
+    return configs.check(replace(unread(), tau=float(st.session_state.get(TAU, 1.0))))
+
+
+def unread() -> SearchConfig:
+    """The position of the sliders as it reranks below tau, whatever tau is: as production does where it does. A tau on
+    the best score, that was promoted before, stays one."""
+    now = app().platform.settings.production().config
+    if now.rerank in BY_TAU:
+        return replace(here(), rerank=now.rerank, reranker=now.reranker, rerank_model=now.rerank_model, rerank_prompt=now.rerank_prompt, rerank_blend=now.rerank_blend)  # fmt: skip
+    return replace(here(), rerank="unsure", rerank_blend=BLEND)
 
 
 def convex() -> SearchConfig:

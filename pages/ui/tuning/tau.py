@@ -44,7 +44,7 @@ def draw(tuning_set: TuningSet) -> None:
 
 
 def _form(tuning_set: TuningSet) -> None:
-    config = state.here()
+    config = state.unread()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen: dict[str, Any] = {"rule": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
         if chosen["rule"] == calibration.GAIN:
@@ -99,7 +99,10 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
     say(flash.plain(f"{called(configs.parse(config))}: {result['sentence']}"), icon=f":material/{icon}:")
     if result.get("event"):
         st.caption(flash.plain(f"Answered means {result['event']}."))
-    if result["tau"] is not None:
+    score = result.get("scale", calibration.SCORE) == calibration.SCORE
+    if score:
+        st.caption("This tau is on the best fused score, as in the thesis: it holds for this fusion alone.")
+    if result["tau"] is not None and score == (state.unread().rerank == "conditional"):
         st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],))  # fmt: skip
     points = [point for point in result["curve"] if point["skipped"]]
     taus = [point["tau"] for point in points]
@@ -174,7 +177,7 @@ class Calibrated:
 
 def calibrated(queryset: str) -> Calibrated | None:
     job = app().evaluation.jobs.last(identity.me(), "calibrate", queryset)
-    if job is None or job.arguments["config"] != spell(state.here()):
+    if job is None or job.arguments["config"] != spell(state.unread()):
         return None
     tau = float(st.session_state.get(state.TAU, 1.0)) if st.session_state.get(state.RERANK) else 0.0
     return Calibrated(str(job.arguments["measure"]), job.result, tau)

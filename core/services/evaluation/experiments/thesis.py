@@ -179,7 +179,7 @@ def _rerank(
     }
     fused = list(replay.stages.values())[-1]
     reranked = context.runs.each(context.queryset, foundation.profile, always, progress)
-    seen = observed(fused, reranked, MEASURE, whole=True)
+    seen = observed(fused, reranked, MEASURE, whole=True, scale=calibration.SCORE)
     replay.calibrated = replace(
         calibration.calibrate(seen, TauRule(calibration.PRECISION)), event=event(fused), curve=calibration.curve(seen)
     )
