@@ -168,12 +168,7 @@ def load(root: Path) -> dict[str, Document]:
 
 def everywhere(said: Mapping[str, tuple[Claim, ...]], index: ClaimIndex) -> list[tuple[str, Claim, str, Claim, Clash]]:
     """Every disagreement of a folder, once."""
-    return [
-        (path, claim, match.path, match.claim, match.clash)
-        for path in sorted(said)
-        for claim, match in index.against(said[path], frozenset({path}))
-        if path < match.path
-    ]
+    return [(path, claim, match.path, match.claim, match.clash) for path, claim, match in index.pairs(said.keys())]
 
 
 def cost(root: Path) -> list[str]:

@@ -76,7 +76,7 @@ def clash(a: Claim, b: Claim) -> Clash | None:
     shared = sum(map(weight, a.body & b.body))
     if shared < FEWEST or a.text == b.text or (shared < PLENTY and not _same_context(a, b)):
         return None
-    if found := _values(a, b):
+    if found := _values(a, b, shared):
         return found
     close = shared >= WORDING * max(body_weight(a), body_weight(b))
     return (_negation(a, b) or _names(a, b)) if close else None
@@ -124,7 +124,11 @@ def covered(a: Claim, b: Claim, terms: frozenset[str] | None = None) -> float:
     return gained / total if total else 0.0
 
 
-def _values(a: Claim, b: Claim) -> Clash | None:
+def _values(a: Claim, b: Claim, shared: float) -> Clash | None:
+    if not a.values or not b.values:
+        return None
+    if shared < LOCAL and covered(a, b) + covered(b, a) < 2 * BOTH:  # then what stands around the values cannot help
+        return None
     if not any(_says_what(term) for term in a.body & (b.body | b.near) | b.body & a.near):
         return None
     pairs = [(mine, theirs) for mine in a.values for theirs in b.values if _differ(a, mine, b, theirs)]
@@ -223,6 +227,7 @@ def _stated(value: Value, claim: Claim) -> bool:
     return any(comparable(value, other) and compatible(value, other) for other in (*claim.values, *claim.others))
 
 
+@lru_cache(maxsize=65536)
 def _around(claim: Claim, value: Value) -> frozenset[str]:
     """The terms close to a value."""
     return terms_between(claim, max(claim.clause[0], value.start - WINDOW), min(claim.clause[1], value.end + WINDOW))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 
 from core.curation.document.freshness import freshness
@@ -84,17 +84,8 @@ class ClaimBase:
         for ends in [ends for ends in self._pairs if self._stale.intersection(ends)]:
             del self._pairs[ends]
         found: dict[tuple[str, str], list[Pair]] = {}
-        for path, claim, match in self._of_stale():
+        for path, claim, match in self.index.pairs(self._stale):
             ends = (path, match.path)
             found.setdefault(ends, []).append((path, claim, match))
         self._pairs |= {ends: tuple(pairs) for ends, pairs in found.items()}
         self._stale.clear()
-
-    def _of_stale(self) -> Iterator[Pair]:
-        """Each pair once, from the document that comes first by path."""
-        for path in sorted(self._stale & self.index.documents.keys()):
-            for claim, match in self.index.against(self.index.documents[path], frozenset({path})):
-                if path < match.path:
-                    yield path, claim, match
-                elif match.path not in self._stale:
-                    yield match.path, match.claim, Match(path, claim, match.clash.turned())
