@@ -279,10 +279,31 @@ def test_boilerplate_is_one_entry_and_what_was_settled_for_one_pair_holds_for_al
         ("Recordings of calls are kept for 90 days.", "Invoices and payment records are kept for 7 years."),
         ("IS2 (risk management), refer to the security standard.", "IS6 (personal data), refer to the security standard."),
         ("This policy is divided into four security categories of controls.", "This policy is divided into two security categories of controls."),
+        ("## Open deals\n\nThe seller on leave gets 20% of the commission.\n\n## New deals\n\nThe seller on leave gets 60% of the commission.", "The seller on leave gets 80% of the commission."),
+        ("# Parental leave\n\nPlease tell the people team when you extend it past 16 weeks.", "# Medical leave\n\nPlease tell the people team when you extend it past 4 weeks."),
+        ("# Quality\n\n## Beta\n\n90% of the translation is verified by a native speaker.", "# Quality\n\n## Official\n\n100% of the translation is verified by a native speaker."),
+        ("# If you adopt\n\nYour normal salary is paid for 18 weeks of leave.", "# If you are the second carer\n\nYour normal salary is paid for 5 weeks of leave."),
+        ("# Panel\n\n- 50-60 mins: feedback and talk", "# Promotion\n\n- Feedback + talk (20 mins)"),
+        ("Monthly Active Users are users who viewed the site.", "Daily Active Users are users who viewed the site."),
+        ("We schedule a 60- or 90-minute call with an engineer.", "We schedule a 60-minute call with an engineer."),
     ],
 )  # fmt: skip
 def test_what_only_looks_opposed_is_not(one: str, other: str) -> None:
     assert between(one, other) == ()
+
+
+def test_two_issues_of_one_page_are_two_subjects() -> None:
+    one, other = "Backups of the ledger are kept for 30 days.", "Backups of the ledger are kept for 90 days."
+    assert between(one, other, title_a="Release 4.4.2", title_b="Release 5.1.3") == ()
+    assert len(between(one, other, title_a="Release 4.4.2", title_b="Backups")) == 1
+
+
+def test_the_surest_disagreement_comes_first_wherever_it_lies(base: App) -> None:
+    put(base, {"faq.md": FAQ, "a.md": "# Alarms\n\nTest the smoke alarm on every floor each month.\n"})
+    put(base, {"b.md": "# Safety\n\nOn every floor of a building test the smoke alarm, by two people, each year.\n"})
+    scores = [found.score for found in base.knowledge.disagreements.everywhere(AUTHOR)]
+    assert scores == sorted(scores, reverse=True)
+    assert len(scores) == 2
 
 
 def _parts(service: object) -> tuple[object, ...]:

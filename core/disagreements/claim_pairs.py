@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from core.disagreements import word_lists
-from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, kinds_of, terms_between
+from core.disagreements.claims import ROLE, WEAK, Claim, Name, claims, context, kinds_of, terms_between
 from core.disagreements.values import Value, comparable, compatible
 from core.types import Document
 
@@ -125,14 +125,14 @@ def covered(a: Claim, b: Claim, terms: frozenset[str] | None = None) -> float:
 
 
 def _values(a: Claim, b: Claim, shared: float) -> Clash | None:
-    if not a.values or not b.values:
+    if not a.values or not b.values or a.varies or b.varies:
         return None
     if shared < LOCAL and covered(a, b) + covered(b, a) < 2 * BOTH:  # then what stands around the values cannot help
         return None
     if not any(_says_what(term) for term in a.body & (b.body | b.near) | b.body & a.near):
         return None
     pairs = [(mine, theirs) for mine in a.values for theirs in b.values if _differ(a, mine, b, theirs)]
-    if not pairs or _other_scope(a, b):
+    if not pairs or _other_scope(a, b) or _two_headings(a, b):
         return None
     clashes = [found for mine, theirs in pairs if (found := _value_clash(a, mine, b, theirs))]
     return max(clashes, key=lambda found: (found.score, found.mine, found.theirs), default=None)
@@ -166,6 +166,8 @@ def _value_clash(a: Claim, mine: Value, b: Claim, theirs: Value) -> Clash | None
         return None
     if mine.dimension == "count" and not _same_subject(a, b):
         return None
+    if _phrase(a, b) and not _same_place(a, b):
+        return None
     score = round((left + right) / 2 * (0.7 + 0.3 * alike), 3)
     if score < SURE:
         return None
@@ -189,6 +191,19 @@ def _same_subject(a: Claim, b: Claim) -> bool:
         return True
     ties = a.far & (b.far | b.body | b.near) | b.far & (a.body | a.near)
     return any(weight(term) >= 1 and term not in GENERIC for term in ties)
+
+
+def _phrase(*claims: Claim) -> bool:
+    """Whether any is no sentence, so that its heading says what it is about: `Interviewers: two engineers`."""
+    return any(not claim.lead and not claim.text.endswith((".", "!", ")")) for claim in claims)
+
+
+def _same_place(a: Claim, b: Claim) -> bool:
+    """Whether two phrases say enough, or stand under headings that share a word."""
+    if sum(map(weight, a.body & b.body)) >= ENOUGH:
+        return True
+    tied = any(_says_what(term) for term in context(a.heading[-1:]) & context(b.heading[-1:]))
+    return tied or not a.heading or not b.heading
 
 
 def _same_owner(a: Claim, mine: Value, b: Claim, theirs: Value) -> bool:
@@ -237,15 +252,32 @@ def _other_scope(a: Claim, b: Claim) -> bool:
     """Whether each names a thing, a form or a site that the other does not: then they speak of two things."""
     if (a.cited and b.cited and not a.cited & b.cited) or (_foreign(a, b) and _foreign(b, a)):
         return True
-    return (bool(_unmatched(a, b)) and bool(_unmatched(b, a))) or _scopes(a, b) or _two_kinds(a, b)
+    if (_unmatched(a, b) and _unmatched(b, a)) or _scopes(a, b) or _two_kinds(a, b):
+        return True
+    return _siblings(a, b) or (any(_alone(t, b) for t in a.cases) and any(_alone(t, a) for t in b.cases))
+
+
+def _siblings(a: Claim, b: Claim) -> bool:
+    """Whether they stand under two headings of one: Quality > Beta, Quality > Official."""
+    (*above, last), (*others, other) = (
+        (context((h,)) for h in a.heading or ("",)),
+        (context((h,)) for h in b.heading or ("",)),
+    )
+    return bool(above and others and above[-1] and above[-1] == others[-1] and last and other and not last & other)
 
 
 def _two_kinds(a: Claim, b: Claim) -> bool:
     """Whether they speak of two kinds of a thing: the client certificate, the server certificate."""
+    mine, theirs = ({what for kind, what in kinds_of(x) if _alone(kind, y)} for x, y in ((a, b), (b, a)))
+    return bool(mine & theirs)
+
+
+def _two_headings(a: Claim, b: Claim) -> bool:
+    """Whether their titles or headings do: parental leave, medical leave."""
     mine, theirs = (
-        {kind: what for kind, what in kinds_of(one) if _alone(kind, other)} for one, other in ((a, b), (b, a))
+        {what for kind, what in x.kinds if _says_what(what) and _alone(kind, y)} for x, y in ((a, b), (b, a))
     )
-    return any(what in theirs.values() for what in mine.values())
+    return bool(mine & theirs)
 
 
 def _alone(term: str, other: Claim) -> bool:
@@ -258,7 +290,9 @@ def _foreign(a: Claim, b: Claim) -> bool:
 
 
 def _scopes(a: Claim, b: Claim) -> bool:
-    """Headings or titles that each name another site, form or system."""
+    """Headings or titles that each name another site, form or system, or another version or year."""
+    if a.issue[:1] == b.issue[:1] and a.issue != b.issue:
+        return True
     mine, theirs = ({t for t in claim.far if _SITE.fullmatch(t)} for claim in (a, b))
     return bool(mine - theirs - b.body - b.near) and bool(theirs - mine - a.body - a.near)
 

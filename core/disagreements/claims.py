@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 from core.analysis import analyser
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.disagreements import word_lists
-from core.disagreements.values import WORDS, Value, number, values
+from core.disagreements.values import WORDS, Value, comparable, compatible, number, values
 from core.types import Document, LexicalOptions
 
 LONGEST = 600  # characters of a sentence that is read
@@ -30,6 +31,8 @@ _TIMES_BEFORE, _TIMES_AFTER = re.compile(r"\d.*\s[x×*=+]\s*$"), re.compile(r"[^
 _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\s)|\s(?=(?:and|but)\s)|[:(]\s?|\)\s")
 _CAMEL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
 _CITED = re.compile(r"(?<![\w.$])\d+(?:\.\d+)+(?:\([a-z0-9]+\))*(?![\w%])")
+_CASE = re.compile(r"(?:if|when|for|as|unless|after|before|during)\b", re.IGNORECASE)
+_DIGITS = re.compile(r"[\d.-]*\d")
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
 )
@@ -141,6 +144,10 @@ class Claim:
     lead: int = 0  # where the cell of a table begins, after its row and column
     cited: frozenset[str] = frozenset()  # numbered paragraphs of a law or standard: 12.8.4
     about: frozenset[str] = frozenset()  # the proper name that the document is about: a city, an alert
+    kinds: frozenset[tuple[str, str]] = frozenset()  # neighbours in headings and title: (parental, leave)
+    cases: frozenset[str] = frozenset()  # terms of headings and a title that name a case: If you adopt, For managers
+    issue: tuple[str, ...] = ()  # the title between its numbers, then they: of a version or a year
+    varies: bool = False  # its document says the same with another value elsewhere: it hangs on what stands around
 
 
 def claims(document: Document) -> tuple[Claim, ...]:
@@ -161,7 +168,7 @@ def claims(document: Document) -> tuple[Claim, ...]:
             lead_in = ""
             continue
         heading = outline.path(block.start, block.end)
-        far = _context((document.title, *heading))
+        far = context((document.title, *heading))
         shut = block.kind == "list" and forbidding(lead_in or " ".join(heading[-1:]))
         said = document.text[block.start : block.end].rstrip()
         lead_in = said.rsplit("\n\n", 1)[-1] if block.kind != "list" and said.endswith(":") else ""
@@ -172,7 +179,31 @@ def claims(document: Document) -> tuple[Claim, ...]:
             for start, end in sentences(document.text, first, last):
                 listed = _sentence(document.text[start:end], lines.of(start), heading, far)
                 found += (replace(claim, mode=claim.mode or "forbids") if shut else claim for claim in listed)
-    return tuple(replace(claim, about=about) for claim in found) if about else tuple(found)
+    numbers, varying = _DIGITS.findall(document.title), _varying(found)
+    issue = (_DIGITS.sub("", document.title), *numbers) if numbers else ()
+    return tuple(
+        replace(claim, **_above((document.title, *claim.heading)), about=about, issue=issue, varies=n in varying)
+        for n, claim in enumerate(found)
+    )
+
+
+def _varying(found: Sequence[Claim]) -> set[int]:
+    """Which claims a document makes in the same words with another value."""
+    alike: dict[frozenset[str], list[int]] = {}
+    for n, claim in enumerate(found):
+        if claim.values:
+            alike.setdefault(claim.body, []).append(n)
+    return {
+        n
+        for same in alike.values()
+        for n in same
+        if any(
+            comparable(mine, other) and not compatible(mine, other)
+            for m in same
+            for mine in found[n].values
+            for other in found[m].values
+        )
+    }
 
 
 def _proper(title: str, text: str) -> frozenset[str]:
@@ -320,8 +351,16 @@ _SILENT = frozenset(
 
 
 @lru_cache(maxsize=4096)
-def _context(names: tuple[str, ...]) -> frozenset[str]:
+def context(names: tuple[str, ...]) -> frozenset[str]:
+    """The terms of headings and titles."""
     return frozenset(term for name in names for term in _terms(name, ()))
+
+
+@lru_cache(maxsize=4096)
+def _above(names: tuple[str, ...]) -> dict[str, Any]:
+    """What title and headings say about the scope of all below them: kinds of a thing, and cases."""
+    kinds = frozenset(pair for name in names for pair in pairwise(_terms(name, ())))
+    return {"kinds": kinds, "cases": context(tuple(name for name in names if _CASE.match(name)))}
 
 
 def _negated(clause: str) -> Iterator[str]:

@@ -132,7 +132,7 @@ _WORD_NUMBER = (
     rf"(?:(?:{'|'.join(_TENS.split())})(?:[- ](?:{'|'.join(_ONES.split()[1:10])}))?|{'|'.join(_ONES.split())})"
 )
 _NUMBER = rf"(?:\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|{_WORD_NUMBER})"
-_TO = r"\s*(?:-|–|—|\bto\b|\bor\b|\band\b)\s*"
+_TO = r"-?\s*(?:-|–|—|\bto\b|\bor\b|\band\b)\s*"
 _SPAN = rf"(?P<low>{_NUMBER})(?:{_TO}(?P<high>{_NUMBER}))?"
 _LEFT = r"(?<![\w.,:/#$€£*+-])"
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
@@ -159,7 +159,7 @@ _PERIOD = re.compile(
 )
 _FREQUENCY = re.compile(
     rf"\b(?:every|each|once (?:an?|every|per|each))\s+(?:(?P<low>{_NUMBER}|other|second|third)[\s-]+)?(?P<unit>{_PERIODS})s?\b"
-    rf"|\b(?P<times>once|twice|{_NUMBER} times)\s+(?:an?|per|every|each)\s+(?P<unit2>{_PERIODS})\b|\b(?P<adverb>{'|'.join(_EVERY)})\b",
+    rf"|\b(?P<times>once|twice|{_NUMBER} times)\s+(?:an?|per|every|each)\s+(?P<unit2>{_PERIODS})\b|\b(?P<adverb>{'|'.join(_EVERY)})\b(?!(?-i:(?<=ly)\s[A-Z][a-z]))",
     re.IGNORECASE,
 )
 _NET = re.compile(r"\bnet[ -](?P<low>\d{1,3})\b(?!\.\d)", re.IGNORECASE)

@@ -111,8 +111,8 @@ class Disagreements:
 
     @use_case("propose a change", READS)
     def everywhere(self, actor: Actor) -> tuple[Disagreement, ...]:
-        """Every disagreement between two documents in force, by path and line; what many documents share is one."""
-        return _grouped(self._everywhere())
+        """Every disagreement between two documents in force, the surest first; what many documents share is one."""
+        return tuple(sorted(_grouped(self._everywhere()), key=lambda found: -found.score))
 
     def _everywhere(self) -> tuple[Disagreement, ...]:
         known = {document.path: document for document in self.base.documents.all()}
@@ -244,7 +244,7 @@ def _frame(statement: Statement, without_name: bool) -> str:
     """A sentence, or what it says whoever it names: pages of one kind name each their own."""
     start, end = statement.span
     text = f"{statement.text[:start]} {statement.text[end:]}" if without_name else statement.text
-    return " ".join(re.sub(r"\W+", " ", text).casefold().split())
+    return " ".join(re.sub(r"\W+|\b(?:the|an?)\b", " ", text.casefold()).split())
 
 
 def _titles(found: Disagreement) -> str:
