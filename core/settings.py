@@ -12,6 +12,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from core.errors import BadInput
+from core.logs import FORMS
 
 SIGN_IN = ("demo", "local", "oidc")
 CALLBACK = "/oauth2callback"  # where a sign-in provider sends people back to
@@ -54,6 +55,7 @@ class Settings:
     metrics_token: str = field(
         default="", repr=False
     )  # opens /api/v1/metrics and /_stcore/metrics to who sends it; closed if not set
+    log: str = "text"  # the form of log lines: text, or json with one object a line
     api_rate: int = 600  # requests a minute that one access token may make of the HTTP API; 0 is no limit
     memory: int = (
         0  # megabytes for the server; at 80 % it empties caches and begins nothing large; 0 is all that the machine has
@@ -149,6 +151,8 @@ def load(environment: Mapping[str, str] | None = None, **overrides: object) -> S
         raise BadInput(f"CONCORD_SIGN_IN must be one of {', '.join(SIGN_IN)}, got {settings.sign_in!r}.")
     if settings.store and not re.fullmatch(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[\w./-]*)?", settings.store):
         raise BadInput(f"CONCORD_STORE must look like s3://bucket/prefix, got {settings.store!r}.")
+    if settings.log not in FORMS:
+        raise BadInput(f"CONCORD_LOG must be one of {', '.join(FORMS)}, got {settings.log!r}.")
     _check_messages(settings)
     return settings
 

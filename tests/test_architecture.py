@@ -22,6 +22,7 @@ LOADING = {"load", "load_all", "full_load", "unsafe_load"}
 UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve"}
 LAYERS = {
     "core.errors": 0,
+    "core.logs": 0,
     "core.strict": 1,
     "core.types": 1,
     "core.settings": 1,
@@ -160,7 +161,14 @@ def drawn() -> nx.DiGraph:
 def stands_in(name: str) -> str:
     """The box of the picture that a module of core belongs to."""
     part = name.split(".")[1]
-    boxes = {"entrypoints": "doors", "__main__": "doors", "access": "ports", "analysis": "curation", "graph": "graph_"}
+    boxes = {
+        "entrypoints": "doors",
+        "__main__": "doors",
+        "access": "ports",
+        "analysis": "curation",
+        "graph": "graph_",
+        "logs": "errors",
+    }
     boxes |= {"disagreements": "graph_", "bulk": "profiles", "catalogue": "profiles"} | dict.fromkeys(
         ("settings", "strict", "parameter", "spreadsheet", "lru"), "types"
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import math
 import signal
-import sys
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING, Annotated
 
-from core import strict
+from core import logs, strict
 from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.services.jobs.workers import IDLE, Waiting, Worker
@@ -90,7 +89,7 @@ def run_worker(call: CommandCall, form: RunWorkerOptions) -> Shown:
     """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""
     app = call.app
     level = logging.WARNING if call.terminal.quiet else logging.INFO
-    logging.basicConfig(level=level, format="%(asctime)s %(message)s", stream=sys.stderr)
+    logs.start(call.settings.log, level)
     worker = Worker(form.name or node_name(call.settings), idle=IDLE if form.place else math.inf)
     processes = app.platform.jobs.crew.processes
     processes.settle(form.place)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import streamlit as st
 
+from core import logs
 from core.access import PERSON, Actor, allowed, become
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
@@ -17,8 +19,13 @@ from pages.ui.workspace import app
 
 
 def me() -> Actor:
-    """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read."""
-    actor = {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
+    """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read, and what they
+    do carries the id that the proxy gave their connection."""
+    request = logs.plain(st.context.headers.get("X-Request-ID") or "")
+    logs.REQUEST.set(request)
+    actor = replace(
+        {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in](), request=request
+    )
     become(actor)
     return actor
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -13,6 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from core import logs
 from core.access import Actor, allowed, reading_as, require
 from core.entrypoints.api import application
 from core.entrypoints.limits import Turns
@@ -77,6 +79,7 @@ def needs(action: str, turns: Turns = _TURNS) -> Callable[[Handler], Callable[[R
             actor = await anyio.to_thread.run_sync(_account, request)
             if actor is None:
                 return _refused(401, "There is no token, or it is too old. Load the page again.")
+            actor = replace(actor, request=logs.REQUEST.get())
             try:
                 require(actor, action)
                 if action != "search":
@@ -108,7 +111,10 @@ async def find(request: Request, actor: Actor) -> Response:
     work = lambda: answer(current_app(), parameters.get("q", ""), filters, as_of)
     began = time.perf_counter()
     found = await _computed(request, work, _PAST if as_of else None)
-    API.state.service.meters.request("GET", "find", found.status_code, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    API.state.service.meters.request("GET", "find", found.status_code, seconds)
+    facts = {"status": found.status_code, "ms": round(1000 * seconds, 1), "who": actor.id}
+    _LOG.info("Searched: %(status)d in %(ms).1f ms, by %(who)s", facts, extra={"facts": facts})
     return found
 
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import streamlit
 
+from core import logs
 from core.services.people.accounts import LOOPBACK
 from core.settings import Settings, load
 
@@ -112,8 +113,9 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = [(name.lower(), value.decode("latin-1")) for name, value in scope["headers"]]
+        logs.begin(scope)
         if refusal := self.refusal(scope, headers):
-            await _refuse(scope, send, *refusal)
+            await _refuse(scope, logs.answering(scope, send), *refusal)
             return
         extra = self._headers(next((value for name, value in headers if name == b"host"), ""))
 
@@ -122,7 +124,8 @@ class Guard:
                 message["headers"] = [*message["headers"], *extra]
             await send(message)
 
-        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+        answer = logs.answering(scope, send_with_headers)
+        await self.app(scope, receive, answer if scope["type"] == "http" else send)
 
     def refusal(self, scope: Any, headers: Iterable[tuple[bytes, str]]) -> tuple[int, str] | None:
         """Status and sentence for a request that goes no further."""

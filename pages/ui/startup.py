@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager, suppress
 import anyio
 import streamlit as st
 
+from core import logs
 from core.errors import ConcordError
 from core.settings import load
 from pages.ui import listening
@@ -26,20 +27,12 @@ def prepare() -> None:
     """What must happen before pages and routes are imported."""
     for name in NOISY:
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)
-    log_requests()
+    logs.start(load().log)
     check_address()
     listening.keep_connections()
     listening.bound_messages()
     listening.raise_connections()
     st.navigation([lambda: None])  # else a deep link would run a file of pages/ without the frame
-
-
-def log_requests() -> None:
-    """One line for each request of a program, on standard error."""
-    log, lines = logging.getLogger("concord.api"), logging.StreamHandler()
-    lines.setFormatter(logging.Formatter("%(asctime)s %(name)s %(message)s"))
-    log.setLevel(logging.INFO)
-    log.handlers, log.propagate = [lines], False
 
 
 def check_address() -> None:

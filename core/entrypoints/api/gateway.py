@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
-import uuid
 from typing import Any
 
 from fastapi import HTTPException
 
+from core import logs
 from core.entrypoints.api import problems
 from core.entrypoints.api.calls import FAULT, Service
 
 LOG = logging.getLogger("concord.api")
 MAX_BYTES = 4_000_000  # of a body: a change of many documents
-_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 
 class Gateway:
@@ -30,7 +28,7 @@ class Gateway:
             return
         method, started, status, taken = scope["method"], time.perf_counter(), 0, 0
         scope = {**scope, "method": "GET"} if method == "HEAD" else scope
-        request = scope["concord.request"] = _request_id(scope)
+        request = logs.begin(scope)
 
         async def counted() -> Any:
             nonlocal taken
@@ -44,11 +42,11 @@ class Gateway:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-request-id", request.encode())]
             elif method == "HEAD":
                 message = {**message, "body": b""}
-            await send(message)
+            await answer(message)
 
+        answer = logs.answering(scope, send)
         try:
             await self.app(scope, counted, named)
         except Exception as error:
@@ -64,10 +62,5 @@ class Gateway:
         self.service.meters.request(method, route, status, seconds)
         path = scope.get("raw_path", b"").decode("ascii", "backslashreplace")  # without the question: that is private
         who = scope.get("concord.who", "nobody")
-        LOG.info("%s %s %s %d %.1f ms, by %s", request, method, path, status, 1000 * seconds, who)
-
-
-def _request_id(scope: Any) -> str:
-    """The caller's own, if it is a plain word, else a new one."""
-    given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
-    return given.decode() if _ID.fullmatch(given) else uuid.uuid4().hex
+        facts = {"method": method, "path": path, "status": status, "ms": round(1000 * seconds, 1), "who": who}
+        LOG.info(f"{request} %(method)s %(path)s %(status)d %(ms).1f ms, by %(who)s", facts, extra={"facts": facts})

@@ -121,6 +121,11 @@ class Jobs:
         self.crew.fill()
         return self.get(number)
 
+    def request(self, number: int) -> str:
+        """The id of the request that asked for a job; "" where none did."""
+        row = self.rows.get(number)
+        return str(json.loads(row.asked).get("request", "")) if row and row.asked else ""
+
     def record(self, actor: Actor, kind: str, arguments: Mapping[str, Any], result: Any) -> Job:
         """Work that was done without a job, at the terminal, among the jobs: pages show its result like theirs."""
         packed, now = json.dumps({**arguments, "who": actor.id, "door": actor.door}, sort_keys=True), self.clock.stamp()

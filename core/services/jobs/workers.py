@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from core.access import JOB, READS, Actor, use_case
 from core.errors import ConcordError
+from core.logs import REQUEST
 from core.services.jobs.jobs import Job, Jobs, Work
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class Workers:
 
     def _do(self, worker: Worker, number: int, works: Mapping[str, Work]) -> Job:
         worker.job, worker.log = number, JobLog()
+        REQUEST.set(self.jobs.request(number))
         root, level = logging.getLogger(), logging.getLogger("core").level
         root.addHandler(worker.log)
         logging.getLogger("core").setLevel(logging.INFO)
