@@ -13,6 +13,7 @@ from core.types import (
     Filters,
     Generation,
     Graph,
+    LlmRequest,
     Passage,
     Profile,
     Receipt,
@@ -70,27 +71,12 @@ class Reranker(Protocol):
 
 
 class Llm(Protocol):
-    """A language model. `purpose` says in the ledger what a call was for.
-
-    An answer that `check` refuses, by raising, is not kept for the next time. `schema` is asked of endpoints that take
-    one; `alternatives` is how many candidates for the first token come with their log-probabilities.
-    """
+    """A language model."""
 
     name: str
     server: str  # where it answers, without a key: two servers may serve other weights under one name
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        purpose: str,
-        system: str = ...,
-        max_tokens: int = ...,
-        temperature: float = ...,
-        schema: Mapping[str, Any] | None = ...,
-        alternatives: int = ...,
-        check: Callable[[Answer], object] | None = ...,
-    ) -> Answer: ...
+    def complete(self, request: LlmRequest) -> Answer: ...
 
 
 class Spent(Protocol):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -412,6 +412,20 @@ class Answer:
     cached: bool = False
     finish: str = ""  # why it ended, in the endpoint's words: stop, length, content_filter; "" where it does not say
     first: tuple[tuple[str, float], ...] = ()  # alternatives for the first token with their log-probabilities
+
+
+@dataclass(frozen=True, slots=True)
+class LlmRequest:
+    """What a language model is asked. An answer that `check` refuses, by raising, is not kept for the next time."""
+
+    prompt: str
+    purpose: str  # what the ledger says that it was for
+    system: str = ""
+    max_tokens: int = 1000
+    temperature: float = 0.0
+    schema: Mapping[str, Any] | None = None  # asked of endpoints that take one
+    alternatives: int = 0  # candidates for the first token that come with their log-probabilities
+    check: Callable[[Answer], object] | None = None
 
 
 # ---------------------------------------------------------------- the graph

@@ -65,7 +65,7 @@ from core.settings import Settings, load
 from core.storage.index import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
-from core.types import Answer, Person, Profile
+from core.types import Answer, LlmRequest, Person, Profile
 from tests import blank, cores
 from tests.durations import Durations
 from tests.postgres import Homes, Server, server
@@ -194,10 +194,10 @@ class ScriptedLlm:
         self.answers, self.asked = list(answers), []  # type: tuple[list[str], list[str]]
         self.mirror = Mirror()
 
-    def complete(self, prompt: str, *, purpose: str, **_: object) -> Answer:
-        self.asked.append(prompt)
-        text = self.mirror.answer(prompt, self._say)
-        return Answer(text, self.name, len(prompt) // 4, len(text) // 4)
+    def complete(self, request: LlmRequest) -> Answer:
+        self.asked.append(request.prompt)
+        text = self.mirror.answer(request.prompt, self._say)
+        return Answer(text, self.name, len(request.prompt) // 4, len(text) // 4)
 
     def _say(self, prompt: str) -> str:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]

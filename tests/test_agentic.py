@@ -22,7 +22,7 @@ from core.errors import Cancelled, Unavailable
 from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load
 from core.storage.cache.model_texts import TextCache
-from core.types import Answer, Chunk, ChunkerSpec, Document, Profile
+from core.types import Answer, Chunk, ChunkerSpec, Document, LlmRequest, Profile
 from tests.chunker_laws import KB, MARKDOWN, ODD, visible
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, examples, put
 
@@ -48,8 +48,8 @@ class Failing(ScriptedLlm):
 
     name = "down"
 
-    def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
-        self.asked.append(prompt)
+    def complete(self, request: LlmRequest) -> Answer:
+        self.asked.append(request.prompt)
         raise Unavailable("The model is down.")
 
 
@@ -203,7 +203,7 @@ def test_models_that_keep_failing_are_no_longer_asked() -> None:
 
 def test_a_cancelled_build_is_not_taken_for_a_failed_model() -> None:
     class Stopped(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
+        def complete(self, request: LlmRequest) -> Answer:
             raise Cancelled("Stopped.")
 
     with pytest.raises(Cancelled):

@@ -13,7 +13,7 @@ from core.disagreements.lookup import index_of
 from core.disagreements.values import values
 from core.errors import BadInput, NotFound, Refused
 from core.services.disagreements.opinions import SecondOpinion
-from core.types import Answer, Document
+from core.types import Answer, Document, LlmRequest
 from tests.conftest import demo, put
 
 AUTHOR, REVIEWER, ADMIN = demo("author"), demo("reviewer"), demo("admin")
@@ -318,8 +318,8 @@ class OneWord:
     def __init__(self, word: str) -> None:
         self.word, self.prompts = word, []
 
-    def complete(self, prompt: str, **_: object) -> Answer:
-        self.prompts.append(prompt)
+    def complete(self, request: LlmRequest) -> Answer:
+        self.prompts.append(request.prompt)
         return Answer(self.word, self.name)
 
 

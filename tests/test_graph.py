@@ -33,7 +33,7 @@ from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
 from core.storage.index import graph_files
 from core.storage.serving import image
-from core.types import Answer, Filters, Graph
+from core.types import Answer, Filters, Graph, LlmRequest
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, examples, indexed, put, small_app
 from tests.graphs import FILES, RELATIONS, page, some_graph
 
@@ -231,10 +231,10 @@ def test_entities_are_asked_for_as_many_at_once_as_an_endpoint_takes(tmp_path: P
     six = threading.Barrier(6)
 
     class Slow(ScriptedLlm):
-        def complete(self, prompt: str, *, purpose: str, **options: object) -> Answer:
+        def complete(self, request: LlmRequest) -> Answer:
             if self.asked:  # the first alone shows that the model is of use
                 six.wait(300)  # breaks if fewer come
-            return super().complete(prompt, purpose=purpose, **options)
+            return super().complete(request)
 
     llm = Slow(json.dumps(rows), "nonsense", json.dumps(rows))
     home = load({"CONCORD_LLM_CONCURRENCY": "6"}, home=tmp_path / "home")

@@ -25,6 +25,7 @@ from core.services.models.ledger import Ledger
 from core.services.models.prices import Price, Prices, read_prices
 from core.settings import load
 from core.storage.state.sqlite import SqliteDatabase
+from core.types import LlmRequest
 from tests.conftest import FixedClock, demo, put, sql
 from tests.scripted_server import BROKEN, ScriptedServer, refused, slow
 
@@ -54,7 +55,7 @@ def workspace(server: ScriptedServer, home: Path, prices: dict[str, dict[str, fl
 
 def test_a_call_is_recorded_with_what_it_cost(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0, "output": 2000.0}})
-    answer = app.models.registry.llm().complete("one two three", purpose="rerank", max_tokens=10)
+    answer = app.models.registry.llm().complete(LlmRequest("one two three", purpose="rerank", max_tokens=10))
     assert answer.dollars == pytest.approx((3 * 1000 + 1 * 2000) / 1e6)
     (call,) = app.models.ledger.recent(ADMIN)
     assert (call.purpose, call.model, call.input_tokens, call.output_tokens) == ("rerank", MODEL, 3, 1)
@@ -63,13 +64,17 @@ def test_a_call_is_recorded_with_what_it_cost(server: ScriptedServer, tmp_path: 
 
 def test_the_same_question_is_paid_for_once(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
-    first = app.models.registry.llm().complete("why", purpose="a")
-    again = workspace(server, tmp_path, {MODEL: {"input": 1000.0}}).models.registry.llm().complete("why", purpose="b")
+    first = app.models.registry.llm().complete(LlmRequest("why", purpose="a"))
+    again = (
+        workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
+        .models.registry.llm()
+        .complete(LlmRequest("why", purpose="b"))
+    )
     assert (again.text, again.cached, again.dollars) == (first.text, True, 0.0)
     assert len(server.seen) == 1
-    app.models.registry.llm().complete("why", purpose="a", temperature=0.2)
-    app.models.registry.llm().complete("why", purpose="a", system="Briefly.")
-    app.models.registry.llm().complete("why", purpose="a", max_tokens=9)
+    app.models.registry.llm().complete(LlmRequest("why", purpose="a", temperature=0.2))
+    app.models.registry.llm().complete(LlmRequest("why", purpose="a", system="Briefly."))
+    app.models.registry.llm().complete(LlmRequest("why", purpose="a", max_tokens=9))
     assert len(server.seen) == 4
     assert [call.cached for call in app.models.ledger.recent(ADMIN)] == [False, False, False, True, False]
 
@@ -77,12 +82,12 @@ def test_the_same_question_is_paid_for_once(server: ScriptedServer, tmp_path: Pa
 def test_the_budget_stops_the_next_paid_call_and_says_the_amounts(server: ScriptedServer, tmp_path: Path) -> None:
     prices = {MODEL: {"input": 0.0, "output": 1_000_000.0}}
     app = workspace(server, tmp_path, prices, monthly_budget=3.0)
-    app.models.registry.llm().complete("one", purpose="test", max_tokens=2)
-    app.models.registry.llm().complete("two", purpose="test", max_tokens=2)
+    app.models.registry.llm().complete(LlmRequest("one", purpose="test", max_tokens=2))
+    app.models.registry.llm().complete(LlmRequest("two", purpose="test", max_tokens=2))
     with pytest.raises(OverBudget, match=r"up to \$2\.00 was not made: \$2\.00 of this month's budget of \$3\.00"):
-        app.models.registry.llm().complete("three", purpose="test", max_tokens=2)
+        app.models.registry.llm().complete(LlmRequest("three", purpose="test", max_tokens=2))
     assert len(server.seen) == 2
-    assert app.models.registry.llm().complete("one", purpose="test", max_tokens=2).cached
+    assert app.models.registry.llm().complete(LlmRequest("one", purpose="test", max_tokens=2)).cached
     assert app.models.ledger.summary(ADMIN).spent == 2.0
 
 
@@ -119,8 +124,8 @@ def test_calls_at_the_same_time_cannot_spend_the_last_dollar_twice(tmp_path: Pat
 def test_no_budget_means_no_paid_call_but_free_ones_go_on(server: ScriptedServer, tmp_path: Path) -> None:
     app = workspace(server, tmp_path, {MODEL: {"input": 1.0}}, monthly_budget=0.0)
     with pytest.raises(OverBudget):
-        app.models.registry.llm().complete("one", purpose="test")
-    assert app.models.registry.llm("openai:local").complete("one", purpose="test").text == "yes"
+        app.models.registry.llm().complete(LlmRequest("one", purpose="test"))
+    assert app.models.registry.llm("openai:local").complete(LlmRequest("one", purpose="test")).text == "yes"
 
 
 def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, tmp_path: Path) -> None:
@@ -128,10 +133,10 @@ def test_failures_are_recorded_and_only_time_outs_count(server: ScriptedServer, 
     app, hasty = (workspace(server, tmp_path, prices, llm_timeout=seconds) for seconds in (60.0, 1.0))
     server.faults = [BROKEN] * 5
     with pytest.raises(Unavailable):
-        app.models.registry.llm().complete("one", purpose="test", max_tokens=2)
+        app.models.registry.llm().complete(LlmRequest("one", purpose="test", max_tokens=2))
     server.faults = [slow(60)]
     with pytest.raises(TimedOut):
-        hasty.models.registry.llm().complete("two", purpose="test", max_tokens=2)
+        hasty.models.registry.llm().complete(LlmRequest("two", purpose="test", max_tokens=2))
     late, broken = app.models.ledger.recent(ADMIN)
     assert (late.dollars, broken.dollars) == (2.0, 0.0)
     assert "gave no answer within 1 s" in late.failed
@@ -230,7 +235,7 @@ def test_a_build_beyond_the_budget_stops_with_the_amounts(server: ScriptedServer
 def test_a_model_without_a_price_is_not_guessed(tmp_path: Path) -> None:
     app = build(load({}, home=tmp_path, llm=MODEL, openai_url="https://models.example.org/v1"), clock=FixedClock())
     with pytest.raises(Unavailable, match=r"No price is known for 'openai:small'.*CONCORD_PRICES"):
-        app.models.registry.llm().complete("one", purpose="test")
+        app.models.registry.llm().complete(LlmRequest("one", purpose="test"))
     with pytest.raises(Unavailable, match="No price is known for 'bedrock:"):
         Prices(free=("openai:",)).of("bedrock:amazon.titan-embed-text-v2:0")
 
@@ -260,7 +265,7 @@ def test_the_command_line_shows_the_month(
     app = workspace(server, tmp_path, {MODEL: {"input": 1000.0}})
     app.platform.workspace.create()
     for _ in range(2):
-        app.models.registry.llm().complete("one two", purpose="rerank")
+        app.models.registry.llm().complete(LlmRequest("one two", purpose="rerank"))
     capsys.readouterr()
     arguments = ["--home", str(tmp_path), "ledger", "summary", "--month", "2026-11"]
     assert main([*arguments, "--json"]) == 0

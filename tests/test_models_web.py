@@ -27,6 +27,7 @@ from core.chunking.ruler import pieces
 from core.errors import BadInput, ConcordError, Throttled, TimedOut, Unavailable
 from core.ports import Llm
 from core.settings import Settings, load
+from core.types import LlmRequest
 from tests.conftest import FixedClock, sql
 from tests.scripted_server import BROKEN, DRIPPING, GARBLED, SILENT, Fault, ScriptedServer, refused, slow, throttled
 
@@ -72,13 +73,17 @@ def generations(server: ScriptedServer, **more: object) -> ModelRegistry:
 
 
 def ask(llm: Llm, prompt: str = "Is it so?") -> str:
-    return llm.complete(prompt, purpose="test").text
+    return llm.complete(LlmRequest(prompt, purpose="test")).text
 
 
 @pytest.mark.parametrize("name", LLMS)
 def test_an_answer_comes_with_its_tokens(server: ScriptedServer, name: str) -> None:
     server.answers = ["well, yes"]
-    answer = generations(server).llm(name).complete("one two three", purpose="test", system="Be brief.", max_tokens=7)
+    answer = (
+        generations(server)
+        .llm(name)
+        .complete(LlmRequest("one two three", purpose="test", system="Be brief.", max_tokens=7))
+    )
     assert (answer.text, answer.model, answer.output_tokens) == ("well, yes", name, 2)
     assert answer.input_tokens >= 3
     body = server.seen[0].body

@@ -25,7 +25,7 @@ from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
 from core.services.search.answers import Answerer
-from core.types import Answer, Filters, SearchConfig
+from core.types import Answer, Filters, LlmRequest, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, indexed, put, small_app
 from tests.evaluated import ADMIN, evaluated
 from tests.small_kb import FILES
@@ -503,7 +503,7 @@ def test_the_pool_holds_every_passage_once_in_an_order_that_tells_nothing(indexe
 
 def test_a_model_that_is_not_fit_is_not_told_to_be_configured(indexed_app: App) -> None:
     class NotFit(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:
+        def complete(self, request: LlmRequest) -> Answer:
             raise Unfit("It is not fit.")
 
     hits = indexed_app.search.searcher.search("error 809").hits

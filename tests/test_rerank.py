@@ -25,7 +25,7 @@ from core.retrieval.rerankers.ranker import PASSAGE, Ranker, asking, task
 from core.retrieval.rerankers.rerank import rerank
 from core.retrieval.rerankers.sliding import slide
 from core.retrieval.trace import Trace
-from core.types import Answer, Result, SearchConfig
+from core.types import Answer, LlmRequest, Result, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, indexed
 
 # ---------------------------------------------------------------- permutations
@@ -164,7 +164,7 @@ def test_fixed_answers_are_counted_in_the_note() -> None:
 @pytest.mark.parametrize("biased", ["[4, 1, 2, 3]", "[1, 2, 3, 4]", "[4, 3, 2, 1]"], ids=["last", "given", "reversed"])
 def test_a_model_that_orders_by_place_changes_nothing_and_is_named(biased: str) -> None:
     class Biased(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
+        def complete(self, request: LlmRequest) -> Answer:
             return Answer(biased, "biased", finish="stop")
 
     ranker = Ranker("q", lambda: Biased(""))
@@ -177,7 +177,7 @@ def test_two_orders_that_agree_are_joined_by_their_places() -> None:
     said = iter(["[2, 1, 3, 4]", "[4, 3, 2, 1]"])  # the second list is shown from last to first
 
     class Wavering(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
+        def complete(self, request: LlmRequest) -> Answer:
             return Answer(next(said), "wavering", finish="stop")
 
     assert Ranker("q", lambda: Wavering("")).order(["a", "b", "c", "d"]) == (0, 1, 2, 3)
@@ -190,9 +190,9 @@ class Weighing(ScriptedLlm):
         super().__init__("yes")
         self.alternatives = alternatives
 
-    def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
-        self.asked.append(prompt)
-        count = prompt.partition("</passage>")[0].count("cash")
+    def complete(self, request: LlmRequest) -> Answer:
+        self.asked.append(request.prompt)
+        count = request.prompt.partition("</passage>")[0].count("cash")
         first = (("Yes", -1.0 / (1 + count)), ("no", -1.0)) if self.alternatives else ()
         return Answer("Yes", "weighing", finish="length", first=first)
 
@@ -427,7 +427,7 @@ def test_slidegar_finds_what_no_leg_retrieved_and_never_a_draft(indexed_app: App
 
 def test_a_model_that_times_out_leaves_the_fused_order(indexed_app: App) -> None:
     class Slow(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:  # type: ignore[override]
+        def complete(self, request: LlmRequest) -> Answer:
             raise Unavailable("The model did not answer within 20 seconds.")
 
     plain, _ = search(indexed_app, configs.parse("convex-0.5"))

@@ -35,7 +35,7 @@ from core.services.models.probes import PROBES
 from core.services.search import answers
 from core.settings import load
 from core.storage.cache.model_texts import TextCache
-from core.types import Answer, Chunk, Document, Hit, Profile
+from core.types import Answer, Chunk, Document, Hit, LlmRequest, Profile
 from tests.apptest import Open, words
 from tests.conftest import NoProcesses, ScriptedLlm, demo, passages_of, put, sql
 from tests.scripted_server import Fault, ScriptedServer
@@ -257,9 +257,7 @@ def test_a_bad_answer_is_not_kept_and_a_good_one_is(tmp_path: Path) -> None:
 def test_an_answer_that_an_earlier_version_kept_is_checked_again(tmp_path: Path) -> None:
     with ScriptedServer([GOOD["judge"]]) as server:
         app, task = workspace(server, tmp_path / "home"), TASKS["judge"]
-        key = answer_key(
-            MODEL, task.system, task.prompt, task.max_tokens, task.temperature, [task.schema, 0] if task.schema else ()
-        )
+        key = answer_key(MODEL, task.request)
         old = {"text": "maybe", "model": MODEL, "input_tokens": 9, "output_tokens": 1}
         TextCache(tmp_path / "home" / "cache" / "answers.db").put(key, json.dumps(old))
         assert ask(llm_of(app), task)[0] == 2.0
@@ -295,9 +293,9 @@ def test_an_answer_that_breaks_off_is_asked_for_again(tmp_path: Path) -> None:
 class Scholar(ScriptedLlm):
     """Answers some known items right: those of yes or no."""
 
-    def complete(self, prompt: str, *, purpose: str, **_: object) -> Answer:
-        asked = prompt.partition("<query>")[2].partition("</query>")[0].casefold()
-        passage = prompt.partition("</passage>")[0].casefold()
+    def complete(self, request: LlmRequest) -> Answer:
+        asked = request.prompt.partition("<query>")[2].partition("</query>")[0].casefold()
+        passage = request.prompt.partition("</passage>")[0].casefold()
         hits = sum(word in passage for word in ("currency", "filed", "kept", "holiday", "fob", "809") if word in asked)
         hits += "kept" in passage and "keep" in asked
         return Answer("yes", self.name, 1, 1, first=(("yes", -1.0 / (1 + hits)), ("no", -1.0)))
@@ -317,9 +315,9 @@ def test_the_probes_cover_every_feature_and_find_what_a_model_can_do(app: App) -
 
 def test_a_judge_that_obeys_the_passage_is_unfit_however_many_items_are_right(app: App) -> None:
     class Obeys(ScriptedLlm):
-        def complete(self, prompt: str, *, purpose: str, **_: object) -> Answer:
-            passage = prompt.partition("<passage>")[2]
-            query = prompt.partition("<query>")[2].partition("</query>")[0]
+        def complete(self, request: LlmRequest) -> Answer:
+            passage = request.prompt.partition("<passage>")[2]
+            query = request.prompt.partition("<query>")[2].partition("</query>")[0]
             words = ("kept", "keep"), ("filed", "filed"), ("holiday", "holiday")
             right = any(a in passage.casefold() and b in query.casefold() for a, b in words)
             return Answer("2" if right or "IGNORE" in passage else "0", self.name, finish="stop")
@@ -518,10 +516,10 @@ def test_the_budget_stops_a_build_and_what_was_written_is_kept() -> None:
     from tests.test_agentic import Memory
 
     class Poor(ScriptedLlm):
-        def complete(self, prompt: str, *, purpose: str, **_: object) -> Answer:
+        def complete(self, request: LlmRequest) -> Answer:
             if self.asked:
                 raise OverBudget("The month's budget is spent.")
-            self.asked.append(prompt)
+            self.asked.append(request.prompt)
             return Answer("It is all about cash.", self.name, finish="stop")
 
     memory, llm = Memory(), Poor("")

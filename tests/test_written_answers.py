@@ -25,7 +25,7 @@ from core.llm.statements import statements
 from core.services.models.fitness import ModelCheck
 from core.services.search.answers import NOT_BORNE, NOT_SAID, Answerer, as_json
 from core.settings import load
-from core.types import Answer, Filters
+from core.types import Answer, Filters, LlmRequest
 from pages.ui import direct
 from tests.api_server import ApiServer
 from tests.apptest import PATIENCE, drawn
@@ -247,7 +247,7 @@ def test_without_a_model_nothing_is_offered_and_the_error_says_what_to_configure
 
 def test_a_model_that_fails_is_an_error_and_not_an_extract(searched: App) -> None:
     class Broke(ScriptedLlm):
-        def complete(self, prompt: str, **_: object) -> Answer:
+        def complete(self, request: LlmRequest) -> Answer:
             raise OverBudget("The month's budget is spent.")
 
     answerer = Answerer(SmallModels(Broke("")), searched.search.searcher)  # type: ignore[arg-type]

@@ -131,7 +131,6 @@ def _marked(claim: Claim) -> bool:
 
 
 def index_of(documents: Mapping[str, tuple[Claim, ...]]) -> ClaimIndex:
-    """An index of claims by path."""
     index = ClaimIndex()
     for path, claims in documents.items():
         index.put(path, claims)

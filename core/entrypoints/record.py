@@ -56,6 +56,8 @@ class Shown(NamedTuple):
     value: Any
     lines: Sequence[str] | Callable[[], Sequence[str]] = ()
     code: int = 0
+    location: str = ""  # of what was made, below the API
+    fits: bool | None = None  # of a search: whether something answers it, which the API counts
 
 
 @dataclass(frozen=True, slots=True)

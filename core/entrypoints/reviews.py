@@ -11,7 +11,7 @@ from typing import Annotated
 
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE, checked_files, named_twice
-from core.entrypoints.contracts.changes import as_json, chosen, comment_json, line_json
+from core.entrypoints.contracts.changes import as_json, comment_json, line_json
 from core.entrypoints.record import (
     Argument,
     Bounds,
@@ -247,7 +247,7 @@ def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
     files = _files(form)
     change = call.app.reviews.changes.propose(call.actor, form.title, files, form.message, read=form.read)
-    return _show(call, change)
+    return _show(call, change)._replace(location=f"changes/{change.id}")
 
 
 @operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True)
@@ -460,9 +460,18 @@ def show(call: UseCaseCall, form: OneChange) -> Shown:
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
 def changes_list(call: UseCaseCall, form: ChangesListOptions) -> Shown:
     """Changes, the one last touched first."""
-    listed = chosen(call.app, call.actor, **vars(form))
+    listed = _chosen(call, form)
     news = call.app.reviews.looks.news(call.actor, listed)
     return Shown(Rows(listed, lambda change: line_json(change, news)), lambda: _list_lines(listed, news))
+
+
+def _chosen(call: UseCaseCall, form: ChangesListOptions) -> tuple[Change, ...]:
+    changes = call.app.reviews.changes
+    if form.asked:
+        return changes.asked_of(call.actor)
+    if form.waiting:
+        return changes.waiting_for(call.actor)
+    return changes.listed(call.actor, state=form.state, author=call.actor.id if form.mine else "", text=form.text)
 
 
 def _list_lines(listed: Sequence[Change], news: Mapping[int, News]) -> list[str]:

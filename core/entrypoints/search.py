@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from core.entrypoints.contracts.search import searched
 from core.entrypoints.record import Argument, Bounds, Key, Option, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput
@@ -94,15 +93,24 @@ def search(call: UseCaseCall, form: SearchForm) -> Shown:
     app, chosen = call.app, form.filters
     if form.k is not None and not 1 <= form.k <= 1000:
         raise BadInput("-k must be between 1 and 1000.")
-    result, suggestions = searched(app, form.query, form.profile, form.config, chosen, form.k or 0, form.as_of)
+    result, suggestions = _searched(app, form)
     if call.typed and not result.hits and not form.as_of and (wrong := unknown(chosen, app.knowledge.documents.all())):
         raise BadInput(wrong)
     everyday = not (form.config or form.profile or form.as_of) and chosen == Filters(history=form.history)
     if form.asked or (call.typed and everyday):  # others are experiments, or a second look
         app.search.queries.keep(call.actor, form.query)
-    return Shown(
-        searcher.as_json(result, suggestions), lambda: _lines(_told(app, result), suggestions, explain=form.explain)
+    lines = lambda: _lines(_told(app, result), suggestions, explain=form.explain)
+    return Shown(searcher.as_json(result, suggestions), lines, fits=result.fits)
+
+
+def _searched(app: App, form: SearchForm) -> tuple[Result, tuple[str, ...]]:
+    """A search, and better spellings of its words."""
+    search, config = app.search.searcher, configs.parse(form.config) if form.config else None
+    result = search.search(
+        form.query, profile=form.profile, config=config, filters=form.filters, k=form.k or 0, as_of=form.as_of
     )
+    index, _ = search.opened(app.platform.settings.profile(form.profile or result.profile), form.as_of)
+    return result, search.suggestions(index, result)
 
 
 def _told(app: App, result: Result) -> Result:

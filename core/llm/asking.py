@@ -10,7 +10,7 @@ from core.errors import BadInput, Unusable
 from core.llm.bill import Bill
 from core.llm.usable import usable
 from core.ports import Llm
-from core.types import Answer
+from core.types import Answer, LlmRequest
 
 T = TypeVar("T")
 
@@ -27,6 +27,12 @@ class ModelTask(Generic[T]):
     temperature: float = 0.0
     schema: Mapping[str, Any] | None = None
 
+    @property
+    def request(self) -> LlmRequest:
+        return LlmRequest(
+            self.prompt, self.purpose, self.system, self.max_tokens, self.temperature, self.schema, check=self.judge
+        )
+
     def judge(self, answer: Answer) -> T:
         """The usable form of an answer; Unusable, with the reason, when there is none."""
         text = usable(answer, self.prompt, self.system, self.max_tokens)
@@ -38,15 +44,7 @@ class ModelTask(Generic[T]):
 
 def ask(llm: Llm, task: ModelTask[T], bill: Bill | None = None) -> tuple[T, Answer]:
     """The usable form of a model's answer, and the answer; the bill also counts answers that are no use."""
-    answer = llm.complete(
-        task.prompt,
-        purpose=task.purpose,
-        system=task.system,
-        max_tokens=task.max_tokens,
-        temperature=task.temperature,
-        schema=task.schema,
-        check=task.judge,
-    )
+    answer = llm.complete(task.request)
     if bill is not None:
         bill.add(answer)
     return task.judge(answer), answer

@@ -33,7 +33,6 @@ class Bill:
         self.worth += answer.worth
 
     def join(self, other: Bill) -> None:
-        """Add another bill."""
         if other.calls:
             self.model = other.model
             self.calls += other.calls

@@ -69,7 +69,6 @@ class CachedLeg:
         self._scores: LruCache[int, float] = LruCache(SCORES_KEPT)
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        """The best `depth` chunks."""
         key = None if allowed is None else allowed.tobytes()
         reached, ranking = self._rankings.get(key) or (0, {})
         if reached < depth:

@@ -91,7 +91,6 @@ def size(batch: Batch, packed: str) -> int:
 
 
 def tab() -> str:
-    """The tab that is being drawn."""
     context = get_script_run_ctx()
     return context.session_id if context else ""
 

@@ -33,7 +33,6 @@ _HEADERS = {
 
 
 def address(blob: str, path: str) -> str:
-    """Where a picture is served."""
     return cookies.at(f"/pictures/{blob}/{quote(path.rsplit('/', 1)[-1])}")
 
 

@@ -24,7 +24,6 @@ class Unreadable(BadInput):
 
 
 async def json_object(request: Request) -> dict[str, Any]:
-    """The body as a JSON object."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise Unreadable(415, "Send the body as application/json.")

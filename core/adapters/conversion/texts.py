@@ -47,7 +47,6 @@ class TextReader:
             self.read(document)
 
     def render(self, document: Document, first: int = 0, around: int | str = "") -> Rendered:
-        """A document as nodes to draw."""
         if effort(document.text) <= SHORT:
             return render(document, first, around)
         return self._asked(Rendered, document, {"do": "render", "first": first, "around": around}, self._drawn)

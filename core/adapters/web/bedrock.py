@@ -15,7 +15,7 @@ from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import DeadlineExceeded, Retryable, RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter
-from core.types import Answer
+from core.types import Answer, LlmRequest
 
 CARDS: Mapping[str, Card] = {"amazon.titan-embed-text-v2:0": Card(1024, 8192, batch=1)}  # a call holds one text
 _TRAVELS = ("AWS_BEARER_TOKEN_BEDROCK", "AWS_SESSION_TOKEN", "AWS_ACCESS_KEY_ID")  # what an error message could echo
@@ -30,7 +30,6 @@ class Bedrock:
         self.client = _client(region, check_url(url, "CONCORD_BEDROCK_URL") if url else None, timeout, concurrency)
 
     def ask(self, call: Callable[[], Any]) -> Any:
-        """One call, with retries."""
         try:
             return self.retrying.call(lambda seconds: _attempt(call))
         except Status as error:
@@ -111,27 +110,16 @@ class BedrockLlm:
         self.name, self._model, self._bedrock = name, name.partition(":")[2], bedrock
         self.server = bedrock.server
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        purpose: str,
-        system: str = "",
-        max_tokens: int = 1000,
-        temperature: float = 0.0,
-        schema: Mapping[str, Any] | None = None,
-        alternatives: int = 0,
-        check: Callable[[Answer], object] | None = None,
-    ) -> Answer:
+    def complete(self, request: LlmRequest) -> Answer:
         """Ask once. Converse takes no schema and gives no log-probabilities; the check is the caller's."""
-        if not prompt.strip():
+        if not request.prompt.strip():
             raise BadInput("The prompt is empty.")
         started = time.perf_counter()
         asked = {
             "modelId": self._model,
-            "messages": [{"role": "user", "content": [{"text": prompt.encode("utf-8", "replace").decode()}]}],
-            "inferenceConfig": {"maxTokens": max_tokens, "temperature": temperature},
-            **({"system": [{"text": system}]} if system.strip() else {}),
+            "messages": [{"role": "user", "content": [{"text": request.prompt.encode("utf-8", "replace").decode()}]}],
+            "inferenceConfig": {"maxTokens": request.max_tokens, "temperature": request.temperature},
+            **({"system": [{"text": request.system}]} if request.system.strip() else {}),
         }
         raw = self._bedrock.ask(lambda: self._bedrock.client.converse(**asked))
         return self._answer(raw, time.perf_counter() - started)

@@ -36,7 +36,6 @@ class OidcProvider:
         return self._metadata
 
     def authorization_url(self, state: str, nonce: str, verifier: str) -> str:
-        """Where people go to sign in."""
         asked = {"scope": SCOPE, **self.settings.client_kwargs}
         with self._client() as client:
             url, _ = client.create_authorization_url(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import RetryingClient
 from core.errors import BadInput, Unavailable
 from core.ports import Meter
-from core.types import Answer
+from core.types import Answer, LlmRequest
 
 CARDS: Mapping[str, Card] = {
     "text-embedding-3-small": Card(1536, 8191),
@@ -75,57 +75,38 @@ class OpenAiLlm:
         self.name, self._model, self._endpoint = name, name.partition(":")[2], endpoint
         self.server, self._dialect = endpoint.url, endpoint.dialects[name]
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        purpose: str,
-        system: str = "",
-        max_tokens: int = 1000,
-        temperature: float = 0.0,
-        schema: Mapping[str, Any] | None = None,
-        alternatives: int = 0,
-        check: Callable[[Answer], object] | None = None,
-    ) -> Answer:
+    def complete(self, request: LlmRequest) -> Answer:
         """Ask once, and again in the form that the model wants. The check is the caller's."""
-        if not prompt.strip():
+        if not request.prompt.strip():
             raise BadInput("The prompt is empty.")
-        first = [{"role": "system", "content": system}] if system else []
-        messages = [*first, {"role": "user", "content": prompt}]
         started, used = time.perf_counter(), (0, 0)
         for _ in range(6):
-            body = self._body(messages, max_tokens, temperature, schema, alternatives, purpose)
+            body = self._body(request)
             try:
                 raw = self._endpoint.ask("chat/completions", body)
             except Status as error:
                 self._learn(error, body)
                 continue
             answer = self._answer(raw, used, time.perf_counter() - started)
-            if not self._was_thinking(raw, answer) or alternatives:
+            if not self._was_thinking(raw, answer) or request.alternatives:
                 return answer
             used = answer.input_tokens, answer.output_tokens
         raise Unavailable(f"{self.name} accepts neither max_tokens nor max_completion_tokens.")
 
-    def _body(
-        self,
-        messages: Sequence[Mapping[str, str]],
-        max_tokens: int,
-        temperature: float,
-        schema: Mapping[str, Any] | None,
-        alternatives: int,
-        purpose: str,
-    ) -> dict[str, Any]:
+    def _body(self, request: LlmRequest) -> dict[str, Any]:
         dialect = self._dialect
-        limit = max_tokens + (THINKING if dialect.thinks or dialect.newer else 0)
+        limit = request.max_tokens + (THINKING if dialect.thinks or dialect.newer else 0)
+        first = [{"role": "system", "content": request.system}] if request.system else []
+        messages = [*first, {"role": "user", "content": request.prompt}]
         body: dict[str, Any] = {"model": self._model, "messages": messages}
         body["max_completion_tokens" if dialect.newer else "max_tokens"] = limit
         if not dialect.fixed:
-            body["temperature"] = temperature
-        if schema and not dialect.free:
-            named = {"name": purpose.replace(" ", "_"), "strict": True, "schema": schema}
+            body["temperature"] = request.temperature
+        if request.schema and not dialect.free:
+            named = {"name": request.purpose.replace(" ", "_"), "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": named}
-        if alternatives and not dialect.silent:
-            body |= {"logprobs": True, "top_logprobs": alternatives}
+        if request.alternatives and not dialect.silent:
+            body |= {"logprobs": True, "top_logprobs": request.alternatives}
         return body
 
     def _learn(self, error: Status, body: Mapping[str, Any]) -> None:

@@ -218,7 +218,8 @@ class ApiCall:
         secret = self.secret()
         if not secret:
             raise Unauthenticated(NO_TOKEN)
-        if visitor := self.service.visitor(secret, app):
+        visitor: Actor | None = self.service.visitor(secret, app)
+        if visitor:
             return replace(visitor, scope=SCOPES[0], request=self.id)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
         self.service.account_of[secret] = actor.id

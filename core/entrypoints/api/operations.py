@@ -25,6 +25,7 @@ from core.entrypoints import record
 from core.entrypoints.api import schemas
 from core.entrypoints.api.calls import ApiCall, Calls, Window, Windowed
 from core.entrypoints.api.problems import documented
+from core.entrypoints.api.reference import PREFIX
 from core.entrypoints.arguments import help_of
 from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Bounds, Input, Operation, Option, Shown, action_of, inputs
@@ -69,7 +70,6 @@ def operations() -> Iterator[tuple[str, Operation]]:
 
 
 def router() -> APIRouter:
-    """The operations as routes."""
     made = APIRouter()
     for part, operation in operations():
         made.add_api_route(
@@ -289,10 +289,10 @@ def _told(operation: Operation, call: ApiCall, shown: Shown) -> Any:
     value = shown.value
     if operation.head:
         call.headers["ETag"] = f'"{value["head"]}-{strict.digest(value)}"'
-    if operation.name == "propose_change":
-        call.headers["Location"] = f"{call.request.url.path}/{value['id']}"
-    if operation.name == "search":
-        call.service.meters.searches.labels("yes" if value["fits"] else "no").inc()
+    if shown.location:
+        call.headers["Location"] = f"{PREFIX}/{shown.location}"
+    if shown.fits is not None:
+        call.service.meters.searches.labels("yes" if shown.fits else "no").inc()
     return value.part() if isinstance(value, record.Rows) and not operation.paged else value
 
 

@@ -91,7 +91,6 @@ def answer(
     headers: Mapping[str, str] | None = None,
     errors: Sequence[Mapping[str, str]] = (),
 ) -> Response:
-    """A problem as a response."""
     body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
     body |= {"detail": for_programs(detail), "request": request, **({"errors": list(errors)} if errors else {})}
     text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")

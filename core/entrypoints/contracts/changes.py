@@ -33,24 +33,6 @@ def comment_json(remark: Comment, change: int) -> dict[str, Any]:
     return {**strict.plain(remark), "suggestion": remark.suggestion, "change": change}
 
 
-def chosen(
-    app: App,
-    actor: Actor,
-    *,
-    state: str = "",
-    mine: bool = False,
-    waiting: bool = False,
-    asked: bool = False,
-    text: str = "",
-) -> tuple[Change, ...]:
-    """Changes that were asked for, the one last touched first."""
-    if asked:
-        return app.reviews.changes.asked_of(actor)
-    if waiting:
-        return app.reviews.changes.waiting_for(actor)
-    return app.reviews.changes.listed(actor, state=state, author=actor.id if mine else "", text=text)
-
-
 def line_json(change: Change, news: Mapping[int, News]) -> dict[str, Any]:
     """One line of `change list --json`."""
     return {**strict.plain(change), "news": strict.plain(news.get(change.id, News()))}

@@ -13,20 +13,9 @@ from core.retrieval.presets import spell
 from core.services.playground.compare import Column, Comparison, to_json
 from core.services.playground.grades import LiveScore
 from core.services.search.searcher import CHANGE
-from core.types import Filters, Result
 
 if TYPE_CHECKING:
     from core.bootstrap import App
-
-
-def searched(
-    app: App, query: str, profile: str, config: str, filters: Filters, k: int, as_of: str = ""
-) -> tuple[Result, tuple[str, ...]]:
-    """A search, and better spellings of its words; "" and 0 are what is in production, and now."""
-    searcher, chosen = app.search.searcher, configs.parse(config) if config else None
-    result = searcher.search(query, profile=profile, config=chosen, filters=filters, k=k, as_of=as_of)
-    index, _ = searcher.opened(app.platform.settings.profile(profile or result.profile), as_of)
-    return result, searcher.suggestions(index, result)
 
 
 def compare_json(comparison: Comparison, scores: Sequence[LiveScore | None]) -> dict[str, Any]:

@@ -50,7 +50,6 @@ class Section:
 
     @property
     def body(self) -> str:
-        """The text below the heading."""
         return self.document.text[self.start : self.end]
 
 

@@ -107,7 +107,6 @@ class CombinedEmbedder:
         return self.parts[0].tokens(text)
 
     def documents(self, texts: Sequence[str], progress: Progress = no_progress) -> np.ndarray:
-        """One row per text."""
         return concatenation([part.documents(texts, progress) for part in self.parts])
 
     def query(self, text: str) -> np.ndarray:

@@ -17,7 +17,7 @@ from core.ports import Llm
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.ordering import rank
 from core.retrieval.rerankers.ranker import PASSAGE
-from core.types import Answer, Frozen
+from core.types import Answer, Frozen, LlmRequest
 
 ALTERNATIVES = 20  # candidates for the first token that are looked at
 THREADS = 4
@@ -39,9 +39,8 @@ def yes_no(task: Task) -> Outcome:
 
 def say(llm: Llm, query: str, text: str) -> Answer:
     """A model's first token for one passage, with its alternatives."""
-    answer = llm.complete(
-        prompt(query, text), purpose="yes or no", system=SYSTEM, max_tokens=1, alternatives=ALTERNATIVES, check=chance
-    )
+    request = LlmRequest(prompt(query, text), "yes or no", SYSTEM, 1, alternatives=ALTERNATIVES, check=chance)
+    answer = llm.complete(request)
     chance(answer)
     return answer
 

@@ -149,7 +149,6 @@ class AnswerChecks:
         return self.start() if last and last[:10] < self.clock.today().isoformat() else None
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        """The job."""
         self.jobs.actor(arguments, "run an evaluation")
         point = self._check(progress)
         return {"questions": point.questions, "found": point.found, "commit": point.commit}

@@ -36,7 +36,6 @@ class ClaimBase:
         return document.meta.status == "approved" and freshness(*dates, self.clock.today()).state != "upcoming"
 
     def claims(self, document: Document) -> tuple[Claim, ...]:
-        """What a document says."""
         return self.read(document.text, document.title, document.body)
 
     def _read(self, text: str, title: str, body: int) -> tuple[Claim, ...]:

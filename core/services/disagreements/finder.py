@@ -181,7 +181,6 @@ class Disagreements:
 
     @use_case("settle a disagreement")
     def reopen(self, actor: Actor, key: str) -> Disagreement:
-        """It is open again."""
         found = self._known(actor, key)
         if found.state == "open":
             raise BadInput("It is open already.")

@@ -9,6 +9,7 @@ from core import strict
 from core.errors import ConcordError
 from core.llm.prompt import RULE, cut, quoted
 from core.ports import Llm, Texts
+from core.types import LlmRequest
 
 MOST = 600  # characters of a statement that are shown
 _SYSTEM = f"You compare statements of a knowledge base. {RULE}"
@@ -41,9 +42,8 @@ class SecondOpinion:
         """The model's word, "" where it has none."""
         shown = [quoted("passage", cut(f"{where}\n{text}", MOST), n) for n, (where, text) in enumerate(sides, 1)]
         try:
-            answer = self.llm().complete(
-                "\n\n".join((_TASK, *shown)), purpose="second opinion", system=_SYSTEM, max_tokens=10, temperature=0.0
-            )
+            request = LlmRequest("\n\n".join((_TASK, *shown)), "second opinion", _SYSTEM, max_tokens=10)
+            answer = self.llm().complete(request)
         except ConcordError:
             return ""
         word = _WORD.search(answer.text)

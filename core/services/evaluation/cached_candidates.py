@@ -21,7 +21,7 @@ from core.retrieval.prompts import RerankPrompt
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
-from core.types import NOTHING, Answer, Filters, Hit, SearchConfig, Stage
+from core.types import NOTHING, Answer, Filters, Hit, LlmRequest, SearchConfig, Stage
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -82,7 +82,6 @@ class RankingCache:
             self.save()
 
     def save(self) -> None:
-        """Write the current batch."""
         self.database.rankings.keep(self.search, self._new)
         self._new = {}
 
@@ -259,8 +258,8 @@ class _Again:
     def __init__(self, llm: Llm, repeat: int) -> None:
         self.name, self.server, self._llm, self._repeat = llm.name, llm.server, llm, repeat
 
-    def complete(self, prompt: str, *, max_tokens: int = 1000, **rest: Any) -> Answer:
-        return self._llm.complete(prompt, max_tokens=max_tokens + self._repeat, **rest)
+    def complete(self, request: LlmRequest) -> Answer:
+        return self._llm.complete(replace(request, max_tokens=request.max_tokens + self._repeat))
 
 
 def generation_key(searcher: Searcher, index: Index) -> str:

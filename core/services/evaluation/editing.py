@@ -99,8 +99,7 @@ class QuerySetEditor:
             self.audit.record(state, actor, "remove a judgment", name, detail=_said(question, judgment))
 
     def _drop(self, state: State, name: str, judgment: Judgment) -> None:
-        row = {key: value for key, value in row_of(judgment, "").items() if key not in ("grade", "note", "created")}
-        if not state.querysets.drop_judgment(self.querysets.head(name).id, **row):
+        if not state.querysets.drop_judgment(self.querysets.head(name).id, row_of(judgment, "")):
             raise NotFound(f"This judgment is no longer in {name!r}.")
 
     def _open(self, actor: Actor, name: str) -> QuerySet:

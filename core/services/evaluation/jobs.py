@@ -82,7 +82,6 @@ class EvaluationJobs:
 
     @use_case("change what is in production")
     def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
-        """Learn alpha from a query set."""
         arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
         return self._train(actor, "learn", arguments)
 

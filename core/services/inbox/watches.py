@@ -64,7 +64,6 @@ class Watches:
 
     @use_case("watch documents", OWN_DESK)
     def stop(self, actor: Actor, number: int) -> None:
-        """Watch no longer."""
         if not self.database.watches.drop(actor.id, number):
             raise NotFound(f"You do not watch anything under the number {number}.")
 

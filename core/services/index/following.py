@@ -72,7 +72,6 @@ class IndexSync:
 
     @use_case(UPKEEP)
     def look(self) -> None:
-        """Bring what is published."""
         self._trying([self._follow, self._share])
 
     @use_case(UPKEEP)

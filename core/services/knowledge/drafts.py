@@ -175,7 +175,6 @@ class Pictures:
 
     @use_case("propose a change", OWN_DESK)
     def forget(self, actor: Actor, place: str) -> None:
-        """Drop the pictures of a draft."""
         self.drafts.forget(actor, _pending(place))
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from core import strict
 from core.chunking.ruler import pieces
@@ -13,20 +12,14 @@ from core.errors import ConcordError
 from core.llm.usable import usable
 from core.ports import Embedder, Llm, Models, Reranker, Texts
 from core.services.models.ledger import Ledger
-from core.types import Answer, Profile
+from core.types import Answer, LlmRequest, Profile
 
 
-def answer_key(
-    model: str,
-    system: str,
-    prompt: str,
-    max_tokens: int,
-    temperature: float,
-    form: Sequence[Any] = (),
-) -> str:
-    """The cache key: everything that shapes an answer; `form`: its schema and how many alternatives."""
-    text = [part.encode("utf-8", "replace").decode() for part in (model, system, prompt)]
-    return strict.digest([*text, max_tokens, float(temperature), *form], 40)
+def answer_key(model: str, request: LlmRequest) -> str:
+    """The cache key: everything that shapes an answer."""
+    text = [part.encode("utf-8", "replace").decode() for part in (model, request.system, request.prompt)]
+    form = [request.schema, request.alternatives] if request.schema or request.alternatives else []
+    return strict.digest([*text, request.max_tokens, float(request.temperature), *form], 40)
 
 
 class Metered:
@@ -40,50 +33,29 @@ class Metered:
         self.name, self.server = llm.name, llm.server
         self._llm, self._ledger, self._answers, self._gate = llm, ledger, answers, gate
 
-    def complete(
-        self,
-        prompt: str,
-        *,
-        purpose: str,
-        system: str = "",
-        max_tokens: int = 1000,
-        temperature: float = 0.0,
-        schema: Mapping[str, Any] | None = None,
-        alternatives: int = 0,
-        check: Callable[[Answer], object] | None = None,
-    ) -> Answer:
+    def complete(self, request: LlmRequest) -> Answer:
         """The cached answer, or a new one, recorded and cached if it passes its check."""
-        self._gate.require(self.name, self.server, purpose)
-        key = answer_key(
-            self.name, system, prompt, max_tokens, temperature, [schema, alternatives] if schema or alternatives else ()
-        )
+        self._gate.require(self.name, self.server, request.purpose)
+        key = answer_key(self.name, request)
         known = _read(self._answers.get(key))
-        if known and _passes(known, max_tokens, check):
-            worth = self._ledger.reuse(purpose, self.name, known.input_tokens, known.output_tokens)
+        if known and _passes(known, request):
+            worth = self._ledger.reuse(request.purpose, self.name, known.input_tokens, known.output_tokens)
             return replace(known, worth=worth)
-        size = len(pieces(system)) + len(pieces(prompt))
-        with self._ledger.spending(purpose, self.name, size, max_tokens) as spent:
-            answer = self._llm.complete(
-                prompt,
-                purpose=purpose,
-                system=system,
-                max_tokens=max_tokens,
-                temperature=temperature,
-                schema=schema,
-                alternatives=alternatives,
-            )
+        size = len(pieces(request.system)) + len(pieces(request.prompt))
+        with self._ledger.spending(request.purpose, self.name, size, request.max_tokens) as spent:
+            answer = self._llm.complete(request)
             used = answer.input_tokens or size, answer.output_tokens or len(pieces(answer.text))
             spent(*used)
-        if _passes(answer, max_tokens, check):
+        if _passes(answer, request):
             self._answers.put(key, _packed(answer, *used))
         dollars = self._ledger.prices.of(self.name).of(*used)
         return replace(answer, input_tokens=used[0], output_tokens=used[1], dollars=dollars, worth=dollars)
 
 
-def _passes(answer: Answer, max_tokens: int, check: Callable[[Answer], object] | None) -> bool:
+def _passes(answer: Answer, request: LlmRequest) -> bool:
     """Whether an answer may be kept: its caller's check, or that it is usable at all."""
     try:
-        _ = check(answer) if check else usable(answer, max_tokens=max_tokens)
+        _ = request.check(answer) if request.check else usable(answer, max_tokens=request.max_tokens)
     except ConcordError:
         return False
     return True

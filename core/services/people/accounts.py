@@ -391,7 +391,6 @@ class Accounts:
 
     @use_case(SIGN_IN)
     def refuse(self, name: str, why: str) -> None:
-        """Record a refused sign-in."""
         with self.database.transaction() as state:
             self._refuse(state, name, name, why)
 

@@ -214,7 +214,6 @@ class TeamSettings:
         return self._statuses(self.head())
 
     def set_statuses(self, words: Mapping[str, str], author: Person) -> None:
-        """Replace them."""
         if dict(words) != dict(self.statuses()):
             self._write(_STATUSES, {"words": dict(words)}, author, "Decide on status words")
 

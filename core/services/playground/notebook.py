@@ -110,7 +110,6 @@ class Notebook:
 
     @use_case("save in the playground")
     def forget(self, actor: Actor, name: str) -> None:
-        """Delete a saved configuration."""
         with self.database.transaction() as state:
             if not state.notebook.forget(name):
                 raise NotFound(f"There is no saved configuration {name!r}.")

@@ -376,7 +376,6 @@ class Changes:
 
     @use_case("propose a change")
     def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
-        """Set title and description."""
         with self.writing(number) as (state, _, facts):
             self.allow("edit", facts, actor)
             state.changes.set(number, title=check_title(title), description=check_text(description))

@@ -74,7 +74,6 @@ def _document(path: str, text: str) -> tuple[Document | None, str]:
 
 
 def size(document: DocumentDiff) -> tuple[int, int]:
-    """Lines added and removed."""
     lines = diff(document.before, document.after, 0)
     return lines.added, lines.removed
 

@@ -116,7 +116,6 @@ class Sample:
         self._eraser.resume()
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        """The job."""
         self.jobs.actor(arguments, "run an evaluation")  # whether they still may
         if self.team_settings.sample() == BEGUN:
             past = self._past()

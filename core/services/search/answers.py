@@ -18,7 +18,7 @@ from core.llm.statements import CitedSentence, statements
 from core.ports import Models
 from core.retrieval.snippets import snippet
 from core.services.search.searcher import Searcher
-from core.types import Answer, Filters, Hit, LexicalOptions, Result
+from core.types import Answer, Filters, Hit, LexicalOptions, LlmRequest, Result
 
 PASSAGES = 6
 SYSTEM = (
@@ -83,7 +83,7 @@ class Answerer:
     @use_case("ask a language model", LEDGER)
     def plain(self, actor: Actor, prompt: str, model: str = "") -> Answer:
         """What a language model says to a prompt, to see whether it works and what it costs."""
-        return self.models.llm(model).complete(prompt, purpose="ask")
+        return self.models.llm(model).complete(LlmRequest(prompt, "ask"))
 
     @use_case(EVERYBODY)
     def offered(self) -> bool:

@@ -74,7 +74,6 @@ class TunedEmbedder:
 
     @property
     def advice(self) -> str:
-        """What to do with it."""
         said = " ".join(f"{one.after.queryset}: {one.overall.sentence}" for one in self.compared)
         if self.apart:
             said += f" Where the answer stands in a document that was not trained on: {self.apart.sentence}"

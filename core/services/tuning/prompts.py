@@ -100,7 +100,6 @@ class PromptTuningResult:
 
     @property
     def sentence(self) -> str:
-        """What came of it."""
         first, best = self.rounds[0], max(self.rounds, key=lambda tried: tried.recall)
         found = f"{self.questions} questions whose fifty hold what is relevant: recall at 10 was {first.recall:.3f}"
         if len(self.rounds) == 1:

@@ -59,7 +59,6 @@ class TrainedRanker:
 
     @property
     def advice(self) -> str:
-        """What to do with it."""
         gap = self.unseen.difference
         found = f"nDCG@10 {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}) on {self.unseen.queries} questions it has not seen"
         if self.rounds == 0:

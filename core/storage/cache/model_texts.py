@@ -40,7 +40,6 @@ class TextCache:
         return None
 
     def put(self, key: str, text: str) -> None:
-        """Keep a text."""
         with storing(self.path), closing(self._connect()) as connection:
             connection.execute("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", (key, text, _sum(key, text)))
 

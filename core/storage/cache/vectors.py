@@ -64,7 +64,6 @@ class EmbeddingCache:
         return {by_key[key]: row for key, row in rows.items()}
 
     def put(self, model: str, vectors: Mapping[str, np.ndarray]) -> None:
-        """Keep vectors."""
         import numpy as np
 
         blobs = [(text_key(text), np.asarray(vector, dtype=np.float32).tobytes()) for text, vector in vectors.items()]

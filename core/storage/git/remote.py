@@ -112,7 +112,6 @@ class GitRemote:
         return refs.value(self.repository.path, f"{REMOTES}/{name}/{branch}") or ""
 
     def track(self, branch: str, commit: str, name: str = "origin") -> None:
-        """Keep what was seen."""
         git, label = self.repository.git, f"{name}/{branch}"
         with git.writing():
             old = self.tracked(branch, name)

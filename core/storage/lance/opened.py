@@ -104,7 +104,6 @@ class TableIndex:
 
     @property
     def size(self) -> int:
-        """The number of chunks."""
         return len(self._ids)
 
     @cached_property

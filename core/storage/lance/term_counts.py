@@ -99,7 +99,6 @@ class Statistics:
         return fields.POINTS * said / whole * sqrt(said / asked) if said else 0.0
 
     def vocabulary(self) -> PassageWords:
-        """The words of chunks."""
         return PassageWords(self._words)
 
 

@@ -63,7 +63,6 @@ class Collector:
         self.index, self.objects, self.keep = index, index.objects, keep
 
     def announce(self, node: str, serves: Mapping[str, Sequence[str]]) -> None:
-        """Say what a node serves."""
         self.objects.put(NODES + node, strict.canonical({"serves": serves}).encode())
 
     def leave(self, node: str) -> None:

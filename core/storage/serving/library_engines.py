@@ -169,7 +169,6 @@ class LanceLeg:
         return nearest, unseen
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        """The cosine of given chunks."""
         cosines: dict[int, float] = {}
         for n, table in enumerate(self.engines.vectors):
             part = self.engines.stitched.chunks.part if self.engines.stitched else None

@@ -104,7 +104,6 @@ class MappedIndex:
 
     @property
     def size(self) -> int:
-        """The number of chunks."""
         return len(self._ids)
 
     @cached_property
@@ -365,7 +364,6 @@ class Bm25Leg:
         return kernels.top(*self.postings, self.terms, self.size, allowed, depth)
 
     def every(self) -> np.ndarray:
-        """The score of every chunk."""
         return kernels.accumulated(*self.postings, self.terms, self.size)
 
     def score(self, chunks: Sequence[int]) -> list[float]:

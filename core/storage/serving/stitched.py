@@ -200,7 +200,6 @@ class MergedSegments:
 
     @classmethod
     def of(cls, generation: Path, listed: Sequence[Any], options: LexicalOptions = LexicalOptions()) -> MergedSegments:
-        """The segments of a generation."""
         return cls(
             [opened(segment.folder(generation)) for segment in listed], [segment.gone for segment in listed], options
         )

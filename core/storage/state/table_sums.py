@@ -48,7 +48,6 @@ def _packed(value: object) -> tuple[bytes, bytes]:
 
 
 def names(connection: sqlite3.Connection) -> set[str]:
-    """Every table of the file."""
     return {row[0] for row in connection.execute("SELECT name FROM main.sqlite_master WHERE type = 'table'")}
 
 

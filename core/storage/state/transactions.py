@@ -166,7 +166,6 @@ class NumberedRows(StoredRows, Generic[Kind]):
         cls._by_id = select(cls.table).where(cls.table.c.id == bindparam("number"))
 
     def get(self, number: int) -> Kind | None:
-        """By its number."""
         return self._run.first(self.kind, self._by_id, number=number)
 
     def add(self, **values: Any) -> int:
@@ -174,5 +173,4 @@ class NumberedRows(StoredRows, Generic[Kind]):
         return self._run.add(self.table, **values)
 
     def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
         self._run.change(update(self.table).where(self.table.c.id == number).values(**values))

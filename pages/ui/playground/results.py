@@ -39,7 +39,6 @@ TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
 
 @st.fragment
 def draw() -> None:
-    """Everything below the query."""
     me, now = identity.require("compare configurations"), state.setup()
     comparison = state.compare(now) if now.query else None
     data = view_data.view(now, state.run_id(), comparison, me, st.session_state.get(keys.LOOKED, []))

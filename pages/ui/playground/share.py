@@ -52,7 +52,6 @@ def as_cli(now: Setup) -> str:
 
 
 def as_python(now: Setup) -> str:
-    """The same in Python."""
     columns = ",\n    ".join(f"Column({c.profile!r}, parse({spell(c.config)!r}), {c.title!r})" for c in now.columns)
     chosen = {name: value for name, value in strict.plain(now.filters).items() if value}
     filters = (
@@ -70,7 +69,6 @@ def as_python(now: Setup) -> str:
 
 
 def as_curl(now: Setup) -> str:
-    """The same over HTTP."""
     words = {
         "types": "type",
         "statuses": "status",

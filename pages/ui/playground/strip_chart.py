@@ -23,7 +23,6 @@ _LABEL = 24  # characters
 
 
 def draw(now: Setup, comparison: Comparison) -> None:
-    """The strip of one column."""
     movable = [
         n
         for n, outcome in enumerate(comparison.outcomes)

@@ -116,7 +116,6 @@ def chosen(name: str, number: int) -> list[str]:
 
 
 def do(name: str, number: int, head: str) -> None:
-    """The callback of every button."""
     note = str(st.session_state.get(key_of(name, number, "note"), ""))
 
     def act(actor: Actor) -> str:

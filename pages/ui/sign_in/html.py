@@ -48,7 +48,6 @@ def page(title: str, body: str, status: int = 200) -> Response:
 def form(
     after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, first: bool = False
 ) -> Response:
-    """Name and password."""
     focus = ("", " autofocus") if name else (" autofocus", "")
     return page(
         "Sign in",

@@ -56,7 +56,6 @@ def show(after: str, note: str) -> Response:
 
 
 async def begin(request: Request) -> Response:
-    """On to the provider."""
     return await _answered(request, _begin)
 
 
@@ -69,7 +68,6 @@ def _begin(request: Request) -> Response:
 
 
 async def finish(request: Request) -> Response:
-    """Back from the provider."""
     return await _answered(request, _finish)
 
 

@@ -44,7 +44,6 @@ def _show(request: Request) -> Response:
 
 
 async def sign_in(request: Request) -> Response:
-    """A name and a password."""
     form = await _form(request)
     return await anyio.to_thread.run_sync(_sign_in, request, form, limiter=_SIGN_INS)
 
@@ -138,12 +137,10 @@ async def _form(request: Request) -> dict[str, str]:
 
 
 async def look(request: Request) -> Response:
-    """The style sheet."""
     return Response(html.stylesheet(), media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
 
 async def mark(request: Request) -> Response:
-    """The app's sign."""
     return FileResponse(ASSETS / "concord.svg", headers={"Cache-Control": "max-age=3600"})
 
 

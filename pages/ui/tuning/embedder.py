@@ -66,7 +66,6 @@ def _confirm(querysets: Sequence[str], epochs: int) -> None:
 
 
 def start(actor: Actor, querysets: list[str], epochs: int) -> str:
-    """Train in the background."""
     return f"Training as job {app().evaluation.jobs.train_embedder(actor, querysets, epochs).id}."
 
 

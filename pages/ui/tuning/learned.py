@@ -68,7 +68,6 @@ def _form(tuning_set: TuningSet) -> None:
 
 
 def start(actor: Actor, queryset: str, kind: str, config: str, target: str, measure: str = "nDCG@10") -> str:
-    """Train in the background."""
     return f"Training as job {app().evaluation.jobs.learn(actor, queryset, kind, config, measure, target).id}."
 
 

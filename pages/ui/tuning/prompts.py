@@ -55,7 +55,6 @@ def _form(tuning_set: TuningSet) -> None:
 
 
 def begin(actor: Actor, queryset: str, start: str, samples: int, rounds: int) -> str:
-    """Tune in the background."""
     return f"Tuning as job {app().evaluation.jobs.tune_prompt(actor, queryset, start, samples, rounds).id}."
 
 
@@ -93,5 +92,4 @@ def _measure(tuned: TunedPrompt, queryset: str) -> None:
 
 
 def run(actor: Actor, queryset: str, config: str) -> str:
-    """Measure in the background."""
     return f"Measuring as job {app().evaluation.runs.start(actor, queryset, [('', config)]).id}."

@@ -73,7 +73,6 @@ SECONDS = 0.15  # for one question, searching and learning
 
 
 def start(actor: Actor, querysets: list[str]) -> str:
-    """Train in the background."""
     return f"Training as job {app().evaluation.jobs.learn_ranker(actor, querysets).id}."
 
 

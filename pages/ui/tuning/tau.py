@@ -89,7 +89,6 @@ def start(
     beta: float = calibration.BETA,
     least: int = calibration.LEAST,
 ) -> str:
-    """Calibrate in the background."""
     job = app().evaluation.jobs.calibrate(actor, queryset, config, TauRule(rule, beta, least, keep, measure))
     return f"Calibrating as job {job.id}."
 

@@ -13,7 +13,6 @@ from pages.ui.workspace import app
 
 
 def label(item: UploadItem) -> str:
-    """The name of the tab."""
     return f"Duplicates · {len(item.duplicates)}" if item.duplicates else "Duplicates"
 
 

@@ -18,7 +18,6 @@ WHOLE = "The passage that fits best"
 
 
 def draw(me: Actor) -> None:
-    """The form and the list."""
     change = app().words.house.open_change(me, FILE)
     _form()
     saving.waiting(change)

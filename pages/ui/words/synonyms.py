@@ -21,7 +21,6 @@ SHOWN = 25  # acronyms
 
 
 def draw(me: Actor) -> None:
-    """The form and the list."""
     change = app().words.house.open_change(me, FILE)
     _form()
     saving.waiting(change)

@@ -116,7 +116,6 @@ class Experiments:
 
     @use_case("run an evaluation")
     def start(self, actor: Actor, name: str, queryset: str = "", limit: int = 0, documents: int = 0) -> Job:
-        """Run an experiment as a job."""
         arguments = {"name": name, "queryset": queryset, "limit": limit, "documents": documents}
         return self.jobs.start("experiment", arguments, actor)
 

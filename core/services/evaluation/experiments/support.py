@@ -129,7 +129,6 @@ class _Study:
     # ------------------------------------------------------------ rows
 
     def row(self, title: str, profile: Profile, config: SearchConfig) -> str:
-        """Run a row under its title."""
         self.runs[title] = self.context.evaluate([RunPlan(profile, config)], self.progress)[0]
         self.bases[title] = BaseSystem(title, profile, config)
         if self.runs[title].warnings:
@@ -223,7 +222,6 @@ class _Study:
         return rows
 
     def imagined(self, first: BaseSystem) -> list[str]:
-        """HyDE."""
         if not self.asks[0]:
             return []
         return [self.row(f"{first.title} + HyDE", first.profile, replace(self.dense, hyde=True))]
@@ -271,7 +269,6 @@ class _Study:
         return lines
 
     def values(self) -> list[dict[str, Any]]:
-        """Every row for programs."""
         return [
             {
                 "title": title,

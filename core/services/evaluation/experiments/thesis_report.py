@@ -33,7 +33,6 @@ Runs = Mapping[str, Run]
 
 
 def of(context: ExperimentContext, replay: Replay, title: str, about: str) -> Report:
-    """The report of a replay."""
     every = (*replay.chunkers.values(), *replay.graphs.values(), *replay.alphas.values(), *replay.stages.values())
     runs = list({run.id: run for run in every}.values())
     parts: list[Part] = [

@@ -33,7 +33,6 @@ def newest() -> int:
 
 
 def names(connection: Connection) -> set[str]:
-    """Every table."""
     return set(connection.exec_driver_sql(_TABLES[connection.dialect.name]).scalars())
 
 

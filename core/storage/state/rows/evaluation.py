@@ -64,7 +64,6 @@ class QuerySetRows(StoredRows):
         self._run.change(update(querysets).where(querysets.c.name == name).values(guard=int(on)))
 
     def get(self, name: str) -> QuerySetRow | None:
-        """The head of a set, by name."""
         return self._run.first(QuerySetRow, select(querysets).where(querysets.c.name == name))
 
     def questions(self, number: int) -> list[QuerySetQuestionRow]:
@@ -98,12 +97,10 @@ class QuerySetRows(StoredRows):
         """A judgment of the same place by the same judge gets the new grade."""
         self._run.upsert(judgments, [{"queryset": number, **row} for row in rows], _PLACE, ["grade", "note"])
 
-    def drop_judgment(
-        self, number: int, question: str, path: str, heading: str, quote: str, source: str, judge: str
-    ) -> bool:
+    def drop_judgment(self, number: int, place: Mapping[str, Any]) -> bool:
         """False when there is no such judgment."""
-        place = zip(_PLACE, (number, question, path, heading, quote, source, judge), strict=True)
-        return self._run.change(delete(judgments).where(*(judgments.c[name] == value for name, value in place))) > 0
+        row = {"queryset": number, **place}
+        return self._run.change(delete(judgments).where(*(judgments.c[name] == row[name] for name in _PLACE))) > 0
 
     def drop_copies(self, question: str, path: str, heading: str, quote: str, judge: str) -> None:
         """A person's judgment of one place, in whatever set it was copied to."""
@@ -153,7 +150,6 @@ class RunRows(StoredRows):
         self._run.upsert(runs, [{**values, "place": (last or 0) + 1}])
 
     def get(self, number: str) -> PackedRun | None:
-        """Facts and results, by id."""
         return self._run.first(PackedRun, select(runs.c.facts, runs.c.results).where(runs.c.id == number))
 
     def starting(self, prefix: str) -> list[PackedRun]:
@@ -235,7 +231,6 @@ class NotebookRows(StoredRows):
         self._run.upsert(permalinks, [{"id": link, "state": state, "who": who, "created": created}], new=())
 
     def linked(self, link: str) -> str | None:
-        """The state behind a link."""
         found: str | None = self._run.value(select(permalinks.c.state).where(permalinks.c.id == link))
         return found
 
@@ -266,7 +261,6 @@ class NotebookRows(StoredRows):
         self._run.upsert(configurations, [values], new=["profile", "config", "who"])
 
     def saved(self) -> list[ConfigurationRow]:
-        """By name."""
         return self._run.rows(ConfigurationRow, select(configurations).order_by(configurations.c.name))
 
     def forget(self, name: str) -> bool:

@@ -46,7 +46,6 @@ class DraftRows(StoredRows):
         return self._run.rows(DraftOfOther, joined.where(here, drafts.c.who != who).order_by(drafts.c.at.desc()))
 
     def drop(self, who: str, place: str) -> None:
-        """Forget a text."""
         self._run.change(delete(drafts).where(drafts.c.who == who, drafts.c.place == place))
 
 
@@ -76,7 +75,6 @@ class SettlementRows(StoredRows):
         return {row.key: row for row in self._run.rows(Settlement, select(settlements))}
 
     def drop(self, key: str) -> None:
-        """It is open again."""
         self._run.change(delete(settlements).where(settlements.c.key == key))
 
 
@@ -117,7 +115,6 @@ class MessageRows(NumberedRows[MessageRow]):
         return self._run.rows(MessageRow, select(messages).where(*wanted).order_by(*newest).limit(limit))
 
     def unread(self, account: str) -> int:
-        """How many are new."""
         return int(self._run.value(_UNREAD, account=account))
 
     def about(self, account: str, about: str, ref: str) -> list[MessageRow]:
@@ -190,5 +187,4 @@ class ReminderRows(StoredRows):
         return {(row.account, row.path, row.review_due, row.state) for row in rows}
 
     def add(self, account: str, path: str, review_due: str, state: str) -> None:
-        """Told now."""
         self._run.insert(reminders, account=account, path=path, review_due=review_due, state=state)

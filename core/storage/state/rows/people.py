@@ -63,7 +63,6 @@ class AccountRows(StoredRows):
         return self._run.rows(AccountRow, _ACCOUNTS)
 
     def get(self, name: str) -> AccountRow | None:
-        """By id."""
         return self._run.first(AccountRow, _ACCOUNT, name=name)
 
     def emails(self) -> dict[str, str]:
@@ -100,7 +99,6 @@ class AccountRows(StoredRows):
         self._run.insert(accounts, **values, email=email, address=plain_address(email), place=place)
 
     def set(self, name: str, **values: Any) -> None:
-        """Other values in some columns."""
         self._run.change(update(accounts).where(accounts.c.id == name).values(**values))
 
     def tries(self, since: float, **equal: Any) -> int:
@@ -143,7 +141,6 @@ class SessionRows(NumberedRows[SessionRow]):
         return self._run.first(SessionOfAccount, _BY_DIGEST, digest=digest, now=now, idle=idle)
 
     def by_id(self, number: int, now: str, idle: str) -> SessionOfAccount | None:
-        """The same, by its number."""
         return self._run.first(SessionOfAccount, _BY_ID, number=number, now=now, idle=idle)
 
     def all(self, account: str, now: str, idle: str) -> list[SessionOfAccount]:
@@ -152,7 +149,6 @@ class SessionRows(NumberedRows[SessionRow]):
         return self._run.rows(SessionOfAccount, mine, now=now, idle=idle)
 
     def touch(self, number: int, seen: str) -> None:
-        """Used again."""
         self._run.change(update(sessions).where(sessions.c.id == number).values(seen=seen))
 
     def end(self, number: int) -> int:
@@ -164,7 +160,6 @@ class SessionRows(NumberedRows[SessionRow]):
         return self._run.change(delete(sessions).where(sessions.c.account == account, sessions.c.id != keep))
 
     def end_everybody(self) -> int:
-        """All there are."""
         return self._run.change(delete(sessions))
 
     def forget(self, now: str, idle: str) -> None:
@@ -182,7 +177,6 @@ class TokenRows(NumberedRows[TokenRow]):
         return self._run.rows(TokenOfAccount, _BY_PREFIX, prefix=prefix)
 
     def get(self, number: int) -> TokenOfAccount | None:
-        """By its number."""
         return self._run.first(TokenOfAccount, _TOKENS.where(tokens.c.id == number))
 
     def all(self, account: str) -> list[TokenOfAccount]:
@@ -190,7 +184,6 @@ class TokenRows(NumberedRows[TokenRow]):
         return self._run.rows(TokenOfAccount, _TOKENS.where(tokens.c.account == account) if account else _TOKENS)
 
     def touch(self, number: int, used: str) -> None:
-        """Used again."""
         self._run.change(update(tokens).where(tokens.c.id == number).values(used=used))
 
     def revoke(self, number: int, at: str) -> None:
@@ -198,11 +191,9 @@ class TokenRows(NumberedRows[TokenRow]):
         self._run.change(update(tokens).where(tokens.c.id == number, tokens.c.revoked == "").values(revoked=at))
 
     def revoke_account(self, account: str, at: str) -> None:
-        """All of an account."""
         self._run.change(update(tokens).where(tokens.c.account == account, tokens.c.revoked == "").values(revoked=at))
 
     def revoke_everybody(self, at: str) -> None:
-        """All there are."""
         self._run.change(update(tokens).where(tokens.c.revoked == "").values(revoked=at))
 
 
@@ -210,7 +201,6 @@ class AuditRows(StoredRows):
     """The table `audit`, which only grows."""
 
     def add(self, **values: Any) -> None:
-        """One line."""
         self._run.add(audit, **values)
 
     def newest(self, limit: int, since: str = "", **equal: Any) -> list[AuditEntry]:

@@ -51,7 +51,6 @@ class ReplyRows(StoredRows):
     """The table `replies`: what the API answered under the keys of its callers."""
 
     def get(self, caller: str, key: str) -> ReplyRow | None:
-        """By its key."""
         return self._run.first(ReplyRow, select(replies).where(replies.c.caller == caller, replies.c.key == key))
 
     def add(self, **values: Any) -> None:
@@ -59,7 +58,6 @@ class ReplyRows(StoredRows):
         self._run.insert(replies, **values)
 
     def set(self, caller: str, key: str, **values: Any) -> None:
-        """What came of it."""
         self._run.change(update(replies).where(replies.c.caller == caller, replies.c.key == key).values(**values))
 
     def drop(self, caller: str, key: str) -> None:
@@ -77,7 +75,6 @@ class JobRows(NumberedRows[JobRow]):
     kind, table = JobRow, jobs
 
     def get(self, number: int) -> JobRow | None:
-        """By id."""
         return self._run.first(JobRow, _JOBS.where(jobs.c.id == number))
 
     def newest(self, limit: int) -> list[JobRow]:
@@ -142,12 +139,10 @@ class WorkerRows(StoredRows):
         self.see(name)
 
     def see(self, name: str) -> None:
-        """A worker is alive."""
         alive = update(workers).where(workers.c.name == name).values(seen=seconds_now())
         self._run.take(alive.returning(workers.c.name))
 
     def leave(self, name: str) -> None:
-        """A worker ended."""
         self._run.change(delete(workers).where(workers.c.name == name))
 
     def silence(self) -> dict[str, float]:
@@ -177,15 +172,12 @@ class RemoteRows(StoredRows):
         return self._run.first(RemoteRow, select(remotes))
 
     def add(self, remote: RemoteRow) -> None:
-        """A new one."""
         self._run.insert(remotes, **vars(remote))
 
     def set(self, **values: Any) -> None:
-        """Other values in some columns."""
         self._run.change(update(remotes).values(**values))
 
     def remove(self) -> None:
-        """Forget it."""
         self._run.change(delete(remotes))
 
 
@@ -235,7 +227,6 @@ class ModelCheckRows(StoredRows):
         return self._run.rows(ModelCheckRow, select(model_checks).order_by(model_checks.c.model, model_checks.c.server))
 
     def get(self, model: str, server: str, feature: str) -> ModelCheckRow | None:
-        """By its key."""
         return self._run.first(ModelCheckRow, select(model_checks).where(*_key(model, server, feature)))
 
     def keep(self, model: str, server: str, feature: str, **values: Any) -> None:
@@ -266,7 +257,6 @@ class DeliveryRows(StoredRows):
         self._run.upsert(deliveries, [values], ["key"], ())
 
     def get(self, number: int) -> DeliveryRow | None:
-        """By id."""
         return self._run.first(DeliveryRow, select(deliveries).where(deliveries.c.id == number))
 
     def by_key(self, key: str) -> DeliveryRow | None:
@@ -312,7 +302,6 @@ class DeliveryRows(StoredRows):
         return self._run.change(update(deliveries).where(*mine).values(**values, worker="", leased=0)) > 0
 
     def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
         self._run.change(update(deliveries).where(deliveries.c.id == number).values(**values))
 
     def cancel(self, channel: str, target: str, note: str, at: str) -> int:
@@ -328,7 +317,6 @@ class DeliveryRows(StoredRows):
         return self._run.rows(HeldDelivery, joined.where(*waiting).order_by(deliveries.c.id))
 
     def add_attempt(self, **values: Any) -> int:
-        """One more attempt."""
         return self._run.add(delivery_attempts, **values)
 
     def attempts(self, number: int) -> list[DeliveryAttemptRow]:

@@ -17,11 +17,9 @@ class QueryRows(NumberedRows[QueryRow]):
     kind, table = QueryRow, queries
 
     def set_opened(self, number: int) -> None:
-        """A hit was opened."""
         self._run.change(update(queries).where(queries.c.id == number).values(opened=1))
 
     def drop(self, number: int) -> None:
-        """One asking, by id."""
         self._run.change(delete(queries).where(queries.c.id == number))
 
     def most(self, limit: int) -> list[Asked]:
@@ -81,11 +79,9 @@ class QueryRows(NumberedRows[QueryRow]):
         return self._run.value(select(opted_out.c.account).where(opted_out.c.account == account)) is not None
 
     def opt_out(self, account: str) -> None:
-        """From now on they are not."""
         self._run.upsert(opted_out, [{"account": account}], new=())
 
     def opt_in(self, account: str) -> None:
-        """From now on they are."""
         self._run.change(delete(opted_out).where(opted_out.c.account == account))
 
 

@@ -90,7 +90,6 @@ class RequestRows(StoredRows):
         self._run.upsert(review_requests, [vars(request)])
 
     def drop(self, change: int, account: str) -> None:
-        """Somebody is asked no longer."""
         place = (review_requests.c.change == change, review_requests.c.account == account)
         self._run.change(delete(review_requests).where(*place))
 
@@ -124,7 +123,6 @@ class CommentRows(StoredRows):
         return self._run.rows(WriterOfChange, _APPLIED, numbers=numbers)
 
     def get(self, change: int, number: int) -> CommentRow | None:
-        """One comment of a change."""
         return self._run.first(CommentRow, select(comments).where(comments.c.id == number, comments.c.change == change))
 
     def newest(self, change: int) -> int:
@@ -149,7 +147,6 @@ class CommentRows(StoredRows):
         return self._run.add(comments, **values)
 
     def set(self, number: int, **values: Any) -> None:
-        """Other values in some columns."""
         self._run.change(update(comments).where(comments.c.id == number).values(**values))
 
 
@@ -178,7 +175,6 @@ class LookRows(StoredRows):
         self._run.upsert(viewed, [{"who": who, "change": change, "path": path, "blob": blob}])
 
     def unmark(self, who: str, change: int, path: str) -> None:
-        """It was not."""
         mine = (viewed.c.who == who, viewed.c.change == change, viewed.c.path == path)
         self._run.change(delete(viewed).where(*mine))
 
