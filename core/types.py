@@ -391,6 +391,7 @@ class Result:
     confidence: float = 0.0  # how likely it is that the question is answered here, from 0 to 1
     fits: bool = True  # whether that is enough
     also: tuple[str, ...] = ()  # the query in other words, which were searched for, too
+    missing: tuple[str, ...] = ()  # where nothing fits: words of the query that no document uses, misspelt ones aside
     as_of: str = ""  # the earlier day that was asked about; "" is now
     pending: Pending | None = None  # vectors are not there yet, so that words alone were searched
 

@@ -16,6 +16,7 @@ from core.evaluation.tuning.remainder import without
 from core.retrieval.confidence import BOTH, THRESHOLD, WORDS, Signs
 from core.retrieval.config import parse
 from core.types import Filters
+from pages.ui.components.search_view import _notice
 from tests.conftest import demo, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated
 
@@ -98,6 +99,14 @@ def test_every_way_of_searching_tells_what_it_knows_from_what_it_does_not(judged
     assert 0.0 <= unknown.confidence < known.confidence <= 1.0
     assert (known.fits, unknown.fits) == (True, False)
     assert ask("key3first apple river").confidence == known.confidence
+
+
+def test_doubt_names_what_no_document_mentions_but_not_what_is_misspelt(judged: App) -> None:
+    found = judged.search.page.find("zeppelin applle timetable")
+    assert not found.result.fits
+    assert found.result.missing == ("zeppelin", "timetable"), "applle is apple, misspelt"
+    assert "No document mentions “zeppelin” or “timetable”." in _notice(found)
+    assert judged.search.page.find("key3first apple river").result.missing == (), "what fits misses nothing"
 
 
 def test_confidence_depends_neither_on_how_many_hits_are_shown_nor_on_a_reranker(judged: App) -> None:

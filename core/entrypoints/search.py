@@ -14,6 +14,7 @@ from core.retrieval import config as configs
 from core.retrieval.filters import unknown
 from core.services.search import searcher
 from core.services.search.pending import sentence
+from core.services.search.spelling import absence
 from core.types import Filters, Hit, Result
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _searched(app: App, form: SearchForm) -> tuple[Result, tuple[str, ...]]:
         form.query, profile=form.profile, config=config, filters=form.filters, k=form.k or 0, as_of=form.as_of
     )
     index, _ = search.opened(app.platform.settings.profile(form.profile or result.profile), form.as_of)
-    return result, search.suggestions(index, result)
+    return search.told(index, result), search.suggestions(index, result)
 
 
 def _told(app: App, result: Result) -> Result:
@@ -154,7 +155,7 @@ def _doubts(result: Result) -> list[str]:
     if result.fits or not result.hits:
         return []
     return [
-        f"Nothing fits well (confidence {result.confidence:.2f}). The passages below are the nearest there are.",
+        f"Nothing fits well (confidence {result.confidence:.2f}).{f' {absence(result.missing)}' if result.missing else ''} The passages below are the nearest there are.",
         "Tell the owners what is missing with: python -m core gaps report QUERY",
         "",
     ]

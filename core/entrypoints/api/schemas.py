@@ -68,7 +68,7 @@ PendingVectors = record(
 SearchAnswer = record(
     "SearchAnswer", "Passages of the approved documents for a question, and how they were found.",
     query=str, profile=str, generation=int, commit=str, config=dict[str, Any], as_of=str, confidence=float, fits=bool, hits=list[Hit],
-    stages=list[Stage], warnings=list[str], also=list[str], suggestions=list[str], pending=PendingVectors | None,
+    stages=list[Stage], warnings=list[str], also=list[str], missing=list[str], suggestions=list[str], pending=PendingVectors | None,
 )  # fmt: skip
 CitedText = record("CitedText", "A sentence and the numbers of its passages.", text=str, citations=list[int])
 WithheldText = record(

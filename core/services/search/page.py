@@ -72,6 +72,7 @@ class SearchPage:
         index, day = self.searcher.opened(production.profile, as_of)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
         result = self.searcher.search_in(index, query, config, filters, threshold=production.threshold, day=day)
+        result = self.searcher.told(index, result)
         catalogue, open_filters = self._catalogue(index, day), _without_facets(filters)
         groups = self._groups(result, index, catalogue)
         near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters, day)

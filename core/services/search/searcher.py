@@ -189,6 +189,14 @@ class Searcher:
         return self._house(index.generation.commit, index.profile.lexical)
 
     @use_case(IN_HAND)
+    def told(self, index: Index, result: Result) -> Result:
+        """A result in doubt with the words that no document uses."""
+        if result.fits or index.profile.engine == LANCE:  # its words are not in memory
+            return result
+        allowed = index.allowed(Filters(), self.clock.today())
+        return replace(result, missing=self._speller.missing(result.query, result.also, index, allowed))
+
+    @use_case(IN_HAND)
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
         """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
         if index.profile.engine == LANCE:  # its words are not in memory
@@ -297,6 +305,7 @@ def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
         "stages": result.stages,
         "warnings": list(result.warnings),
         "also": list(result.also),
+        "missing": list(result.missing),
         "suggestions": list(suggestions),
         "as_of": result.as_of,
         "pending": pending_json(result.pending),

@@ -20,6 +20,7 @@ SHORTEST = 4  # letters of a word that can be misspelt
 SURE = 6  # letters from which on another first letter is a slip; a shorter word is another word ("best", "test")
 LONG = 8  # letters from which on two edits are forgiven
 MOST = 3  # suggestions
+TOLD = 3  # letters of a word whose absence is worth telling
 _WORD = re.compile(rf"[^\W\d_]{{{SHORTEST},}}")
 
 
@@ -47,6 +48,14 @@ class Speller:
             known = self._known[index] = (mask, counts)
         return known[1]
 
+    def missing(self, query: str, also: Sequence[str], index: Index, allowed: np.ndarray | None) -> tuple[str, ...]:
+        """The words of a query that no document uses: neither a near spelling of them, nor what another wording has in
+        their place."""
+        unknown = [word.text for word in unknown_words(query, index, TOLD)[0]]
+        kept = [word for word in unknown if all(word.casefold() in other.casefold() for other in also)]
+        known = self.words(index, allowed) if kept else {}
+        return tuple(dict.fromkeys(word for word in kept if len(word) < SHORTEST or not nearest(word, known)))
+
     def suggestions(
         self, query: str, unknown: Sequence[UnknownWord], index: Index, allowed: np.ndarray | None
     ) -> tuple[str, ...]:
@@ -62,13 +71,24 @@ class Speller:
         return tuple(dict.fromkeys(made))[:MOST]
 
 
-def unknown_words(query: str, index: Index) -> tuple[list[UnknownWord], int]:
+def absence(missing: Sequence[str]) -> str:
+    """What is missing, in words.
+
+    >>> absence(["visa"]), absence(["visa", "embassy", "consul"]), absence([])
+    ('No document mentions “visa”.', 'No document mentions “visa”, “embassy” or “consul”.', '')
+    """
+    *others, last = (f"“{word}”" for word in missing or [""])
+    named = f"{', '.join(others)} or {last}" if others else last
+    return f"No document mentions {named}." if missing else ""
+
+
+def unknown_words(query: str, index: Index, shortest: int = SHORTEST) -> tuple[list[UnknownWord], int]:
     """The words of a query that no document uses, and how many words count."""
     words = [(start, end, terms) for start, end, terms in analyser(index.profile.lexical).words(query) if terms]
     unknown = [
         UnknownWord(start, end, query[start:end])
         for start, end, terms in words
-        if end - start >= SHORTEST
+        if end - start >= shortest
         and query[start:end].isalpha()
         and not any(term in index.vocabulary for term in terms)
     ]

@@ -15,6 +15,7 @@ from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
 from core.services.search.searcher import pending_json
+from core.services.search.spelling import absence
 from core.types import Commit, Document, Filters, Result, SearchConfig
 from pages.ui import flash, keys, style
 from pages.ui.components import component
@@ -119,9 +120,7 @@ def view(
         "confidence": round(result.confidence, 4),
         "fits": result.fits,
         "as_of": style.day(result.as_of) if result.as_of else "",
-        "notice": "The passages below are the nearest there are."
-        if results.literal
-        else "No document uses these words. The passages below are nearest in meaning.",
+        "notice": _notice(results),
         "nearest": list(results.nearest),
         "advice": _advice(filters),
         "facets": [
@@ -141,6 +140,14 @@ def view(
             for stage in result.stages
         ],
     }
+
+
+def _notice(results: PageResults) -> str:
+    """What is missing, and what is shown instead."""
+    missing = absence(results.result.missing)
+    if results.literal:
+        return f"{missing} The passages below are the nearest there are.".strip()
+    return f"{missing or 'No document uses these words.'} The passages below are nearest in meaning."
 
 
 def _advice(filters: Filters) -> str:

@@ -14,6 +14,7 @@ from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.services.search.pending import sentence
+from core.services.search.spelling import absence
 from core.types import Filters
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ WORTH = 200  # characters of a passage that are worth showing
 
 FOUND = "Answer from these passages alone, and cite the link of each that you use. If they do not say it, say so."
 NOTHING_FITS = (
-    "Nothing in the knowledge base fits this question well (confidence {confidence:.2f}). Tell the user that it does not"
-    " say this; do not answer from memory as if it did. {next}"
+    "Nothing in the knowledge base fits this question well (confidence {confidence:.2f}). {missing}Tell the user that it does"
+    " not say this; do not answer from memory as if it did. {next}"
 )
 NEXT = "Try other words once, or look into a nearest document with outline."
 NEXT_REPORT = "Try other words once, look into a nearest document with outline, or report the question with report_gap."
@@ -217,4 +218,5 @@ def _note(visit: ToolSession, found: PageResults, filters: Filters) -> str:
         return FOUND + past
     narrowed = f" {NARROWED}" if filters != Filters(history=filters.history) else ""
     step = NEXT_REPORT if allowed(visit.actor, "report a gap") else NEXT
-    return NOTHING_FITS.format(confidence=found.result.confidence, next=step) + narrowed + past
+    missing = f"{absence(found.result.missing)} " if found.result.missing else ""
+    return NOTHING_FITS.format(confidence=found.result.confidence, missing=missing, next=step) + narrowed + past
