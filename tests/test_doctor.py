@@ -1,4 +1,4 @@
-"""The doctor: names ten planted faults and what to do about each, and finds nothing where nothing is wrong."""
+"""The doctor: names twelve planted faults and what to do about each, and finds nothing where nothing is wrong."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Refused
 from core.services.platform import doctor
+from core.settings import load
 from tests.conftest import NoProcesses, SmallModels, demo, put, small_app
 from tests.small_kb import FILES
 
@@ -62,7 +63,7 @@ def test_only_admins_ask_the_doctor(whole: App) -> None:
         whole.platform.doctor.examine(demo("author"))
 
 
-def test_ten_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_twelve_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, weights = tmp_path / "home", BUNDLED[0]
     (tmp_path / ".streamlit").mkdir()
     metadata = f"http://{DEAD}/.well-known/openid-configuration"
@@ -83,6 +84,7 @@ def test_ten_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monke
         smtp_url=f"smtp://{DEAD}?tls=none",
         smtp_from="concord@example.org",
         url="https://concord.example.org",
+        hosts="other.example.org",
     )
     sick = bootstrap.build(planted, clock=Past(), processes=NoProcesses())
     looks: dict[str, Any] = {**sick.platform.doctor.looks}
@@ -97,6 +99,7 @@ def test_ten_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monke
     (home / "app.db").chmod(0o644)
     found = {each.part: each for each in sick.platform.doctor.examine(demo("admin")) if each.state == "fault"}
     wanted = {
+        "configuration": "CONCORD_HOSTS does not name concord.example.org",
         "permissions": "is open to other users",
         "disk": "0.2 GB are free.",
         "clock": "the newest commit is of 20",
@@ -111,6 +114,21 @@ def test_ten_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monke
     }
     assert {part: words for part, words in wanted.items() if part not in found or words not in found[part].says} == {}
     assert [part for part, each in found.items() if not each.cure] == []
+
+
+@pytest.mark.parametrize(
+    ("environment", "says"),
+    [
+        ({"CONCORD_HOST": "concord.example.org"}, "CONCORD_HOST is no setting. Write CONCORD_HOSTS."),
+        ({"CONCORD_METRICS_TOKEN": "CHANGE-ME"}, "CONCORD_METRICS_TOKEN still says CHANGE-ME. Put a value"),
+        ({"CONCORD_URL": "https://a.example", "CONCORD_HOSTS": "b.example"}, "CONCORD_HOSTS does not name a.example"),
+        ({"CONCORD_URL": "http://a.example", "CONCORD_SIGN_IN": "local"}, "People sign in without HTTPS."),
+        ({"CONCORD_URL": "https://a.corp.example", "CONCORD_HOSTS": "x, *.corp.example"}, "The settings agree"),
+    ],
+)
+def test_settings_that_do_not_agree_are_named(environment: dict[str, str], says: str) -> None:
+    (found,) = doctor.configuration(load(environment), environment)
+    assert f"{found.says} {found.cure}".startswith(says)
 
 
 def test_a_look_that_fails_is_a_fault_and_the_others_go_on(whole: App) -> None:

@@ -8,7 +8,6 @@ import json
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,8 @@ def lines(form: str) -> Iterator[list[str]]:
 def test_a_job_logs_under_the_id_of_the_request_that_asked_for_it(tmp_path: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     for request in ("edge-1", ""):
-        app.platform.jobs.start("drift", {"of": request}, replace(ADMIN, request=request))
+        logs.REQUEST.set(request)  # as the server does for a page, the API and assistants
+        app.platform.jobs.start("drift", {"of": request}, ADMIN)
     works = {"drift": lambda arguments, progress: logging.getLogger("core.tests").info("At work.")}
     with lines("json") as written:
         app.platform.workers.run(ADMIN, Worker("one"), works, lambda: None, once=True)

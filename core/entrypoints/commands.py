@@ -11,7 +11,7 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     "workspace": {
         "init": "make the workspace and bring in a first folder of documents",
         "verify": "check that repository, database and index agree",
-        "doctor": "look at permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
+        "doctor": "look at settings, permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
         "backup": "save the workspace in a new folder, while people work",
         "upgrade": "bring a workspace of an earlier version to this one: tried on a copy, saved first",
         "database": "move accounts, discussions, audit and jobs to another database",

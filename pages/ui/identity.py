@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -21,11 +20,8 @@ from pages.ui.workspace import app
 def me() -> Actor:
     """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read, and what they
     do carries the id that the proxy gave their connection."""
-    request = logs.plain(st.context.headers.get("X-Request-ID") or "")
-    logs.REQUEST.set(request)
-    actor = replace(
-        {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in](), request=request
-    )
+    logs.REQUEST.set(logs.plain(st.context.headers.get("X-Request-ID") or ""))
+    actor = {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
     become(actor)
     return actor
 

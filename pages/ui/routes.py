@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from functools import wraps
 from typing import Any
 
@@ -14,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core import logs
 from core.access import Actor, allowed, reading_as, require
 from core.entrypoints.api import application
 from core.entrypoints.limits import Turns
@@ -79,7 +77,6 @@ def needs(action: str, turns: Turns = _TURNS) -> Callable[[Handler], Callable[[R
             actor = await anyio.to_thread.run_sync(_account, request)
             if actor is None:
                 return _refused(401, "There is no token, or it is too old. Load the page again.")
-            actor = replace(actor, request=logs.REQUEST.get())
             try:
                 require(actor, action)
                 if action != "search":

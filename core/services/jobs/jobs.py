@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import READS, SYSTEM, UPKEEP, Actor, require, use_case
 from core.errors import Busy, Cancelled, ConcordError, NotFound, storage_failure
+from core.logs import REQUEST
 from core.ports import Clock, Progress
 from core.services.jobs.crew import Crew
 from core.services.people.accounts import Accounts
@@ -112,7 +113,9 @@ class Jobs:
                 and sum(json.loads(row.arguments).get("who") == actor.id for row in state.jobs.open()) >= MOST_OPEN
             ):
                 raise Busy(_TOO_MANY.format(MOST_OPEN))
-            asked, now = json.dumps(asdict(actor or cause)), self.clock.stamp()
+            asker = actor or cause
+            asked = json.dumps(asdict(replace(asker, request=asker.request or REQUEST.get())))
+            now = self.clock.stamp()
             number = state.jobs.add(kind=kind, arguments=packed, state="queued", created=now, asked=asked)
             detail = "" if actor else "by itself; "
             self.audit.record(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import READS, SIGN_IN, Actor, use_case
 from core.errors import BadInput
+from core.logs import REQUEST
 from core.ports import Clock
 from core.services.people.readership import Readership
 from core.spreadsheet import csv_text
@@ -43,7 +44,7 @@ class Audit:
             commit_id=commit,
             detail=detail[:MAX_DETAIL],
             token=actor.token,
-            request=actor.request,
+            request=actor.request or REQUEST.get(),
         )
 
     @use_case(SIGN_IN)

@@ -6,16 +6,20 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from difflib import get_close_matches
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
 from core.errors import ConcordError
 from core.ports import Clock, Models
 from core.services.jobs.workers import Workers
 from core.services.platform.settings import TeamSettings
+from core.settings import Settings
 from core.types import Damage
 
 if TYPE_CHECKING:
@@ -74,6 +78,34 @@ def permissions(home: Path, exposed: Callable[[Path], Iterable[Damage]]) -> Iter
         yield Checkup("permissions", FAULT, f"{home} cannot be written by this user.", f"Run: chown -R $USER {home}")
     faults = [Checkup("permissions", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in exposed(home)]
     yield from faults or [Checkup("permissions", FINE, "The workspace is its owner's alone.")]
+
+
+def configuration(settings: Settings, environment: Mapping[str, str]) -> Iterator[Checkup]:
+    """The settings are known, filled in, and agree with each other."""
+    faults = [Checkup("configuration", FAULT, says, cure) for says, cure in _misconfigured(settings, environment)]
+    yield from faults or [Checkup("configuration", FINE, "The settings agree with each other.")]
+
+
+def _misconfigured(settings: Settings, environment: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    known = {f"CONCORD_{option.name.upper()}" for option in fields(Settings)}
+    for name in sorted(name for name in environment if name.startswith("CONCORD_")):
+        if name not in known and not name.startswith("CONCORD_TEST"):
+            near = get_close_matches(name, known, n=1)
+            yield (
+                f"{name} is no setting.",
+                f"Write {near[0]}." if near else "Remove it; docs/reference/settings.md has all.",
+            )
+        elif environment[name] == "CHANGE-ME":
+            yield f"{name} still says CHANGE-ME.", "Put a value of your own there."
+    name = urlsplit(settings.url).hostname or ""
+    hosts = settings.hosts.lower().replace(",", " ").split()
+    if name and hosts and not any(fnmatch(name, host) for host in hosts):
+        yield f"CONCORD_HOSTS does not name {name}, where CONCORD_URL leads.", f"Add {name} to CONCORD_HOSTS."
+    if settings.sign_in != "demo" and settings.url.startswith("http://") and name not in ("localhost", "127.0.0.1"):
+        yield (
+            "People sign in without HTTPS.",
+            "Put a proxy in front (docs/install.md), and write https:// in CONCORD_URL.",
+        )
 
 
 def disk(home: Path, usage: Callable[[Path], tuple[int, int, int]] = shutil.disk_usage) -> Iterator[Checkup]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -170,6 +171,7 @@ def _doctor(base: Base, models: Models, workers: Workers, index: IndexRoom) -> D
     settings, team_settings = base.settings, base.team_settings
     return Doctor(
         {
+            "configuration": partial(doctor.configuration, settings, os.environ),
             "permissions": partial(doctor.permissions, settings.home, exposed),
             "disk": partial(doctor.disk, settings.home),
             "clock": partial(doctor.time, base.clock, base.repository),
