@@ -2,21 +2,37 @@
 
 import streamlit as st
 
-from pages.ui import flash, identity, keys, sessions
+from core.access import allowed
+from pages.ui import actions, flash, identity, keys, sessions
 from pages.ui.account import messages, tokens
+from pages.ui.workspace import app
 
 me = identity.require("manage their own account")
-VIEWS = {"Access tokens": tokens.draw, "Messages": messages.draw, "Sign-in": sessions.draw}
+VIEWS = {"Sign-in": sessions.draw, "Messages": messages.draw, "Access tokens": tokens.draw}
 
+
+def choose_analysis() -> None:
+    yes = bool(st.session_state[keys.ANALYSIS])
+    actions.do_quietly(lambda actor: app().people.accounts.see_analysis(actor, yes))
+
+
+first = "Access tokens" if app().settings.sign_in == "demo" else "Sign-in"
 st.title("Account")
 st.caption(f"{flash.plain(me.name)} · {me.role} · {flash.address(me.email)}")
+if allowed(me, "compare configurations"):
+    st.session_state[keys.ANALYSIS] = identity.analyses(me)
+    st.toggle(
+        "Show Analysis: Playground, Graph, Evaluation, Tuning, chunks, and how a search ran",
+        key=keys.ANALYSIS,
+        on_change=choose_analysis,
+    )
 shown = st.segmented_control(
     "Show",
     list(VIEWS),
     key=keys.ACCOUNT_VIEW,
-    default="Access tokens",
+    default=first,
     required=True,
     bind="query-params",
     label_visibility="collapsed",
 )
-VIEWS[shown or "Access tokens"](me)
+VIEWS[shown or first](me)

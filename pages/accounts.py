@@ -40,7 +40,7 @@ def _set_password(actor: Actor, name: str, password: str) -> str:
     current = identity.session()
     app().people.accounts.set_password(actor, name, password, keep=current[0].id if current else 0)
     names = {account.id: account.name for account in app().people.accounts.listed(actor)}
-    return f"The password of {names[name]} is set."
+    return f"The password of {names[name]} is set. At their next sign-in they choose their own."
 
 
 def link_made(name: str) -> None:

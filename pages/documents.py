@@ -14,7 +14,6 @@ from pages.ui.documents import (
     document_actions,
     draft,
     editor,
-    feedback,
     header,
     history,
     links,
@@ -85,10 +84,11 @@ def one_document(name: str) -> None:
         return
     inbox.opened(me, "document", document.path)
     header.draw(document, app().search.page.clock.today())
-    document_actions.draw(document, me)
-    feedback.draw(document, me, marked(document))
+    document_actions.draw(document, me, marked(document))
     address.first_tab(keys.TAB, f"{document.id} {number(keys.START)}")
-    tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw, "Chunks": chunks.draw}
+    tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw}
+    if identity.analyses(me):
+        tabs["Chunks"] = chunks.draw
     chosen = st.segmented_control(
         "Show",
         list(tabs),

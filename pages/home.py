@@ -32,12 +32,12 @@ def index_summary(state: IndexState) -> tuple[str, str]:
     if state.serving is None:
         return "Not built", "Nothing can be found yet."
     if state.pinned:
-        return "Rolled back", f"Generation {state.serving.number} was chosen by hand."
+        return "Rolled back", "An admin chose an earlier state."
     if state.behind:
         return "Catching up", f"{style.count(state.behind, 'change')} cannot be found yet."
     if state.serving.pending:
         return "By words", "Documents can be found by their words so far, soon by their meaning."
-    return "Up to date", f"Generation {state.serving.number}, built {style.moment(state.serving.built)}"
+    return "Up to date", f"Built {style.moment(state.serving.built)}"
 
 
 def metrics(view: Overview) -> None:

@@ -17,7 +17,13 @@ def back_to_queues() -> None:
 
 def chosen_tab(change: Change) -> str:
     address.first_tab(keys.SIDE, str(change.id))
-    tabs = ["Documents", "Search", "Chunks", "Discussion", *(["Conflicts"] if change.conflicts and change.open else [])]
+    tabs = [
+        "Documents",
+        "Search",
+        *(["Chunks"] if identity.analyses(me) else []),
+        "Discussion",
+        *(["Conflicts"] if change.conflicts and change.open else []),
+    ]
     chosen = st.segmented_control(
         "Show", tabs, key=keys.SIDE, default="Documents", required=True, bind="query-params", label_visibility="collapsed"
     )  # fmt: skip

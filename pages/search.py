@@ -45,7 +45,7 @@ def search() -> None:
         "search_view",
         kept(me),
         examples(app().knowledge.documents.all()),
-        allowed(me, "propose a change"),
+        {"pin": allowed(me, "propose a change"), "analyse": identity.analyses(me)},
         allowed(me, "get a written answer") and app().search.answerer.offered(),
         pending_json(vectors.pending(app())),
     )

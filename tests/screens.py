@@ -38,7 +38,7 @@ def newest_in_review(app: App) -> str:
 
 
 def hits(screen: Screen) -> None:
-    screen.page.get_by_role("button", name="Why this rank").first.wait_for()
+    screen.page.get_by_role("link", name="Open here").first.wait_for()
 
 
 def drop(screen: Screen) -> None:

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
 from tests.apptest import PATIENCE, Open, page_of, words
-from tests.conftest import ROOT, NoProcesses, demo, forget_app, small_app
+from tests.conftest import ROOT, NoProcesses, demo, forget_app, put, small_app
 
 ADMIN, AUTHOR = demo("admin"), demo("author")
 
@@ -108,3 +108,26 @@ def test_the_audit_shows_door_and_token(visit: Open, people_app: App) -> None:
     table = visit("audit", "admin").dataframe[0].value
     row = table[table["Action"] == "propose"].iloc[0]
     assert (row["Door"], row["Token"], row["Request"]) == ("api", "Script", "r-7")
+
+
+def test_whoever_does_not_analyse_chooses_so_once(visit: Open, people_app: App) -> None:
+    from pages.ui import frame
+
+    put(people_app, {"it/vpn.md": "# VPN\n\nUse it.\n"})
+    shown = lambda: [page.visibility for page in frame.menu(AUTHOR)["Analysis"]]
+    tabs = lambda persona: visit("documents", persona, doc="it/vpn").segmented_control(key="tab").options
+    assert (set(shown()), tabs("author")) == ({"visible"}, ["Read", "History", "Links", "Chunks"])
+    page = visit()
+    page.toggle(key="analysis").set_value(False).run()
+    assert not page.exception
+    assert (set(shown()), tabs("author")) == ({"hidden"}, ["Read", "History", "Links"])
+    assert visit().toggle(key="analysis").value is False, "for every browser"
+    assert tabs("reader") == ["Read", "History", "Links"]
+
+
+@pytest.mark.parametrize("persona", ["reader", "admin"])
+def test_a_document_has_five_buttons_and_a_menu(visit: Open, people_app: App, persona: str) -> None:
+    put(people_app, {"it/vpn.md": "# VPN\n\nUse it.\n"})
+    page = visit("documents", persona, doc="it/vpn")
+    row = next(block for block in page.main.children.values() if "document_tools" in str(block.proto))
+    assert len(row.children) == 5

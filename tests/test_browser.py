@@ -82,6 +82,7 @@ def test_filter_open_read_compare_and_take_apart(chromium: Any, own_app: App, tm
         screen.page.get_by_label("finance").check()
         screen.settle()
         expect(screen.page).to_have_url(re.compile(r"folders=finance"))
+        screen.page.locator(".menu summary").first.click()
         screen.page.get_by_role("button", name="Why this rank").first.click()
         expect(screen.page.get_by_text("Words (BM25)").first).to_be_visible()
         screen.shot("search-why")

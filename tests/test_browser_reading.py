@@ -44,9 +44,9 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_url: str) ->
         section.click()
         expect(page.get_by_text("What links here")).to_be_visible()
         journey.step("read")
-        journey.click(page.get_by_role("button", name="Download"))
+        journey.click(page.get_by_role("button", name="More", exact=True))
         with page.expect_download() as download:
-            page.get_by_role("button", name="Word").click()
+            page.get_by_role("button", name="Download as Word").click()
         assert Path(download.value.path()).read_bytes()[:2] == b"PK"
         assert download.value.suggested_filename == "delegation-of-authority.docx"
 

@@ -233,6 +233,8 @@ def test_a_hit_takes_feedback_and_a_question_is_watched(chromium: Any) -> None:
     data = {"asked": {"q": "when", "filters": {}}, "found": found, "direct": None, "serial": 1, "placeholder": ""}
     with browser.component(chromium, "search", "snippet", "answer") as page:
         page.evaluate("show", data)
+        assert page.locator(".actions > *").count() <= 3, "the rest is in a menu"
+        page.get_by_text("More", exact=True).click()
         page.get_by_role("button", name="This is wrong").click()
         page.get_by_role("button", name="Tell the owner", exact=True).click()
         assert page.get_by_label("What is wrong?").get_attribute("aria-invalid") == "true", "nothing to tell yet"

@@ -84,6 +84,8 @@ def test_a_database_from_before_alembic_gets_each_revision_that_it_lacks(
             "DROP TABLE alembic_version",
             "CREATE TABLE migrations (seen BIGINT NOT NULL)",
             "INSERT INTO migrations VALUES (32)",
+            "ALTER TABLE accounts DROP COLUMN analysis",
+            "ALTER TABLE accounts DROP COLUMN renew",
         ):
             connection.exec_driver_sql(statement)
     database.create()

@@ -176,6 +176,7 @@ def test_no_screen_runs_or_loads_what_a_document_says(
                 assert tab.page.locator("[data-testid=stException]").count() == 0, path
                 assert tab.page.evaluate(INSPECT) == [], path
         screen = tabs[0].open("/search?q=hostileword")
+        screen.page.locator(".menu summary").first.click()
         screen.page.get_by_role("button", name="Why this rank").first.click()
         for link in screen.page.locator("article a").all()[:5]:
             link.hover()

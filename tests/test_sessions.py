@@ -22,7 +22,7 @@ from core.services.people.sessions import device
 from pages.ui import direct, routes, startup
 from pages.ui.sign_in.cookies import KNOWN, SESSION, own_path
 from pages.ui.sign_in.gate import SignInGate
-from tests.conftest import PASSWORD, demo, sql
+from tests.conftest import PASSWORD, demo, forget_app, sql
 
 HTML = {"accept": "text/html"}
 LINUX = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
@@ -188,6 +188,47 @@ def test_a_link_of_an_admin_lets_one_choose_a_password_once(
     accounts.add(demo("admin"), "zoe2", "Zoe Zahn", "z2@example.org", "reader", PASSWORD)
     with pytest.raises(Refused):
         accounts.sign_in("Zoe Zahn", "chosen by zoe")
+
+
+def test_a_lost_password_is_chosen_anew_by_a_letter_that_works_once(
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert visitor().get("/sign-in/lost").status_code == 303, "no letter leaves here: an admin has to help"
+    assert "makes a link on Accounts" in visitor().get("/sign-in").text
+    monkeypatch.setenv("CONCORD_SMTP_URL", "smtp://mail.example.org")
+    monkeypatch.setenv("CONCORD_SMTP_FROM", "Concord <concord@example.org>")
+    monkeypatch.setenv("CONCORD_URL", "https://concord.example.org")
+    forget_app()
+    browser = visitor()
+    assert "/sign-in/lost" in browser.get("/sign-in").text
+    said = [
+        browser.post("/sign-in/lost", data={"name": name}).text for name in ("nobody", "Zoe Zahn", "zoe@example.org")
+    ]
+    assert len(set(said)) == 1, "the page says nothing of who has an account"
+    (letter,) = sign_in_app.people.accounts.database.deliveries.newest(9)
+    assert (letter.target, letter.kind, letter.state) == ("zoe", "password", "waiting"), (
+        "one letter in a quarter of an hour"
+    )
+    page = json.loads(letter.content)["address"]
+    held = dict(parse_qsl(page.partition("?")[2]))
+    assert browser.post("/sign-in/password", data={**held, "password": "chosen by zoe"}).status_code == 303
+    assert inside(browser)
+    assert visitor().get(page).status_code == 403, "it was used"
+
+
+def test_a_password_that_an_admin_typed_is_good_for_choosing_ones_own(sign_in_app: App) -> None:
+    accounts = sign_in_app.people.accounts
+    accounts.set_password(accounts.actor("root"), "zoe", "typed by rita")
+    browser = visitor()
+    answer = browser.post("/sign-in", data={"name": "zoe", "password": "typed by rita"})
+    assert answer.headers["location"].startswith("/sign-in/password?account=zoe")
+    assert not inside(browser)
+    held = dict(parse_qsl(answer.headers["location"].partition("?")[2]))
+    browser.post("/sign-in/password", data={**held, "password": "chosen by zoe"})
+    assert inside(browser)
+    again = visitor()
+    again.post("/sign-in", data={"name": "zoe", "password": "chosen by zoe"})
+    assert inside(again)
 
 
 def test_the_link_of_the_server_makes_the_first_admin_and_no_second(

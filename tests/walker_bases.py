@@ -85,7 +85,7 @@ def settled(home: Path) -> App:
     app = build(load({}, home=home, cache=cache), models=FastModels())
     app.platform.workspace.create()
     for role in ("reader", "author", "reviewer", "admin"):
-        app.people.accounts.set_password(demo("admin"), role, PASSWORD)
+        app.people.accounts.set_password(demo(role), role, PASSWORD)
     return app
 
 

@@ -42,10 +42,17 @@ def _turn_to(page: str) -> None:
 
 
 def menu(me: Actor) -> dict[str, list[st.Page]]:
-    """The sections and pages that an account may open."""
+    """The sections and pages that an account may open. Who does not analyse has those pages by their address alone."""
+    hidden = set() if identity.analyses(me) else {"Analysis"}
     sections = {
         section: [
-            st.Page(f"pages/{name}.py", title=titled(name, title, me), icon=icon, default=name == "home")
+            st.Page(
+                f"pages/{name}.py",
+                title=titled(name, title, me),
+                icon=icon,
+                default=name == "home",
+                visibility="hidden" if section in hidden else "visible",
+            )
             for name, title, icon, action in pages
             if allowed(me, action)
         ]

@@ -39,6 +39,11 @@ def require(action: str) -> Actor:
     return actor
 
 
+def analyses(actor: Actor) -> bool:
+    """Whether somebody may and wants to see what analysts use: chunks, generations, how a search ran."""
+    return allowed(actor, "compare configurations") and app().people.accounts.sees_analysis(actor)
+
+
 # ---------------------------------------------------------------- a persona, or a session
 
 

@@ -47,6 +47,7 @@ MISSING = "playground_missing"  # what a judge looks for that the pool lacks
 SHOWN_ANSWER = "playground_shown_answer"  # the answer that a judge rates, as plain values
 EXPECTED = "playground_expected"  # the document that "where is my document?" follows
 LOOKED = "playground_looked"  # passages whose neighbours are shown
+ANALYSIS = "analysis"  # whether somebody sees what analysts use
 ACCOUNT_VIEW = "part"  # which part of Account is shown, also in the URL
 DELIVERIES_VIEW = "deliveries"  # which part of Deliveries is shown, also in the URL
 DELIVERY_STATE, DELIVERY_CHANNEL = "delivery_state", "delivery_by"  # which deliveries are listed, also in the URL

@@ -10,6 +10,7 @@ from core.services.deliveries.board import DeliveryBoard
 from core.services.deliveries.choices import MailChoices
 from core.services.deliveries.digests import DigestContent, Digests
 from core.services.deliveries.letters import Letterhead
+from core.services.deliveries.lost_passwords import LostPasswords
 from core.services.deliveries.sender import Sender
 from core.services.deliveries.webhooks import Webhooks
 from core.services.knowledge.freshness import FreshnessBoard
@@ -29,6 +30,7 @@ class Deliveries:
     webhooks: Webhooks
     board: DeliveryBoard
     sender: Sender
+    lost_passwords: LostPasswords
 
 
 def wire(base: Base, changes: Changes, freshness: FreshnessBoard) -> Deliveries:
@@ -41,7 +43,8 @@ def wire(base: Base, changes: Changes, freshness: FreshnessBoard) -> Deliveries:
     base.upkeep.daily.append(sender.sweep)
     base.upkeep.loops.append(Loop(sender.run, OUTBOX_PAUSE, "Messages were not sent.", ending=sender.stopping))
     webhooks = Webhooks(database, outbox, poster, sender, base.audit)
-    return Deliveries(choices, webhooks, DeliveryBoard(database, sender, base.audit), sender)
+    lost = LostPasswords(database, changes.accounts, outbox)
+    return Deliveries(choices, webhooks, DeliveryBoard(database, sender, base.audit), sender, lost)
 
 
 def letterhead(settings: Settings) -> Letterhead:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from core.access import (
     KINDS,
+    OWN_DESK,
     PERSON,
     READS,
     ROLES,
@@ -222,12 +223,15 @@ class Accounts:
 
     @use_case("manage accounts", own=True)
     def set_password(self, actor: Actor, name: str, password: str, keep: int = 0) -> None:
-        """One's own password, or anybody's for an admin. It ends the account's sessions, but for one that is kept."""
+        """One's own password, or anybody's for an admin: then it is good for one sign-in, at which they choose their own.
+
+        It ends the account's sessions, but for one that is kept.
+        """
         require(actor, "manage their own account" if actor.id == name else "manage accounts")
         account, hashed = self.get(name), self._hash(password)
         _refuse_password(account.kind)
         with self.database.transaction() as state:
-            state.accounts.set(name, hash=hashed)
+            state.accounts.set(name, hash=hashed, renew=int(actor.id != name and actor.door != COMMAND_LINE))
             state.sessions.end_account(name, keep)
             self.audit.record(state, actor, "set password", f"{account.name} ({name})")
 
@@ -238,9 +242,34 @@ class Accounts:
         _refuse_password(account.kind)
         with self.database.transaction() as state:
             self.audit.record(state, actor, "make password link", f"{account.name} ({name})")
+        return PasswordLink(name, self.link(name))
+
+    def link(self, name: str) -> str:
+        """The page on which an account chooses a password."""
         until = int(self.tries.now() + LINK_LIFE)
         proof = self.tries.keys.sign(name, self._link_text(name, until))
-        return PasswordLink(name, f"/sign-in/password?{urlencode({'account': name, 'until': until, 'proof': proof})}")
+        return f"/sign-in/password?{urlencode({'account': name, 'until': until, 'proof': proof})}"
+
+    @use_case(SIGN_IN)
+    def renewing(self, actor: Actor) -> str:
+        """The page on which somebody who just signed in chooses a password of their own; "" where they have one."""
+        row = self.database.accounts.get(actor.id)
+        return self.link(actor.id) if row and row.renew else ""
+
+    # ------------------------------------------------------------ what one sees
+
+    @use_case(SIGN_IN)
+    def sees_analysis(self, actor: Actor) -> bool:
+        """Whether the menu shows somebody what analysts use."""
+        row = self.database.accounts.get(actor.id)
+        return row is None or row.analysis
+
+    @use_case("manage their own account", OWN_DESK)
+    def see_analysis(self, actor: Actor, yes: bool) -> None:
+        """Choose it, for every browser."""
+        self.get(actor.id)
+        with self.database.transaction() as state:
+            state.accounts.set(actor.id, analysis=int(yes))
 
     def _link_text(self, name: str, until: int) -> str:
         row = self.database.accounts.get(name)
@@ -354,9 +383,7 @@ class Accounts:
         Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
         """
         with self.database.transaction() as state:
-            row = (
-                state.accounts.by_email(name) if "@" in name else state.accounts.get(name) or _by_full_name(state, name)
-            )
+            row = named(state, name)
             counted = row.id if row else plain_address(name) if "@" in name else name
             attempt = self.tries.count(state, counted, row is not None, source)
             if not attempt.number:
@@ -469,6 +496,11 @@ def checked_kind(kind: str) -> str:
     if kind not in KINDS:
         raise BadInput(f"There is no kind of account {kind!r}. Kinds: {', '.join(KINDS)}.")
     return kind
+
+
+def named(state: State, name: str) -> AccountRow | None:
+    """The account that somebody means by an address, an id or a full name."""
+    return state.accounts.by_email(name) if "@" in name else state.accounts.get(name) or _by_full_name(state, name)
 
 
 def _by_full_name(state: State, name: str) -> AccountRow | None:

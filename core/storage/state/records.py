@@ -137,6 +137,8 @@ class AccountRow(Record):
     issuer: str = ""  # with the subject: who this is at the sign-in provider, once they came from there
     subject: str = ""
     kind: str = "person"  # or service, agent
+    analysis: bool = True  # whether the menu shows what analysts use
+    renew: bool = False  # somebody else set the password: it is chosen anew when it is first used
 
 
 @record("sessions", IndexForm("sessions_account", "account"), numbers_once=True)

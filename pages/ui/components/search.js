@@ -12,7 +12,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     asked: data.asked,
     found: data.found,
     direct: data.direct, // the token for the route, null when queries go through Python
-    open: { all: "", filters: false, ...sets("why", "more", "whole", "reported", "told", "watched", "pinned") },
+    open: { all: "", filters: false, ...sets("why", "menu", "more", "whole", "reported", "told", "watched", "pinned") },
     request: null,
     timer: 0,
     settling: 0,
@@ -22,7 +22,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   state.askPython = (asked) => setStateValue("asked", asked);
   state.send = setTriggerValue;
   state.examples = data.examples || [];
-  state.mayPin = data.may_pin;
+  state.may = data.may || {};
   state.answers = data.answers; // whether there is a model that writes answers
   if (!state.box) state.pending = data.pending; // later ones come with answers, and by asking
   state.kept = data.kept; // for how many days questions are kept, and whether one's own are; null where none is
@@ -283,7 +283,7 @@ function layout(root, state) {
       { class: "foot" },
       (!found.fits && found.groups.length) || found.as_of ? null : reportForm(state),
       found.as_of ? null : watchButton(state),
-      found.groups.length ? timing(found) : null,
+      found.groups.length && state.may.analyse ? timing(found) : null,
     ),
   );
   return el("div", { class: "layout" }, main, facets); // the first result is one Tab away, the filters come after
@@ -509,14 +509,29 @@ function drawPassage(state, passage) {
       { class: "row actions" },
       inside({ class: "button", "data-key": "open" }, href, "Open here"),
       wholeButton,
-      whyButton,
-      button("Copy link", (event) => copy(link, event.target), { key: "link" }),
-      button("Copy citation", (event) => copy(`${citation} ${cited}`, event.target), { key: "citation" }),
-      state.found.as_of ? null : feedbackButtons(state, passage),
-      state.mayPin && !passage.pinned && !state.found.as_of ? pinButton(state, passage) : null,
+      menu(state.open.menu, chunk, [
+        whyButton,
+        button("Copy link", (event) => copy(link, event.target), { key: "link" }),
+        button("Copy citation", (event) => copy(`${citation} ${cited}`, event.target), { key: "citation" }),
+        state.found.as_of ? null : feedbackButtons(state, passage),
+        state.may.pin && !passage.pinned && !state.found.as_of ? pinButton(state, passage) : null,
+      ]),
     ),
     drawer,
   );
+}
+
+// What is done with a passage less often; `opened` are the names of those that are open.
+function menu(opened, name, items) {
+  const box = el(
+    "details",
+    { class: "menu" },
+    el("summary", { class: "button plain", "data-key": "menu" }, "More"),
+    el("div", { class: "row" }, items),
+  );
+  box.open = opened.has(name);
+  box.addEventListener("toggle", () => opened[box.open ? "add" : "delete"](name));
+  return box;
 }
 
 // What each leg gave to a passage's score.

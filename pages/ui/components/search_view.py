@@ -16,7 +16,7 @@ from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
 from core.services.search.searcher import pending_json
 from core.services.search.spelling import absence
-from core.types import Commit, Document, Filters, Result, SearchConfig
+from core.types import NOTHING, Commit, Document, Filters, Result, SearchConfig
 from pages.ui import flash, keys, style
 from pages.ui.components import component
 from pages.ui.passage_links import also, also_sentence, pinned, place
@@ -41,13 +41,14 @@ def search_view(
     key: str,
     kept: Mapping[str, Any] | None = None,
     examples: Sequence[str] = (),
-    may_pin: bool = False,
+    may: Mapping[str, bool] = NOTHING,
     answers: bool = False,
     pending: Mapping[str, Any] | None = None,
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
     `pin`, `settled` (a finished question, where Python must keep it) and `consent`.
-    `kept` says what becomes of questions, `answers` whether a model writes answers, `pending` how far vectors are that are still being computed."""
+    `may` says whether to offer a pin and how the search ran, `kept` what becomes of questions, `answers` whether a model writes
+    answers, `pending` how far vectors are that are still being computed."""
     return component("search", "snippet", "answer")(
         key=key,
         data={
@@ -58,7 +59,7 @@ def search_view(
             "placeholder": PLACEHOLDER,
             "examples": list(examples),
             "kept": kept,
-            "may_pin": may_pin,
+            "may": dict(may),
             "answers": answers,
             "pending": pending,
         },

@@ -8,31 +8,47 @@ from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, deleted, moved, restored, touching, with_status
 from core.types import Document
-from pages.ui import address, flash, keys, style
-from pages.ui.documents import save_target, share
+from pages.ui import address, flash, keys, style, watching
+from pages.ui.documents import feedback, save_target, share
 from pages.ui.workspace import app, links_to
 
 
-def draw(document: Document, me: Actor) -> None:
-    """The buttons below the header, and the open changes that touch this document."""
+def draw(document: Document, me: Actor, mark: tuple[int, int] | None = None) -> None:
+    """Five buttons below the header at most, the rest in a menu; and the open changes that touch this document."""
     may_edit = allowed(me, "propose a change")
     with st.container(horizontal=True, key="document_tools", gap="small"):
-        if may_edit:
-            _author_tools(document, me)
-        share.draw(document)
+        if may_edit and st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
+            address.show(**{keys.DOC: document.id, keys.DO: "edit"})
+            st.rerun()
+        share.link(document)
+        feedback.buttons(document, mark)
+        if not may_edit:
+            watching.button(me, "document", document.path, "watch_document")
+        with st.popover("More", icon=":material/more_horiz:", key="more_box", width="content"):
+            _more(document, me, mark, may_edit)
+    feedback.said(document, me)
     if may_edit:
         _open_changes(document, me)
 
 
+def _more(document: Document, me: Actor, mark: tuple[int, int] | None, may_edit: bool) -> None:
+    with st.container(horizontal=True, gap="small"):
+        if may_edit:
+            watching.button(me, "document", document.path, "watch_document")
+        share.link(document, more=True)
+    share.downloads(document)
+    with st.expander("Comment", icon=":material/chat:", type="compact"):
+        feedback.comment(document, mark)
+    if may_edit:
+        _author_tools(document, me)
+
+
 def _author_tools(document: Document, me: Actor) -> None:
-    if st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
-        address.show(**{keys.DOC: document.id, keys.DO: "edit"})
-        st.rerun()
-    with st.popover("Rename or move", icon=":material/drive_file_move:", key="move_box"):
+    with st.expander("Rename or move", icon=":material/drive_file_move:", type="compact"):
         _move(document, me)
     retired = document.meta.status in ("retired", "superseded")
     icon = ":material/unarchive:" if retired else ":material/archive:"
-    with st.popover("Restore or delete" if retired else "Retire or delete", icon=icon, key="status_box"):
+    with st.expander("Restore or delete" if retired else "Retire or delete", icon=icon, type="compact"):
         word, status = ("Restore", "approved") if retired else ("Retire", "retired")
         chosen = st.radio("What should become of it", [word, "Delete"], key="fate", label_visibility="collapsed")
         if chosen == "Delete":

@@ -1,4 +1,4 @@
-"""Feedback on a document: buttons for everybody, and what readers said for those who write."""
+"""Feedback on a document, from everybody; and what readers said, for those who write."""
 
 from __future__ import annotations
 
@@ -8,27 +8,40 @@ from core.access import Actor, allowed
 from core.curation.review.moves import names
 from core.storage.state.records import Feedback
 from core.types import Document
-from pages.ui import actions, address, flash, keys, style, watching
+from pages.ui import actions, address, flash, keys, style
 from pages.ui.workspace import app
 
 SAID = {"wrong": "says that this is wrong", "comment": "comments"}
 
 
-def draw(document: Document, me: Actor, mark: tuple[int, int] | None = None) -> None:
-    """The buttons, who confirmed the text, and the open feedback."""
-    with st.container(horizontal=True, key="feedback_tools", gap="small"):
-        about = "the marked passage" if mark else "this document"
-        _box(document, "wrong", "This is wrong", ":material/flag:", f"What is wrong about {about}?", mark)
-        st.button(
-            "Still right",
-            key="still_right",
-            icon=":material/verified:",
-            help="You used it and its words are right: the owner sees that",
-            on_click=actions.do,
-            args=(lambda actor: _give(actor, document, "right", "", mark),),
-        )
-        _box(document, "comment", "Comment", ":material/chat:", f"Your comment on {about}", mark)
-        watching.button(me, "document", document.path, "watch_document")
+Mark = tuple[int, int] | None  # the passage that is meant
+
+
+def buttons(document: Document, mark: Mark) -> None:
+    """That it is wrong, and that it is right."""
+    with st.popover("This is wrong", icon=":material/flag:", key="wrong_box", on_change="rerun"):
+        _note(document, "wrong", f"What is wrong about {_about(mark)}?", mark)
+    st.button(
+        "Still right",
+        key="still_right",
+        icon=":material/verified:",
+        help="You used it and its words are right: the owner sees that",
+        on_click=actions.do,
+        args=(lambda actor: _give(actor, document, "right", "", mark),),
+    )
+
+
+def comment(document: Document, mark: Mark) -> None:
+    """Words to the owner that are neither."""
+    _note(document, "comment", f"Your comment on {_about(mark)}", mark)
+
+
+def _about(mark: Mark) -> str:
+    return "the marked passage" if mark else "this document"
+
+
+def said(document: Document, me: Actor) -> None:
+    """Who confirmed the text, and the open feedback."""
     people = [said.name for said in app().knowledge.feedback.confirmations(document.path)]
     if people:
         shown = people[:3] + ([style.count(len(people) - 3, "other")] if len(people) > 3 else [])
@@ -37,24 +50,24 @@ def draw(document: Document, me: Actor, mark: tuple[int, int] | None = None) -> 
         )
     if allowed(me, "answer feedback"):
         _unknown_owner(document)
-        for said in app().knowledge.feedback.open(me, document.path):
-            _said(document, said)
+        for one in app().knowledge.feedback.open(me, document.path):
+            _said(document, one)
 
 
-def _box(document: Document, kind: str, label: str, icon: str, question: str, mark: tuple[int, int] | None) -> None:
-    box, note = f"{kind}_box", f"{kind}_note_{document.id}"
+def _note(document: Document, kind: str, question: str, mark: Mark) -> None:
+    note = f"{kind}_note_{document.id}"
 
     def send() -> None:
         words = str(st.session_state.get(note, ""))
-        st.session_state[box] = False
+        if kind == "wrong":
+            st.session_state["wrong_box"] = False
         actions.do(lambda actor: _give(actor, document, kind, words, mark))
 
-    with st.popover(label, icon=icon, key=box, on_change="rerun"):
-        st.text_area(question, key=note, height=100, max_chars=2000)
-        st.button("Tell the owner", key=f"{kind}_send", type="primary", on_click=send)
+    st.text_area(question, key=note, height=100, max_chars=2000)
+    st.button("Tell the owner", key=f"{kind}_send", type="primary", on_click=send)
 
 
-def _give(actor: Actor, document: Document, kind: str, note: str, mark: tuple[int, int] | None) -> str:
+def _give(actor: Actor, document: Document, kind: str, note: str, mark: Mark) -> str:
     start, stop = mark or (0, 0)
     app().knowledge.feedback.give(actor, document.path, kind, note, start=start, stop=stop, version=document.version)
     st.session_state.pop(f"{kind}_note_{document.id}", None)

@@ -14,20 +14,24 @@ from pages.ui.workspace import app
 FORMATS = {"md": "Markdown", "docx": "Word"}
 
 
-def draw(document: Document) -> None:
-    """The buttons; a file is written when it is asked for."""
+def link(document: Document, *, more: bool = False) -> None:
+    """The button that copies the link; with `more` those for this version and for printing."""
     pinned = {keys.DOC: document.id, keys.AS_OF: app().knowledge.repository.head()[: keys.COMMIT]}
-    component("share")(key="share", data={"doc": document.id, "pinned": pinned}, width="content")
-    with st.popover("Download", icon=":material/download:", key="download_box"):
-        for kind, title in FORMATS.items():
-            st.download_button(
-                title,
-                partial(_content, document.id, kind, identity.me().id),
-                file_name=f"{document.path.split('/')[-1].removesuffix('.md')}.{kind}",
-                key=f"download_{kind}",
-                on_click="ignore",
-                width="stretch",
-            )
+    data = {"doc": document.id, "pinned": pinned, "more": more}
+    component("share")(key="share_more" if more else "share", data=data, width="content")
+
+
+def downloads(document: Document) -> None:
+    """A file is written when it is asked for."""
+    for kind, title in FORMATS.items():
+        st.download_button(
+            f"Download as {title}",
+            partial(_content, document.id, kind, identity.me().id),
+            file_name=f"{document.path.split('/')[-1].removesuffix('.md')}.{kind}",
+            key=f"download_{kind}",
+            on_click="ignore",
+            icon=":material/download:",
+        )
 
 
 def _content(doc: str, kind: str, account: str) -> bytes:

@@ -15,7 +15,14 @@ from pages.ui import address, empty, flash, identity, keys
 from pages.ui.configurations import built_profiles
 from pages.ui.workspace import app, generation, links_to
 
-VIEWS = ("Document", "Query", "Entity", "Path", "Communities", "Links")
+VIEWS = {  # what each can be asked
+    "Document": "What does this document name, and which others name the same?",
+    "Query": "Which names does a question hold, and which passages do relations lead to from them?",
+    "Entity": "Who or what is mentioned together with this form, system, role or place?",
+    "Path": "How are two things connected, and which documents say so?",
+    "Communities": "Which topics does the knowledge base fall into, and what holds each together?",
+    "Links": "Which documents link to which, and which does nobody link to?",
+}
 AS = ("Picture", "Table")
 SIZES = (50, 100, 200, LIMIT)  # nodes at most
 _MOST = 500  # entities in the list; any other can be typed
@@ -41,10 +48,11 @@ def draw() -> Choice:
     with st.container(horizontal=True, vertical_alignment="center", key="graph_bar"):
         st.title("Graph", anchor=False, width="stretch")
         view = st.segmented_control(
-            "View", VIEWS, key=keys.GRAPH_VIEW, default="Document", required=True, bind="query-params",
+            "View", list(VIEWS), key=keys.GRAPH_VIEW, default="Document", required=True, bind="query-params",
             label_visibility="collapsed",
         )  # fmt: skip
     view = view if view in VIEWS else "Document"
+    st.caption(VIEWS[view])
     if view != "Links" and app().knowledge.documents.all() and not generation():
         empty.no_index("Entities and passages are read from an index.")
         st.stop()

@@ -46,7 +46,7 @@ def page(title: str, body: str, status: int = 200) -> Response:
 
 
 def form(
-    after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, first: bool = False
+    after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, lost: str = "admin"
 ) -> Response:
     focus = ("", " autofocus") if name else (" autofocus", "")
     return page(
@@ -59,17 +59,31 @@ def form(
 <input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1000"{focus[1]}>
 <button>Sign in</button>
 </form>
-<p class="quiet">{_lost(first)}</p>""",
+<p class="quiet">{_lost(lost)}</p>""",
         status,
     )
 
 
-def _lost(first: bool) -> str:
-    if first:
+def _lost(way: str) -> str:
+    """What to do without a password: there is no admin yet, letters leave, or an admin has to help."""
+    if way == "first":
         return (
             "No admin can sign in yet. Open the link that the server printed when it started: it makes the first admin."
         )
+    if way == "mail":
+        return f'No account? Ask an admin. <a href="{at("/sign-in/lost")}">The password is lost?</a>'
     return "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new one."
+
+
+def lost_password(note: str = "") -> Response:
+    """Whose password is lost; afterwards that a letter may be on its way."""
+    ask = f"""<form method="post" action="{at("/sign-in/lost")}">
+<label for="name">Name or email</label>
+<input id="name" name="name" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200" autofocus>
+<button>Send a link</button>
+</form>"""
+    back = f'<p class="quiet"><a href="{at("/sign-in")}">Back to sign in</a></p>'
+    return page("A new password", f"{_note(note)}{'' if note else ask}\n{back}")
 
 
 def new_password(action: str, held: Mapping[str, str], title: str, person: str = "", problem: str = "") -> Response:

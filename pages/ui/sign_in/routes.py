@@ -21,6 +21,7 @@ from pages.ui.workspace import current_app
 LARGEST = 16_384  # bytes of a form
 _SIGN_INS = anyio.CapacityLimiter(4)  # passwords take long to check: nobody else's request waits for a thread meanwhile
 SIGNED_OUT = "You are signed out."
+MAILED = "If there is such an account, a letter is on its way to its address. The link in it works once, for a day."
 ELSEWHERE = "This form was sent from another site, so it was not used. Sign in here."
 
 
@@ -37,10 +38,17 @@ def _show(request: Request) -> Response:
     if app.settings.sign_in == "oidc":
         return provider.show(after, note)
     account, mark = (request.query_params.get(name, "")[:200] for name in ("account", "mark"))
-    response = html.form(after, account, note=note, first=bool(app.people.accounts.first_page()))
+    response = html.form(after, account, note=note, lost=_without_password())
     if mark and app.people.accounts.tries.marked(account, mark):  # from accounts unlock, at the terminal
         cookies.remember(response, request, account, mark)
     return response
+
+
+def _without_password() -> str:
+    """Which way leads in without a password."""
+    app = current_app()
+    mailed = "mail" if app.deliveries.lost_passwords.offered() else "admin"
+    return "first" if app.people.accounts.first_page() else mailed
 
 
 async def sign_in(request: Request) -> Response:
@@ -57,7 +65,9 @@ def _sign_in(request: Request, form: Mapping[str, str]) -> Response:
     try:
         actor = app.people.accounts.sign_in(name, form.get("password", ""), cookies.source(request))
     except ConcordError as error:
-        return html.form(after, name, str(error), status=401)
+        return html.form(after, name, str(error), status=401, lost=_without_password())
+    if page := app.people.accounts.renewing(actor):  # somebody else set this password: it lets in to choose another
+        return RedirectResponse(cookies.at(page), 303)
     response = cookies.welcome(app, request, actor, after)
     cookies.remember(response, request, actor.id, app.people.accounts.tries.mark(actor.id))
     return response
@@ -89,6 +99,24 @@ def _by_link(request: Request, form: Mapping[str, str]) -> Response:
     except ConcordError as error:
         return html.new_password(action, held, title, person, str(error))
     return cookies.welcome(app, request, actor, "/")
+
+
+async def lost(request: Request) -> Response:
+    """Ask for a link by mail. The answer is the same whether there is such an account or not."""
+    form = await _form(request) if request.method == "POST" else {}
+    return await anyio.to_thread.run_sync(_lost, request, form, limiter=_SIGN_INS)
+
+
+def _lost(request: Request, form: Mapping[str, str]) -> Response:
+    app = current_app()
+    if app.settings.sign_in != "local" or not app.deliveries.lost_passwords.offered():
+        return RedirectResponse(cookies.at("/sign-in"), 303)
+    if not form:
+        return html.lost_password()
+    if not cookies.same_site(request):
+        return html.refused(ELSEWHERE, "/")
+    app.deliveries.lost_passwords.mail(form.get("name", ""))
+    return html.lost_password(MAILED)
 
 
 def _linked(accounts: Accounts, held: Mapping[str, str]) -> str:
@@ -149,6 +177,7 @@ ROUTES = [
     Route(cookies.at("/sign-in"), sign_in, methods=["POST"]),
     Route(cookies.at("/sign-in/password"), by_link, methods=["GET", "POST"]),
     Route(cookies.at("/sign-in/first"), by_link, methods=["GET", "POST"]),
+    Route(cookies.at("/sign-in/lost"), lost, methods=["GET", "POST"]),
     Route(cookies.at("/sign-out"), sign_out, methods=["POST"]),
     Route(cookies.at("/sign-out"), stay),
     Route(cookies.at("/sign-in/look.css"), look),
