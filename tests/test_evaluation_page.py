@@ -14,7 +14,6 @@ from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
 from core.bootstrap import App
-from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
@@ -368,43 +367,6 @@ def test_the_desk_shows_the_curve_the_best_production_and_where_one_stands(visit
     ran(app.button(key="alpha_take").click())
     assert app.session_state["tune_alpha"] == best
     assert ", the best." in words(app)
-
-
-def test_one_truth_what_pages_show_the_command_line_says(
-    visit: Open, kb: App, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A base with runs, a trained model, a change and a build: every number that two places show."""
-    measured(kb, "", "bm25")
-    kb.evaluation.jobs.learn(demo("admin"), "small", "ridge", "convex-0.5", "nDCG@10", "lss")
-    work(kb)
-    kb.reviews.changes.propose(demo("author"), "One more", {"more.md": b"# More\n\nA text.\n"})
-
-    def said(*arguments: str) -> Any:
-        assert main(["--home", str(kb.settings.home), "--json", "--as", "admin", *arguments]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    home, index, board = visit("home", kb), visit("index", kb), visit("evaluation", kb, evaluation_tab="Runs")
-    generation = next(one for one in said("generations", "list") if one["current"])
-    shown = {one.label: one.value for one in home.metric}
-    assert (shown["Documents"], shown["Passages to find"]) == (str(generation["documents"]), str(generation["chunks"]))
-    assert f"{generation['documents']} documents, {generation['chunks']} passages" in words(index)
-    figures = {round(run["figures"]["nDCG@10"], 4) for run in said("eval", "runs", "--queryset", "small")}
-    assert {round(x, 4) for x in figure(board, "board_chart")["data"][0]["x"]} == figures
-    curve, desk = said("tune", "alpha", "small"), visit("tuning", kb)
-    here = next(point for point in curve["curve"] if point["alpha"] == 0.5)
-    band = f"{here['mean']:.3f} ({here['low']:.3f} to {here['high']:.3f})"
-    assert [desk.metric[0].value, desk.metric[1].value] == [
-        f"{here['mean']:.3f}",
-        f"{here['low']:.3f}–{here['high']:.3f}",
-    ]
-    assert f"nDCG@10 {band} on" in words(desk)
-    assert f"the best is {curve['best']['alpha']:.2f}: {curve['best']['mean']:.3f}" in words(desk)
-    trained = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
-    model = kb.evaluation.jobs.last(demo("admin"), "learn", "small").result
-    assert f"{model['r2']['test']:.3f}" in words(trained)
-    queue = visit("reviews", kb, queue="open")
-    assert len(said("change", "list", "--state", "open")) == 1
-    assert "All open (1)" in str(queue.get("button_group")[0].proto)
 
 
 def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb: App) -> None:

@@ -1,0 +1,184 @@
+"""One truth: whatever pages, the command line and the API say about one thing is the same number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.bootstrap import App
+from core.entrypoints.cli import main
+from core.evaluation.tuning.calibration import TauRule
+from core.retrieval.presets import spell
+from core.retrieval.rerankers.rerank import BLEND
+from tests.api_server import ApiServer
+from tests.apptest import drawn, page_of
+from tests.conftest import SmallModels, demo, forget_app, put
+from tests.evaluated import judged
+
+POLICY = "---\nid: POL-1\ntitle: Records\nowner: Mei\nreview_due: 2020-01-01\n---\n# Records\n\nInvoices are kept for 7 years.\n"
+COPY = "---\nid: POL-2\ntitle: Archive\n---\n# Archive\n\nInvoices are kept for 5 years.\n"
+
+
+class Doors:
+    """A base with runs, trained models, changes, builds, gaps and questions, through its three doors."""
+
+    def __init__(self, app: App) -> None:
+        self.app, self.api = app, ApiServer(app)
+
+    def page(self, name: str, **query: str) -> AppTest:
+        forget_app()
+        return page_of(name, "admin", framed=name in ("home", "freshness"), **query)
+
+    def said(self, *arguments: str) -> Any:
+        """What the command line prints."""
+        with redirect_stdout(StringIO()) as out:
+            assert main(["--home", str(self.app.settings.home), "--json", "--as", "admin", *arguments]) == 0
+        return json.loads(out.getvalue())
+
+    def answered(self, path: str) -> Any:
+        reply = self.api.get(path, "admin")
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    def count(self, path: str) -> int:
+        """How many there are in all, of which a list shows a part."""
+        return int(self.api.get(f"{path}{'&' if '?' in path else '?'}limit=1", "admin").headers["x-total-count"])
+
+    def last(self, kind: str) -> Any:
+        """The result of the newest job of a kind, as the API gives it."""
+        newest = next(job for job in self.answered("/jobs") if job["kind"] == kind and job["state"] == "done")
+        return self.answered(f"/jobs/{newest['id']}")["result"]
+
+
+def _work(app: App) -> None:
+    """Do every job that waits."""
+    for job in app.platform.jobs.recent():
+        if job.open:
+            done = app.platform.jobs.run(job.id, app.platform.workspace.works)
+            assert done.state == "done", done.error
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    from core.adapters.models import registry
+
+    app, admin, small = judged(tmp_path_factory.mktemp("truth") / "home"), demo("admin"), SmallModels()
+    put(app, {"policy.md": POLICY, "copy.md": COPY})
+    app.index.admin.rebuild(admin)
+    _work(app)
+    app.evaluation.runs.evaluate("small", [app.evaluation.runs.plan("", config) for config in ("", "bm25")])
+    app.evaluation.jobs.learn(admin, "small", "ridge", "convex-0.5", "nDCG@10", "lss")
+    here = spell(replace(app.platform.settings.production().config, rerank="unsure", rerank_blend=BLEND))
+    app.evaluation.jobs.calibrate(admin, "small", here, TauRule("precision", 0.05, 2))
+    _work(app)
+    app.reviews.changes.propose(demo("author"), "One more", {"more.md": b"# More\n\nA text.\n"})
+    app.knowledge.gaps.report(demo("reader"), "How do I return a badge?", "")
+    for question in ("invoices kept", "invoices kept", "river stone"):
+        app.search.queries.keep(demo("reader"), question)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONCORD_HOME", str(app.settings.home))
+        for name in ("embedder", "reranker", "llm"):
+            patch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
+        yield Doors(app)
+        forget_app()
+
+
+def words(app: AppTest) -> str:
+    kinds = ("caption", "markdown", "info", "success", "metric")
+    shown = [f"{getattr(element, 'label', '')} {element.value}" for kind in kinds for element in getattr(app, kind)]
+    return "\n".join(shown).replace("\\", "")
+
+
+def table(app: AppTest, column: str) -> list[Any]:
+    """A column of the first table that has it."""
+    return next(list(frame.value[column]) for frame in app.dataframe if column in frame.value)
+
+
+def chart(app: AppTest, key: str) -> Any:
+    return json.loads(next(one.proto.spec for one in app.get("plotly_chart") if key in one.proto.id))
+
+
+def test_documents_passages_and_builds(doors: Doors) -> None:
+    shown = {one.label: one.value for one in doors.page("home").metric}
+    index = doors.page("index")
+    (serving, *_), build = [g for g in doors.said("generations", "list") if g["current"]], doors.last("reindex")
+    documents, passages = serving["documents"], serving["chunks"]
+    assert {shown["Documents"], str(doors.said("overview")["documents"]), str(doors.count("/documents"))} == {f"{documents}"}  # fmt: skip
+    assert len(doors.said("documents", "list")) == documents
+    assert shown["Passages to find"] == f"{passages}"
+    assert f"{documents} documents, {passages} passages" in words(index)
+    assert (table(index, "Documents")[0], table(index, "Passages")[0]) == (documents, passages)
+    assert doors.answered("/health")["generation"] == serving["number"] == build["generation"]["number"]
+    assert build["seconds"] == serving["seconds"]
+    assert table(index, "Build time")[0] == f"{serving['seconds']:.1f} s"
+    assert f"embedded in {serving['seconds']:.1f} s" in words(index) + str(index.get("bidi_component"))
+
+
+def test_runs_and_their_measures(doors: Doors) -> None:
+    board = doors.page("evaluation", evaluation_tab="Runs")
+    listed = {run["id"]: run["figures"] for run in doors.said("eval", "runs", "--queryset", "small")}
+    assert {run["id"]: run["figures"] for run in doors.answered("/runs?queryset=small")} == listed
+    drawn_at = {round(x, 4) for x in chart(board, "board_chart")["data"][0]["x"]}
+    assert drawn_at == {round(figures["nDCG@10"], 4) for figures in listed.values()}
+    page = doors.page("evaluation", evaluation_tab="Compare")
+    before, after = (str(page.selectbox(key=f"versus_{end}").value) for end in ("before", "after"))
+    told = doors.said("eval", "compare", before, after)
+    assert doors.answered(f"/comparisons?before={before}&after={after}") == told
+    tiles = {one.label: one.value for one in page.metric}
+    assert tiles["Difference of nDCG@10"] == f"{told['difference']['mean']:+.3f}"
+    assert tiles["Wins · ties · losses"] == f"{told['wins']} · {told['ties']} · {told['losses']}"
+
+
+def test_alpha_tau_and_what_was_trained(doors: Doors) -> None:
+    curve, desk = doors.said("tune", "alpha", "small"), doors.page("tuning")
+    here = next(point for point in curve["curve"] if point["alpha"] == 0.5)
+    assert desk.metric[0].value == f"{here['mean']:.3f}"
+    assert desk.metric[1].value == f"{here['low']:.3f}–{here['high']:.3f}"
+    assert f"nDCG@10 {here['mean']:.3f} ({here['low']:.3f} to {here['high']:.3f}) on" in words(desk)
+    assert f"the best is {curve['best']['alpha']:.2f}: {curve['best']['mean']:.3f}" in words(desk)
+    tau, trained = doors.last("calibrate"), doors.last("learn")
+    assert tau["sentence"] in words(doors.page("tuning", tuning_tab="Train", train="Tau"))
+    assert chart(desk, "tune_curve")["data"][2]["y"] == [round(point["measure"], 5) for point in tau["curve"]]
+    page = words(doors.page("tuning", tuning_tab="Train", train="Learned alpha"))
+    assert all(f"{trained['r2'][part]:.3f}" in page for part in ("train", "validation", "test"))
+    assert trained["advice"] in page
+    again = doors.said("tune", "train", "small", "--kind", "ridge", "--config", "convex-0.5")
+    assert (again["r2"], again["advice"]) == (trained["r2"], trained["advice"])
+
+
+def test_changes_gaps_and_questions(doors: Doors) -> None:
+    (change,) = doors.said("change", "list", "--state", "open")
+    assert [one["id"] for one in doors.answered("/changes?state=open")] == [change["id"]]
+    assert doors.count("/changes?state=open") == 1
+    assert "All open (1)" in str(doors.page("reviews", queue="open").get("button_group")[0].proto)
+    home, loop = doors.page("home"), doors.said("loop")
+    tiles = {one.label: one.value for one in home.metric}
+    (gap,) = doors.said("gaps", "list")
+    assert [one["query"] for one in doors.answered("/gaps")] == [gap["query"]]
+    assert (tiles["Gaps open"], loop["gaps"][""]["open"], gap["query"] in words(home)) == ("1", 1, True)
+    asked = doors.said("questions", "list")
+    assert tiles[f"Asked in {loop['days']} days"] == f"{loop['questions']['asked']}"
+    assert sum(one["times"] for one in asked) == loop["questions"]["asked"] == 2, (
+        "the same question at once is one asking"
+    )
+
+
+def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
+    told, asked, overview = doors.said("freshness"), doors.answered("/freshness"), doors.said("overview")
+    named = [{kind: [one["doc"] for one in door[kind]] for kind in told} for door in (told, asked, overview)]
+    assert named[0] == named[1] == named[2]
+    shown = drawn(doors.page("freshness"), "freshness")["rows"]
+    assert [row["doc"] for row in shown if row["kind"] == "overdue"] == named[0]["overdue"] == ["POL-1"]  # fmt: skip
+    listed = doors.said("disagreements", "list")
+    rows = drawn(doors.page("freshness", show="Disagreements"), "disagreements")["rows"]
+    assert [row["key"] for row in rows] == [one["key"] for one in listed]
+    assert [one["kind"] for one in listed] == ["period"]
+    accounts, page = doors.said("accounts", "list"), doors.page("accounts")
+    assert [one["id"] for one in accounts] == [box.key.removeprefix("role_") for box in page.selectbox if str(box.key).startswith("role_")]  # fmt: skip
