@@ -31,10 +31,8 @@ ADAPTERS = {
         "head",
         "changed",
         "follow",
-        "log",
-        "read",
         "resolve",
-    },  # read, changed: of a change that `show` gave
+    },  # changed: of a change that `show` gave
     "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
     "upload.reader": {"render"},  # of a document in hand
     "tuning.ranker_files": {"names"},

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import is_dataclass
+from dataclasses import MISSING, is_dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core.access import AUDITED, EVERYBODY, IN_HAND, SIGN_IN, UPKEEP, Actor, reading_as
 from core.bootstrap import App
-from core.errors import ConcordError
+from core.entrypoints import record, session
+from core.entrypoints.api.operations import ApiUse, operations
+from core.entrypoints.cli import main
+from core.entrypoints.mcp.tools import offered
+from core.entrypoints.mcp.visits import ToolSession
+from core.errors import ConcordError, NotFound
+from core.types import Filters
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
-from tests.test_doors import dummy, records, services
+from tests.test_doors import WORDS, _places, commands, dummy, records, services
 
 FOLDER, HIDDEN = "quarzpfad/inner", "quarzpfad/inner/zeolith.md"
 CANARIES = (
@@ -194,3 +201,203 @@ def gone_through(app: App, actor: Actor) -> Iterator[tuple[str, str, Any]]:
 def test_a_reader_of_the_folder_meets_the_words_that_others_do_not(app: App) -> None:
     seen = {word for _, typed, value in gone_through(app, INSIDE) for word in found_in(value, typed)}
     assert len(seen) >= len(CANARIES) - 3, set(CANARIES) - seen
+
+
+# ---------------------------------------------------------------- the doors
+
+LINES = {  # what leads to hidden documents, by command
+    "search": ("form 111 within days", "quokkawort", "heliotropfrage now", "form --as-of main", "form --folder quarzpfad"),
+    **{f"documents {verb}": ("HID-1", HIDDEN, "HID-2") for verb in ("show", "history", "diff", "links", "chunks", "pictures", "export")},
+    "documents changed": ("--since 2000-01-01",),
+    "documents edit": ("--all --set-owner Ann --dry-run",),
+    **{f"change {verb}": ("1", "2") for verb in ("show", "diff", "conflicts", "impact", "comment", "viewed", "approve", "revert", "close")},
+    "change list": ("", "--state merged"),
+    "confirm": ("HID-1 --until 2000-01-01",),
+    "feedback give": ("HID-1 right",),
+    "feedback close": ("1",),
+    "graph document": ("HID-1",),
+    "graph query": ("Amazonit",),
+    "graph entity": ("Rhodonit",),
+    "where": ("form HID-1 --config bm25",),
+    "compare": ("form 111 --config bm25 --config hybrid",),
+    "pool": ("form 111 --config bm25",),
+    "judge": ("form 111",),
+    "answers list": ("", "HID-1"),
+    "answers suggest": ("HID-1",),
+    "eval show": ("stones",),
+    "eval export": ("stones {out}",),
+    "eval question": ("stones words",),
+    "eval judgment": ("stones q1 HID-1 3",),
+    "words pin": ("nothing --document HID-1",),
+    "words unpin": ("heliotropfrage now",),
+    "disagreements check": ("{file}",),
+    "accounts add": ("nobody",),
+    "check": ("{file}",),
+    "upload": ("{file} --title nothing",),
+}  # fmt: skip
+ELSEWHERE = {  # what these do is tried by tests of their own: they move whole workspaces, or wait
+    *("init", "restore", "backup", "database move", "worker", "mcp", "pull-request", "import", "eval beir", "eval experiment"),
+    *("sample remove", "remote add", "models fetch", "upgrade", "serve"),
+}  # fmt: skip
+NAMED = {
+    ("questions list", "quokkawort"),
+    ("inbox list", "quokkawort"),
+    ("review rules", "quarzpfad"),
+    ("watch list", "quarzpfad"),
+    ("change rules", "quarzpfad"),
+}
+
+
+@pytest.fixture
+def typed(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
+    """What a command says to an account."""
+    monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
+    monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
+    monkeypatch.chdir(tmp_path)
+    places = _places(tmp_path)
+    (tmp_path / "a.md").write_text(
+        "---\nid: HID-1\n---\n# A\n\nFile Form 111 within 30 days of detection. Signed by all.\n"
+    )
+
+    def say(line: str, account: str) -> str:
+        for each in tmp_path.rglob("out*"):
+            each.unlink() if each.is_file() else None
+        try:
+            main(["--home", str(app.settings.home), *line.format(**places).split(), "--as", account])
+        except SystemExit:
+            return ""
+        shown = capsys.readouterr()
+        written = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+        return " ".join([shown.out, shown.err, *written])
+
+    return say
+
+
+@pytest.mark.parametrize("account", ["reader", "reviewer", "admin"])
+def test_no_command_says_a_word_of_a_hidden_document(app: App, typed: Callable[[str, str], str], account: str) -> None:
+    leaks = []
+    for name in sorted(set(commands()) - ELSEWHERE):
+        for given in LINES.get(name, (WORDS.get(name, ""),)):
+            for json_ in ("", " --json"):
+                said = typed(f"{name} {given}{json_}", account)
+                words = [word for word in found_in(said, given) if (name, word) not in NAMED]
+                leaks += [f"{name} {given}: {', '.join(words)}"] if words else []
+    assert not leaks, "\n".join(dict.fromkeys(leaks))
+
+
+ASKED = {  # what operations and tools are asked with
+    "document": ("HID-1", HIDDEN, "HID-2"),
+    "name": ("stones", "HID-1"),
+    "change": (1, 2),
+    "number": (1, 2),
+    "query": ("form 111 within days", "heliotropfrage now"),
+    "q": ("form 111 within days",),
+    "since": ("2000-01-01",),
+    "path": (HIDDEN,),
+    "topic": ("form 111",),
+    "as_of": ("", "main"),
+    "entity": ("Rhodonit",),
+}
+
+
+@pytest.mark.parametrize("actor", [OUTSIDE[0], OUTSIDE[2]], ids=lambda actor: actor.role)
+def test_no_operation_and_no_tool_gives_a_word_of_a_hidden_document(app: App, actor: Actor) -> None:
+    leaks = []
+    for _, operation in operations():
+        if operation.verb == "GET":
+            for form in forms(operation.form):
+                leaks += heard(operation.name, form, actor, lambda: operation.run(ApiUse(app, actor), form))  # noqa: B023
+    visit = ToolSession(app, actor, "http://here")
+    for tool in (each for each in offered(actor) if each.name not in ("report_gap", "propose_change")):
+        for given in asked(inspect.signature(tool.function)):
+            leaks += heard(tool.name, given, actor, lambda: tool.function(visit, **given).words())  # noqa: B023
+    assert not leaks, "\n".join(dict.fromkeys(leaks))
+
+
+def forms(kind: type | None) -> Iterator[Any]:
+    """A form with everything that could lead to a hidden document."""
+    if kind is None:
+        yield None
+        return
+    inputs = record.inputs(kind)
+    needed = {one.name: ASKED.get(one.name, ("nothing",))[0] for one in inputs if one.default is MISSING}
+    yield kind(**needed)
+    for one in inputs:
+        for value in ASKED.get(one.name, ()):
+            yield kind(**{**needed, one.name: value})
+
+
+def asked(signature: inspect.Signature) -> Iterator[dict[str, Any]]:
+    parameters = list(signature.parameters.values())[1:]
+    needed = {p.name: ASKED.get(p.name, ("nothing",))[0] for p in parameters if p.default is p.empty}
+    yield needed
+    for p in parameters:
+        yield from ({**needed, p.name: value} for value in ASKED.get(p.name, ()))
+
+
+def heard(name: str, given: Any, actor: Actor, call: Callable[[], Any]) -> list[str]:
+    """The words that a door gives away."""
+    try:
+        with reading_as(actor):
+            shown = call()
+            said = (
+                told(shown.value.part() if isinstance(shown.value, record.Rows) else shown.value)
+                if isinstance(shown, record.Shown)
+                else told(shown)
+            )
+    except ConcordError as error:
+        said = str(error)
+    return [f"{name}: {', '.join(words)}" for words in [found_in(said, told(given))] if words]
+
+
+def test_mail_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:
+    with app.people.accounts.database.transaction() as state:
+        rows = [row.title + row.text for account in OUTSIDE for row in state.messages.of(account.id, False, "", 500)]
+    assert not found_in(rows)
+    assert any(
+        "malachitwort" in row.text for row in app.people.accounts.database.messages.of("reviewer2", False, "", 500)
+    )
+
+
+def test_counts_are_those_of_a_base_without_the_hidden_documents(app: App, tmp_path: Path) -> None:
+    bare = small_app(tmp_path / "home", processes=NoProcesses())
+    put(bare, {**FILES, "pins.yaml": "pins: []\n"})
+    bare.index.builder.build(bare.platform.settings.profile())
+    reader = OUTSIDE[0]
+    with reading_as(reader):
+        mine, theirs = app.knowledge.home.overview(), bare.knowledge.home.overview()
+        assert (mine.documents, mine.types, mine.folders) == (theirs.documents, theirs.types, theirs.folders)
+        here, there = (one.search.page.find("file form 111", Filters(history=True)) for one in (app, bare))
+        assert here.facets == there.facets
+        assert [hit.doc for hit in here.result.hits] == [hit.doc for hit in there.result.hits]
+
+
+def test_a_change_of_the_policy_counts_at_the_next_call(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, {**FILES, HIDDEN: SECRET})
+    with reading_as(OUTSIDE[0]):
+        assert app.knowledge.documents.show("HID-1").title == "Zanzibarin"
+        put(app, {"review-rules.yaml": "readers:\n  quarzpfad/: [group:hr]\n"})
+        with pytest.raises(NotFound, match="There is no document 'HID-1'"):
+            app.knowledge.documents.show("HID-1")
+    with reading_as(replace(OUTSIDE[0], groups=("hr",))):
+        assert app.knowledge.documents.show("HID-1").title == "Zanzibarin"
+
+
+FAULTS = {  # a filter taken out, by the name of what it filters
+    "the mask of the legs": ("core.retrieval.reader_index.ReaderIndex.allowed", lambda self, filters, today: self._index.allowed(filters, today)),
+    "the documents": ("core.services.knowledge.documents.Documents._shown", lambda self, documents: documents),
+    "the changes": ("core.services.people.readership.Readership.sees_change", lambda self, row, seen: True),
+    "the query sets": ("core.services.evaluation.querysets.QuerySets.shown", lambda self, queryset: queryset),
+    "the commits": ("core.curation.review.readers.Readable.edits", lambda self, edits: tuple(edits)),
+    "the audience of a cache": ("core.services.people.readership.Readership.audience", lambda self: ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_law_finds_a_filter_that_was_taken_out(app: App, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(*FAULTS[fault])
+    list(gone_through(app, INSIDE))
+    leaks = [name for name, typed, value in gone_through(app, OUTSIDE[2]) if found_in(value, typed)]
+    assert set(leaks) - {name for name, _ in TOLD}, fault

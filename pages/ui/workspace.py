@@ -1,4 +1,5 @@
-"""The App behind the pages, and every cache: only what all users of a page may see, keyed by commit or generation.
+"""The App behind the pages, and every cache: keyed by commit or generation, and by audience, which is equal for those who may
+read the same documents.
 
 `_actor` is no part of a key: pages ask `identity.require` on every run, and the services ask whoever fills the cache.
 """
@@ -6,8 +7,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
@@ -27,6 +30,9 @@ from core.services.playground.compare import CachedSearch, Column
 from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepScope
 from core.settings import load
 from core.types import Filters
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 @st.cache_resource(show_spinner="Opening the knowledge base")
@@ -53,38 +59,66 @@ def current_app() -> App:
     return app()
 
 
+def audience() -> str:
+    """Of whoever is signed in: a part of the key of every cache here."""
+    return app().knowledge.documents.audience()
+
+
+def kept(most: int, spinner: bool | str = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Keep what a function gives, by its arguments and the audience; the last argument is who asks, and no part of the key."""
+
+    def made(function: Callable[P, R]) -> Callable[P, R]:
+        def filled(audience: str, given: tuple[Any, ...], _actor: Actor) -> R:
+            return function(*given, _actor)  # type: ignore[call-arg, arg-type]
+
+        filled.__qualname__ = function.__qualname__  # by which Streamlit tells caches apart
+        cached = st.cache_resource(filled, max_entries=most, show_spinner=spinner)
+
+        @wraps(function)
+        def asked(*given: P.args, **named: P.kwargs) -> R:
+            return cached(audience(), given[:-1], given[-1])  # type: ignore[no-any-return, arg-type]
+
+        asked.clear = cached.clear  # type: ignore[attr-defined]
+        return asked
+
+    return made
+
+
 def overview() -> Overview:
     """The state of the knowledge base, cached until documents, index or day change."""
     current = app()
     serving = current.index.generations.current(current.platform.settings.production().profile)
     return _overview(
-        current.knowledge.repository.head(), serving.folder if serving else "", str(current.search.page.clock.today())
+        current.knowledge.repository.head(),
+        serving.folder if serving else "",
+        str(current.search.page.clock.today()),
+        audience(),
     )
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
-def _overview(head: str, generation: str, day: str) -> Overview:
+def _overview(head: str, generation: str, day: str, audience: str) -> Overview:
     return app().knowledge.home.overview()
 
 
 def loop_points() -> tuple[LoopPoint, ...]:
     """Findability by merge, cached until a commit or a check adds to it."""
     current = app()
-    return _loop_points(current.knowledge.repository.head(), current.answers.checks.last_asked())
+    return _loop_points(current.knowledge.repository.head(), current.answers.checks.last_asked(), audience())
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _loop_points(head: str, asked: str) -> tuple[LoopPoint, ...]:
+def _loop_points(head: str, asked: str, audience: str) -> tuple[LoopPoint, ...]:
     return app().answers.loop.points()
 
 
 def links_to(path: str) -> tuple[tuple[str, str], ...]:
     """Documents that link to a path, as (path, link text)."""
-    return _backlinks(app().knowledge.repository.head()).get(path, ())
+    return _backlinks(app().knowledge.repository.head(), audience()).get(path, ())
 
 
 @st.cache_data(max_entries=2, show_spinner=False)
-def _backlinks(head: str) -> dict[str, tuple[tuple[str, str], ...]]:
+def _backlinks(head: str, audience: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return dict(backlinks(app().knowledge.documents.all()))
 
 
@@ -93,26 +127,26 @@ def cached_search(actor: Actor, run: str, profile: str, filters: Filters) -> Cac
     return _cached_search(run, profile, strict.canonical(filters), actor).get(profile)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False)
+@kept(32)
 def _cached_search(run: str, profile: str, filters: str, _actor: Actor) -> dict[str, CachedSearch]:
     return app().playground.comparer.cached_searches(
         _actor, [Column(profile)], strict.parse(Filters, json.loads(filters), "filters")
     )
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(64)
 def run(number: str, _actor: Actor) -> Run:
     """A run with all its questions; runs are immutable."""
     return app().evaluation.runs.show(_actor, number)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
+@kept(64)
 def leaderboard(numbers: tuple[str, ...], measure: str, _actor: Actor) -> tuple[LeaderboardRow, ...]:
     """Runs ordered by their mean, with intervals."""
     return comparisons.leaderboard([run(number, _actor) for number in numbers], measure)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@kept(16)
 def run_comparison(before: str, after: str, measure: str, _actor: Actor) -> RunComparison:
     """Two runs, question by question."""
     return compare(run(before, _actor), run(after, _actor), measure)
@@ -125,7 +159,7 @@ def generation() -> str:
     return serving.folder if serving else ""
 
 
-@st.cache_resource(max_entries=4, show_spinner="Searching every question once")
+@kept(4, "Searching every question once")
 def sweep_data(
     queryset: str, digest: str, generation: str, day: str, depth: int, production: str, _actor: Actor
 ) -> SweepData:
@@ -133,7 +167,7 @@ def sweep_data(
     return app().tuning.sweeps.load(_actor, queryset, SweepScope(depth=depth), config=configs.parse(production))
 
 
-@st.cache_resource(max_entries=16, show_spinner="Drawing the curve")
+@kept(16, "Drawing the curve")
 def alpha_curve(
     queryset: str,
     digest: str,
@@ -151,7 +185,7 @@ def alpha_curve(
     )
 
 
-@st.cache_resource(max_entries=16, show_spinner="Weighing against production")
+@kept(16, "Weighing against production")
 def evidence(
     run: str, production: str, generation: str, digests: tuple[str, ...], newest: str, measure: str, _actor: Actor
 ) -> tuple[RunComparison, tuple[RunComparison, ...]]:
@@ -163,7 +197,7 @@ def evidence(
     return weigh.evidence(_actor, run, measure), weigh.guardrails(_actor, run, measure)
 
 
-@st.cache_resource(max_entries=8, show_spinner=False)
+@kept(8)
 def unmapped(queryset: str, digest: str, generation: str, _actor: Actor) -> tuple[Anchored, ...]:
     """Judgments of a set that find no place in the serving generation."""
     current = app()

@@ -170,7 +170,7 @@ class ApiCall:
             sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
             return problems.answer(429, sentence, self.id, self.headers)
         with reading_as(actor):
-            etag = self._etag(f"{tag(app)}{app.knowledge.documents.readership.audience()}") if tag else ""
+            etag = self._etag(f"{tag(app)}{app.knowledge.documents.audience()}") if tag else ""
             if etag and self._known(etag):
                 return self._unchanged(etag)
             if self.key is not None:

@@ -80,8 +80,8 @@ def day_of(text: str) -> date:
 
 def changed_json(documents: Documents, since: date) -> list[dict[str, Any]]:
     """The contract of `documents changed --json`: commits of the main line on a day and after it, newest first."""
-    store, known = documents.repository, {document.path: document for document in documents.all()}
-    steps = [step for step in store.log(store.head()) if datetime.fromisoformat(step[0].when).date() >= since]
+    known = {document.path: document for document in documents.all()}
+    steps = [step for step in documents.commits() if datetime.fromisoformat(step[0].when).date() >= since]
     return [
         {
             "commit": commit.id,

@@ -133,7 +133,8 @@ class AnswerChecks:
         """Ask everything now, in this process."""
         point = self._check(progress)
         self.audit.note(actor, "check answers", f"{point.found} of {point.questions} found")
-        return point
+        seen = self.messages.readership.of(actor)
+        return replace(point, folders=_shown(point.folders, seen)) if seen else point
 
     def start(self, cause: Actor = SYSTEM) -> Job | None:
         """Ask as a job of its own; None where no document lists a question."""

@@ -58,13 +58,19 @@ class FindabilityReport:
         known = self.checks.findability()[-POINTS:]
         if not known:
             return ()
-        steps = [step for step, _ in self.repository.log(self.repository.head())]
+        head = self.repository.head()
+        steps = [step for step, _ in self.repository.log(head)]
         places = {step.id: place for place, step in enumerate(steps)}
-        merged = {row.merged: row.id for row in self.database.changes.all() if row.merged}
+        seen, rows = self.checks.messages.readership.now(), self.database.changes.all()
+        merged = {
+            row.merged: row.id for row in rows if row.merged and self.checks.messages.readership.sees_change(row, seen)
+        }
+        shown = None if seen is None else {step.id for step, edits in self.repository.log(head) if seen.edits(edits)}
         points, before = [], len(steps)
         for found in (point for point in known if point.commit in places):
             place = places[found.commit]
             change = next((merged[step.id] for step in steps[place:before] if step.id in merged), 0)
-            points.append(LoopPoint(found, steps[place].message.partition("\n")[0], change))
+            message = steps[place].message.partition("\n")[0]
+            points.append(LoopPoint(found, message if shown is None or found.commit in shown else "", change))
             before = place
         return tuple(points)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -159,6 +160,11 @@ class Documents:
         )
 
     @use_case(EVERYBODY)
+    def audience(self) -> str:
+        """A part of the key of every cache: equal for those who may read the same, and "" for everything."""
+        return self.readership.audience()
+
+    @use_case(EVERYBODY)
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
         """Files that cannot be read as documents, with the reason."""
         seen = self.readership.now()
@@ -210,6 +216,15 @@ class Documents:
         raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
 
     @use_case(EVERYBODY)
+    def commits(self, limit: int | None = None) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """The main line, newest first: each commit with the edits of files that can be read. One that has no other is left out."""
+        head, seen = self.repository.head(), self.readership.now()
+        if seen is None:
+            return tuple(self.repository.log(head, limit=limit) if limit else self.repository.log(head))
+        known = ((commit, seen.edits(edits)) for commit, edits in self.repository.log(head))
+        return tuple(islice(((commit, edits) for commit, edits in known if edits), limit))
+
+    @use_case(EVERYBODY)
     def touched(self) -> Mapping[str, Commit]:
         """The last commit of every document, by path."""
         head = self.repository.head()
@@ -229,6 +244,14 @@ class Documents:
         if not self._shown((replace(document, id=document.meta.id),)):
             raise NotFound(f"There is no version of {step.path!r} at {step.id[:12]}.")
         return document
+
+    @use_case(EVERYBODY)
+    def source(self, commit: str, path: str) -> str:
+        """The text of a file at a commit that somebody was shown."""
+        seen = self.readership.now()
+        if seen is not None and not seen.path(path):
+            raise NotFound(f"There is no document {path!r}. List them with: python -m core documents list")
+        return decode(self.repository.read(commit, path))
 
     @use_case(EVERYBODY)
     def history(self, name: str) -> tuple[Version, ...]:

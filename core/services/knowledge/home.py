@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, use_case
@@ -73,17 +72,9 @@ class Home:
             folders=_counts(top_folder(document.path) or "top level" for document in documents),
             attention=self.freshness.attention(),
             unreadable=self.documents.unreadable(),
-            recent=self._recent(steps),
+            recent=tuple(Step(commit, edits) for commit, edits in self.documents.commits(steps)),
             index=self.index_state(),
         )
-
-    def _recent(self, count: int) -> tuple[Step, ...]:
-        """The newest commits, with what may be read of each."""
-        head, seen = self.repository.head(), self.documents.readership.now()
-        if seen is None:
-            return tuple(Step(commit, edits) for commit, edits in self.repository.log(head, limit=count))
-        known = ((commit, seen.edits(edits)) for commit, edits in self.repository.log(head))
-        return tuple(islice((Step(commit, edits) for commit, edits in known if edits), count))
 
     @use_case(EVERYBODY)
     def index_state(self) -> IndexState:

@@ -45,7 +45,7 @@ class Readership:
         return None if actor is SYSTEM else self.of(actor)
 
     def audience(self) -> str:
-        """A part of the key of every cache above: equal for those who may read the same, and "" for everything."""
+        """Equal for those who may read the same, and "" for everything."""
         seen = self.now()
         return seen.key if seen else ""
 

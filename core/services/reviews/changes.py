@@ -250,9 +250,11 @@ class Changes:
     def known(self, state: State, number: int) -> tuple[ChangeRow, Facts]:
         """The row and the facts of a change inside a transaction."""
         row = _known(state, number)
-        if not self.readership.sees_change(row, self.readership.now()):
+        seen = self.readership.now()
+        if not self.readership.sees_change(row, seen):
             raise no_change(number)
-        return row, self.facts.of(state, row)[0]
+        facts = self.facts.of(state, row)[0]
+        return row, replace(facts, broken=tuple(map(seen.redacted, facts.broken))) if seen else facts
 
     @use_case("propose a change", READS)
     def rules(self, actor: Actor) -> tuple[policy.Rule, ...]:

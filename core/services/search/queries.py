@@ -12,6 +12,7 @@ from core.curation.document.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Clock
 from core.services.people.audit import Audit
+from core.services.people.readership import PUBLIC
 from core.services.platform.settings import QuestionSettings, TeamSettings
 from core.services.search.searcher import Searcher
 from core.storage.state.records import Asked, QueryTotals
@@ -34,7 +35,7 @@ class QueryLog:
         self, database: Database, searcher: Searcher, team_settings: TeamSettings, audit: Audit, clock: Clock
     ) -> None:
         self.database, self.searcher, self.team_settings = database, searcher, team_settings
-        self.audit, self.clock = audit, clock
+        self.audit, self.clock, self.readership = audit, clock, audit.readership
         self._visits: dict[tuple[str, str], tuple[int, datetime]] = {}
 
     @use_case("keep asked questions", OWN_DESK)
@@ -113,9 +114,12 @@ class QueryLog:
             return True
         if sum(who == account for who, _ in self._visits) >= MOST_KEPT:
             return False
+        outcome, best = self._outcome(words)
+        if best and not self.readership.may_read(PUBLIC, best):
+            return False  # its words belong to those who may read what answers it
         self._drop_beginning(account, key, now)
         hour = now.replace(minute=0, second=0, microsecond=0).isoformat()  # nobody is found again by the minute
-        number = self.database.queries.add(question=words, key=key, at=hour, opened=int(opened), **self._outcome(words))
+        number = self.database.queries.add(question=words, key=key, at=hour, opened=int(opened), **outcome)
         self._visits[account, key] = (number, now)
         return True
 
@@ -126,16 +130,18 @@ class QueryLog:
                 self.database.queries.drop(number)
                 del self._visits[who, earlier]
 
-    def _outcome(self, question: str) -> dict[str, Any]:
-        """What a search finds without filters; a reranker changes neither the number of hits nor the confidence."""
+    def _outcome(self, question: str) -> tuple[dict[str, Any], str]:
+        """What a search finds without filters, and the path of the first; a reranker changes neither the number of hits nor
+        the confidence."""
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile, words=True)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
         result = self.searcher.search_in(index, question, config, threshold=production.threshold)
         hits = result.hits
-        return {
+        outcome = {
             "hits": len(hits),
             "score": float(hits[0].score) if hits else 0.0,
             "doubtful": int(not result.fits),
             "commit_id": index.generation.commit,
         }
+        return outcome, hits[0].path if hits else ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.access import Actor
-from core.curation.document.frontmatter import decode, read_document, split
+from core.curation.document.frontmatter import read_document, split
 from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.templates import TEMPLATES, begin, begin_answering
 from core.curation.review import moves
@@ -38,7 +38,7 @@ def existing(me: Actor, path: str, change: int = 0) -> Opened:
     """A document to edit: as approved, or as a change of one's own has it. What was typed before is always there to read."""
     known = app().reviews.changes.show(me, change) if change else None
     base = known.head if known else app().knowledge.repository.head()
-    text = decode(app().knowledge.repository.read(base, path))
+    text = app().knowledge.documents.source(base, path)
     start = _with_draft(me, Opened(f"{change}:{path}", base, path, text, change))
     refusal = moves.not_theirs("edit", known, me) if known else ""
     if refusal and not start.drafted:

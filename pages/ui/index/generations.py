@@ -50,7 +50,7 @@ def draw_generations() -> None:
         return
     titles = {
         commit.id: commit.message.splitlines()[0] if commit.message else ""
-        for commit, _ in current.knowledge.repository.log(current.knowledge.repository.head(), limit=500)
+        for commit, _ in current.knowledge.documents.commits(limit=500)
     }
     rows = [
         {
