@@ -132,7 +132,7 @@ def answers() -> None:
         )
     empty = "Every document is found for what it answers." if points else "Nothing was asked yet."
     rows = [answer_row(state) for state in checks.failing()]
-    component("freshness")(
+    component("freshness", "rows")(
         key="freshness_answers",
         data={"rows": rows, "kinds": ANSWER_KINDS, "head": "What happens", "may": False, "empty": empty},
         on_confirm_change=lambda: None,
@@ -175,7 +175,7 @@ if attention.without_owner and allowed(me, "propose a change"):
         icon=":material/group_add:",
         query_params={keys.DO: "owners"},
     )
-clicked = component("freshness")(
+clicked = component("freshness", "rows")(
     key="freshness",
     data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
     on_confirm_change=lambda: None,

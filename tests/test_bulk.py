@@ -216,10 +216,10 @@ def test_documents_are_selected_over_a_filtered_list(chromium: Any) -> None:
         {**empty, **more, "doc": f"d{n}", "title": f"Doc {n}", "folder": "a" if n % 2 else "b", "owner": "" if n < 70 else "Ann", "search": f"doc {n}"}
         for n in range(200)
     ]  # fmt: skip
-    with browser.component(chromium, "library") as page:
+    with browser.component(chromium, "library", "rows") as page:
         page.evaluate("show", {"rows": rows, "folder": "", "select": False})
         assert page.get_by_role("checkbox").count() == 0
-    with browser.component(chromium, "library") as page:
+    with browser.component(chromium, "library", "rows") as page:
         page.evaluate("show", {"rows": rows, "folder": "", "select": True})
         page.get_by_label("Any owner").select_option(label="No owner")
         page.get_by_label("Select all 70 documents").check()

@@ -60,7 +60,7 @@ ROW = {**dict.fromkeys(COLUMNS, ""), "updatedText": "", "reviewText": "", "searc
 def test_a_title_of_one_long_word_pushes_no_column_out_of_sight(chromium: Any, width: int) -> None:
     row = {**ROW, "doc": "d", "title": "Averyveryverylongword" * 12, "sub": "a/" * 90, "folder": "it"}
     styles = [(browser.ROOT / "pages/ui/components" / name).read_text() for name in ("base.css", "library.css")]
-    with browser.component(chromium, "library") as page:
+    with browser.component(chromium, "library", "rows") as page:
         page.set_viewport_size({"width": width, "height": 800})
         page.evaluate("show", {"rows": [row], "folder": ""})
         page.evaluate(STYLED, "\n".join(styles))
@@ -70,7 +70,7 @@ def test_a_title_of_one_long_word_pushes_no_column_out_of_sight(chromium: Any, w
 
 def test_filtering_and_sorting_the_library_keeps_the_focus_and_shows_the_folder(chromium: Any) -> None:
     rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": "it" if n else "hr"} for n in range(3)]
-    with browser.component(chromium, "library") as page:
+    with browser.component(chromium, "library", "rows") as page:
         page.evaluate("show", {"rows": rows, "folder": ""})
         page.get_by_role("button", name="it2").press("Enter")
         assert page.evaluate(FOCUS) == "it2"
@@ -91,11 +91,11 @@ def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
         "doc": "d",
         "badge": {"text": "Due"},
     }
-    with browser.component(chromium, "freshness") as page:
+    with browser.component(chromium, "freshness", "rows") as page:
         page.evaluate("show", {"rows": [row, {**row, "owner": "Bob"}], "kinds": {}, "may": False, "empty": ""})
         page.get_by_role("button", name="Bob").press("Enter")
         assert page.evaluate(FOCUS) == "Bob1"
-    with browser.component(chromium, "freshness") as page:
+    with browser.component(chromium, "freshness", "rows") as page:
         page.evaluate("show", {"rows": [], "kinds": {}, "may": False, "empty": "All is fresh."})
         assert page.locator("#root").inner_text() == "All is fresh.", "no filters for nothing"
 
@@ -207,7 +207,7 @@ def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> No
 
 def test_a_message_leads_to_its_thing_and_tells_python_which(chromium: Any) -> None:
     line = {"id": 7, "sentence": "Ann asks you", "text": "", "badge": {"text": "Review"}, "when": "now", "unread": True}
-    with browser.component(chromium, "inbox") as page:
+    with browser.component(chromium, "inbox", "rows") as page:
         page.evaluate("show", {"lines": [{**line, "href": "/reviews?change=4"}], "empty": ""})
         link = page.get_by_role("link", name="Ann asks you")
         assert link.get_attribute("href") == "/reviews?change=4"

@@ -53,7 +53,7 @@ def notes(me: Actor, number: int) -> list[dict[str, Any]]:
 def draw(me: Actor) -> None:
     """The list over the whole knowledge base."""
     found = app().knowledge.disagreements.everywhere(me)
-    shown = component("disagreements")(
+    shown = component("disagreements", "rows")(
         key="disagreements",
         data={"rows": [_row(one) for one in found], "kinds": WORDS, "may": allowed(me, "settle a disagreement")},
         on_settle_change=lambda: None,

@@ -39,7 +39,7 @@ def lines(messages: Sequence[Message], empty: str, key: str) -> None:
     """Draw messages; a click marks one as read and opens what it is about."""
     now = datetime.fromisoformat(app().inbox.messages.clock.stamp())
     data = {"lines": [_line(message, now) for message in messages], "empty": empty}
-    clicked = component("inbox")(key=key, data=data, on_open_change=lambda: None)
+    clicked = component("inbox", "rows")(key=key, data=data, on_open_change=lambda: None)
     message = next((message for message in messages if message.id == clicked.open), None)
     if message:
         go(message)

@@ -37,7 +37,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
               { class: "pairs" },
               rows.map((row) => pair(row, data, setTriggerValue)),
             )
-          : el("div", { class: "none" }, data.rows.length ? "Nothing fits these filters." : "No documents disagree."),
+          : nothing(data.rows.length ? "Nothing fits these filters." : "No documents disagree."),
       ),
     );
   };

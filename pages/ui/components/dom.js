@@ -101,7 +101,6 @@ function refocus(root, draw) {
   if (matches.length === 1) matches[0].focus({ preventScroll: true });
 }
 
-// The address of a document, or of a place in it: { doc, version, start, end ... }.
 // What /api/v1 says to the token of this page: its value and how many there are of a list, or the sentence of a refusal.
 async function api(path, token) {
   try {
@@ -114,6 +113,7 @@ async function api(path, token) {
   }
 }
 
+// The address of a document, or of a place in it: { doc, version, start, end ... }.
 const documentHref = (place) => `/documents?${new URLSearchParams(place)}`;
 
 // Other documents with the same text: the first as links, the rest counted.

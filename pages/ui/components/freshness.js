@@ -30,12 +30,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
         {},
         rows.length
           ? rows.map((row) => drawRow(row, data.may, setTriggerValue))
-          : el("div", { class: "none" }, "Nothing fits these filters."),
+          : nothing("Nothing fits these filters."),
       ),
     );
   const draw = () => {
     if (!data.rows.length) {
-      root.replaceChildren(el("div", { class: "none" }, data.empty));
+      root.replaceChildren(nothing(data.empty));
       return;
     }
     const rows = data.rows.filter((row) => FILTERS.every((name) => !state[name] || row[name] === state[name]));
@@ -75,15 +75,10 @@ function drawRow(row, mayConfirm, send) {
       key: `confirm ${row.path}`,
       title: "You read it and its words are still right",
     });
-  return el(
-    "div",
-    { class: mayConfirm ? "item" : "item plain" },
-    el(
-      "div",
-      { class: "main" },
-      inside({ class: "title" }, documentHref(row.doc ? { doc: row.doc } : row.where), row.title),
-      el("div", { class: "sub" }, row.about),
-    ),
+  return listItem(
+    mayConfirm ? "" : "plain",
+    inside({ class: "title" }, documentHref(row.doc ? { doc: row.doc } : row.where), row.title),
+    row.about,
     el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),
     mayConfirm && row.dated ? confirm() : el("span", {}),
   );

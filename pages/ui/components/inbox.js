@@ -9,20 +9,18 @@ export default function ({ data, parentElement, setTriggerValue }) {
     };
     return el(
       "li",
-      { class: line.unread ? "message new" : "message" },
+      { class: line.unread ? "item new" : "item" },
       el("span", { class: "mark" }, line.unread ? el("span", { class: "offscreen" }, "New") : null),
       el(
         "div",
         { class: "main" },
         el("a", { href: line.href, onclick: open }, line.sentence),
-        line.text ? el("div", { class: "text" }, line.text) : null,
+        line.text ? el("div", { class: "sub" }, line.text) : null,
       ),
       el("div", { class: "side" }, badge(line.badge), el("span", { class: "when" }, line.when)),
     );
   };
   root.replaceChildren(
-    data.lines.length
-      ? el("ul", { class: "messages" }, data.lines.map(drawLine))
-      : el("div", { class: "none" }, data.empty),
+    data.lines.length ? el("ul", { class: "messages" }, data.lines.map(drawLine)) : nothing(data.empty),
   );
 }

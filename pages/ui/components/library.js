@@ -50,7 +50,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       summary.textContent = `${rows.length} of ${data.rows.length}`;
       picked.replaceChildren(...(data.select ? chosenTools(state.chosen, edit, choose) : []));
       list.replaceChildren(
-        rows.length ? table(rows) : el("div", { class: "none" }, "No document fits these filters."),
+        rows.length ? table(rows) : nothing("No document fits these filters."),
         rows.length > state.shown ? moreButton(rows.length - state.shown) : "",
       );
     });
@@ -94,18 +94,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
       (value) => filterBy({ [name]: value }),
       name,
     );
-  const input = el("input", {
-    type: "search",
-    "data-key": "filter",
-    placeholder: "Filter by title, id or tag",
-    "aria-label": "Filter by title, id or tag",
-    oninput: (event) => filterBy({ text: event.target.value }),
-  });
-  input.value = state.text;
+  const label = "Filter by title, id or tag";
   const tools = el(
     "div",
     { class: "tools" },
-    input,
+    wordFilter(label, label, state.text, (text) => filterBy({ text })),
     filter("type", "Any type", "typeName"),
     filter("owner", "Any owner"),
     filter("fresh", "Any freshness", "freshName"),
@@ -117,14 +110,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
   refocus(root, () => root.replaceChildren(el("div", { class: "layout" }, side, el("div", {}, tools, picked, list))));
 }
 
-function matches(row, state) {
-  const words = state.text.toLowerCase().split(/\s+/).filter(Boolean);
-  return (
-    (!state.folder || row.folder === state.folder || row.folder.startsWith(`${state.folder}/`)) &&
-    ["type", "owner", "fresh", "status"].every((name) => !state[name] || (row[name] || NOBODY) === state[name]) &&
-    words.every((word) => row.search.includes(word))
-  );
-}
+const matches = (row, state) =>
+  (!state.folder || row.folder === state.folder || row.folder.startsWith(`${state.folder}/`)) &&
+  ["type", "owner", "fresh", "status"].every((name) => !state[name] || (row[name] || NOBODY) === state[name]) &&
+  holdsWords(row, state.text);
 
 const order =
   ({ by, down }) =>

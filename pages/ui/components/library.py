@@ -29,7 +29,7 @@ def library(
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
     data = {"rows": rows, "narrowed": dict(narrowed), "watched": list(watched), "select": select}
-    return component("library")(key=key, data=data, on_watch_change=on_watch, on_edit_change=lambda: None)
+    return component("library", "rows")(key=key, data=data, on_watch_change=on_watch, on_edit_change=lambda: None)
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:

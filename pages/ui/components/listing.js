@@ -16,20 +16,10 @@ function bars(counts) {
   );
 }
 
-const items = (data) =>
-  el("div", {}, data.items.length ? data.items.map(drawItem) : el("div", { class: "none" }, data.empty));
+const items = (data) => el("div", {}, data.items.length ? data.items.map(drawItem) : nothing(data.empty));
 
 function drawItem(item) {
-  const place = item.place || { doc: item.doc };
-  return el(
-    "div",
-    { class: "item" },
-    el(
-      "div",
-      { class: "main" },
-      item.doc || item.href ? inside({}, item.href || documentHref(place), item.title) : el("span", {}, item.title),
-      item.sub ? el("div", { class: "sub" }, item.sub) : null,
-    ),
-    el("div", { class: "right" }, (item.badges || []).map(badge), item.right ? el("div", {}, item.right) : null),
-  );
+  const href = item.href || (item.doc ? documentHref(item.place || { doc: item.doc }) : "");
+  const right = el("div", { class: "right" }, (item.badges || []).map(badge), item.right && el("div", {}, item.right));
+  return listItem("", href ? inside({}, href, item.title) : el("span", {}, item.title), item.sub, right);
 }

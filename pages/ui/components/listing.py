@@ -10,8 +10,8 @@ from pages.ui.components import component
 
 def listing(items: Sequence[Mapping[str, Any]], empty: str, key: str) -> None:
     """Items with title, note, badges and a text on the right; a click opens `doc`, at its `place` if it has one, or `href`."""
-    component("listing")(key=key, data={"items": list(items), "empty": empty})
+    component("listing", "rows")(key=key, data={"items": list(items), "empty": empty})
 
 
 def bars(counts: Mapping[str, int], key: str) -> None:
-    component("listing")(key=key, data={"bars": [[name, count] for name, count in counts.items()]})
+    component("listing", "rows")(key=key, data={"bars": [[name, count] for name, count in counts.items()]})

@@ -16,20 +16,15 @@ export default function ({ data, parentElement }) {
   };
   const fill = () => {
     const rows = data.rows.filter((row) => matches(row, state));
-    list.replaceChildren(...(rows.length ? rows.map(drawRow) : [el("div", { class: "none" }, none)]));
+    list.replaceChildren(...(rows.length ? rows.map(drawRow) : [nothing(none)]));
   };
-  const tools = () => {
-    const input = el("input", {
-      type: "search",
-      placeholder: "Filter by title, author, document or number",
-      "aria-label": "Filter changes",
-      oninput: (event) => setFilter("text", event.target.value),
-    });
-    input.value = state.text;
-    return el(
+  const tools = () =>
+    el(
       "div",
       { class: "tools" },
-      input,
+      wordFilter("Filter by title, author, document or number", "Filter changes", state.text, (text) =>
+        setFilter("text", text),
+      ),
       filter(
         "author",
         "Anybody",
@@ -46,40 +41,27 @@ export default function ({ data, parentElement }) {
         data.rows.flatMap((row) => row.folders),
       ),
     );
-  };
   fill();
   root.replaceChildren(data.rows.length ? tools() : "", list);
 }
 
 const sortedUnique = (values) => [...new Set(values.filter(Boolean))].sort((a, b) => a.localeCompare(b));
 
-function matches(row, { text, author, state, folder }) {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return (
-    (!author || row.author === author) &&
-    (!state || row.badge.text === state) &&
-    (!folder || row.folders.includes(folder)) &&
-    words.every((word) => row.search.includes(word))
-  );
-}
+const matches = (row, { text, author, state, folder }) =>
+  (!author || row.author === author) &&
+  (!state || row.badge.text === state) &&
+  (!folder || row.folders.includes(folder)) &&
+  holdsWords(row, text);
 
 const drawRow = (row) =>
-  el(
-    "div",
-    { class: "item" },
-    el(
-      "div",
-      { class: "main" },
-      el(
-        "div",
-        {},
-        inside({ class: "title" }, `/reviews?change=${row.id}`, row.title),
-        " ",
-        el("span", { class: "muted small" }, `#${row.id}`),
-        row.news.map((news) => [" ", badge(news)]),
-      ),
-      el("div", { class: "sub" }, row.about),
-    ),
+  listItem(
+    "",
+    [
+      inside({ class: "title" }, `/reviews?change=${row.id}`, row.title),
+      el("span", { class: "muted small" }, ` #${row.id}`),
+      row.news.map((news) => [" ", badge(news)]),
+    ],
+    row.about,
     el(
       "div",
       { class: "side" },

@@ -55,7 +55,7 @@ def draw(me: Actor) -> None:
     shown: Sequence[Change] = queues[name] if name in queues else changes.listed(me, state=name, limit=most)
     news = app().reviews.looks.news(me, shown)
     rows = [row(change, news.get(change.id, News()), me) for change in shown]
-    component("queue")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
+    component("queue", "rows")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
     if len(shown) < counts[name]:
         more = style.count(min(SHOWN, counts[name] - len(shown)), "older change")
         st.button(f"Show {more}", key=f"older_{name}", on_click=_older, args=(name, most), type="tertiary")

@@ -1,0 +1,24 @@
+// Lists: a row with what is known of it on the right, what to say of an empty one, and filters by words and values.
+const listItem = (kind, title, sub, ...beside) =>
+  el(
+    "div",
+    { class: `item ${kind}` },
+    el("div", { class: "main" }, title, sub ? el("div", { class: "sub" }, sub) : null),
+    beside,
+  );
+
+const nothing = (text) => el("div", { class: "none" }, text);
+
+const holdsWords = (row, text) =>
+  text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter(Boolean)
+    .every((word) => row.search.includes(word));
+
+function wordFilter(placeholder, label, value, changed) {
+  const oninput = (event) => changed(event.target.value);
+  const input = el("input", { type: "search", "data-key": "filter", placeholder, "aria-label": label, oninput });
+  input.value = value;
+  return input;
+}
