@@ -14,8 +14,7 @@ from bench.corpus import ROOT
 from bench.measure import cpu
 from core.adapters.models.onnx import OnnxEmbedder, unit
 from core.adapters.models.weights import bundled, model_folder
-from core.chunking import embedded_text
-from core.chunking.profiled import profile_chunker
+from core.chunking import embedded_text, profile_chunker
 from core.curation.document.frontmatter import read_document
 from core.profiles import DEFAULT
 from core.settings import load

@@ -30,8 +30,7 @@ from streamlit.web.server.starlette import starlette_websocket
 
 from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
 from core.bootstrap import App
-from core.curation.upload.items import MAX_UNPACKED, Batch, UploadItem, unzipped
-from core.curation.upload.saved_upload import packed
+from core.curation.upload.items import MAX_UNPACKED, Batch, UploadItem, packed, unzipped
 from core.entrypoints.limits import Turns
 from core.errors import BadInput, Busy, ConcordError, Refused, Unavailable
 from core.retrieval.cache import LEGS_KEPT, QueryCache

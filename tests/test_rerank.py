@@ -16,10 +16,9 @@ from core.bootstrap import App
 from core.errors import BadInput, Unavailable
 from core.llm.prompt import quoted
 from core.retrieval import config as configs
-from core.retrieval.methods import Outcome, Task
+from core.retrieval.methods import Outcome, Task, attempt
 from core.retrieval.prompts import PROMPTS
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.guard import attempt
 from core.retrieval.rerankers.permutation import permutation
 from core.retrieval.rerankers.ranker import PASSAGE, Ranker, asking, task
 from core.retrieval.rerankers.rerank import rerank

@@ -10,8 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import build
 from core.curation.upload.conversions import Picture
-from core.curation.upload.items import Batch, UploadItem
-from core.curation.upload.saved_upload import packed, restored
+from core.curation.upload.items import Batch, UploadItem, packed, restored
 from core.services.reviews.changes import Change
 from pages.ui import keys
 from pages.ui.batches import BATCHES

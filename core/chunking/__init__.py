@@ -18,11 +18,12 @@ from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
-from core.chunking.tools import Tools
+from core.chunking.tools import Report, Tools, ignore
 from core.curation.text.boilerplate import blanked
 from core.curation.text.render import in_words
 from core.errors import BadInput
-from core.types import Chunk, ChunkerSpec, Document, Frozen
+from core.ports import Embedder
+from core.types import Chunk, ChunkerSpec, Document, Frozen, Profile
 
 CHUNKERS: dict[str, Chunker] = {record.name: record for record in (MARKDOWN, FIXED, SEMANTIC, HIERARCHICAL, AGENTIC)}
 
@@ -135,3 +136,11 @@ def with_context(context: str, passage: str) -> str:
     """The same from its parts."""
     text = html.unescape(blanked(in_words(passage)))
     return f"{context}\n\n{text}" if context else text
+
+
+def profile_chunker(
+    profile: Profile, embedder: Embedder, spec: ChunkerSpec | None = None, report: Report = ignore
+) -> Callable[[Document], tuple[Chunk, ...]]:
+    """A function from a document to its chunks under a profile, or under another chunker with the same profile."""
+    tools = Tools(embedder.tokens, embedder.documents, report=report)
+    return chunker(spec or profile.chunker, tools, profile.context)

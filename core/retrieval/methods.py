@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.errors import Unavailable
+from core.errors import ConcordError, Unavailable
 from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.prompts import RerankPrompt, built_in
 from core.types import NOTHING, LegScore, SearchConfig, Stage
@@ -213,3 +213,11 @@ class AlphaSource:
     weigh: Callable[[LegScores, SearchConfig, AlphaTools], LegWeights] | None
     asks: tuple[str, ...] = ()
     two_sided: bool = False  # whether it needs convex fusion of dense and one other leg, and a trained model
+
+
+def attempt(method: Callable[[Task], Outcome], task: Task) -> Outcome:
+    """What the method makes of a task; a failure is a warning."""
+    try:
+        return method(task)
+    except ConcordError as error:
+        return Outcome(note="the given order was kept", warnings=(f"Not reranked: {error}",))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
+from core import strict
 from core.curation.checks import rules
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import MAX_BYTES, read_document
@@ -326,3 +330,26 @@ def relocated(batch: Batch, moves: Mapping[str, str]) -> Batch:
         items=items,
         pictures=tuple(replace(picture, path=every.get(picture.path, picture.path)) for picture in batch.pictures),
     )
+
+
+# ---------------------------------------------------------------- kept as a text
+
+
+MAX_KEPT = 3 * MAX_HELD // 2  # characters, with pictures in base64 and what the checks say; a larger upload is refused
+
+
+def packed(batch: Batch) -> str:
+    """The whole batch as JSON, its pictures in base64.
+
+    >>> restored(packed(Batch(left_out=(("a.exe", "no"),)))).left_out
+    (('a.exe', 'no'),)
+    """
+    return json.dumps(strict.plain(batch), default=lambda raw: b64encode(raw).decode())
+
+
+def restored(text: str) -> Batch:
+    """The batch that was packed."""
+    values: dict[str, Any] = json.loads(text)
+    for picture in values["pictures"]:
+        picture["raw"] = b64decode(picture["raw"])
+    return strict.parse(Batch, values, "upload")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from core.retrieval.methods import Outcome, RerankMethod, Task
+from core.retrieval.methods import Outcome, RerankMethod, Task, attempt
 from core.retrieval.rerankers.cross_encoder import CROSS_ENCODER, cross_encoder
-from core.retrieval.rerankers.guard import attempt
 from core.retrieval.rerankers.listwise import ordered, outcome, ranker_of
 from core.types import Frozen, Stage
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 
-from core.retrieval.methods import UNCHANGED, Outcome, Task
+from core.retrieval.methods import UNCHANGED, Outcome, Task, attempt
 from core.retrieval.normalisations.minmax import minmax
 from core.retrieval.ordering import rank
 from core.retrieval.rerankers import RERANKERS
-from core.retrieval.rerankers.guard import attempt
 from core.retrieval.trace import Trace
 from core.types import SearchConfig, Stage
 

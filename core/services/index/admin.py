@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING
 
 from core import profiles
 from core.access import READS, Actor, use_case
-from core.chunking import embedded_text
-from core.chunking.profiled import profile_chunker
+from core.chunking import embedded_text, profile_chunker
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Embedder
 from core.services.index.embedding import unknown_texts
 from core.services.index.model_calls import build_calls, summary_calls
 from core.services.jobs.jobs import Job, Jobs
 from core.services.models.call_estimates import CallEstimate, CallEstimator
-from core.services.models.offered import OfferedModels
-from core.services.models.prices import FREE
+from core.services.models.prices import FREE, OfferedModels
 from core.services.platform.settings import Production
 from core.types import Generation, Profile
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,3 +74,33 @@ def read_prices(path: Path | None, free: tuple[str, ...] = ()) -> Prices:
         if not all(0 <= value < math.inf for value in (price.input, price.output)):
             raise BadInput(f"{path.name}: {model}: a price must be a number from 0 up.")
     return Prices(table, free)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModels:
+    """Names by what a model does; `others` says whether names outside the lists may work, at an endpoint or a hub."""
+
+    embedders: tuple[str, ...] = ()
+    rerankers: tuple[str, ...] = ()
+    llms: tuple[str, ...] = ()
+    others: bool = False
+
+
+def offered(
+    embedders: Sequence[str], rerankers: Sequence[str], prices: Prices, llm: str, others: bool
+) -> OfferedModels:
+    """Local models first, then priced ones; a name with "embed" in it embeds.
+
+    >>> from core.services.models.prices import Price
+    >>> table = {"openai:text-embedding-3": Price(), "openai:gpt": Price()}
+    >>> offered(["bge"], [], Prices(table), "openai:gpt", True).embedders
+    ('bge', 'openai:text-embedding-3')
+    """
+    paid = [name for name in prices.table if ":" in name]
+    writing = [name for name in paid if "embed" not in name]
+    return OfferedModels(
+        (*embedders, *(name for name in paid if "embed" in name)),
+        tuple(rerankers),
+        tuple(dict.fromkeys(name for name in (llm, *writing) if name)),
+        others,
+    )

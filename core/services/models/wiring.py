@@ -18,8 +18,7 @@ from core.services.models.checker import ModelChecker
 from core.services.models.fitness import Fitness
 from core.services.models.ledger import Ledger
 from core.services.models.metered import MeteredModels
-from core.services.models.offered import OfferedModels, offered
-from core.services.models.prices import Prices, read_prices
+from core.services.models.prices import OfferedModels, Prices, offered, read_prices
 from core.services.platform.base import Base
 from core.settings import Settings
 from core.storage.cache.model_texts import TextCache

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.chunking import embedded_text
-from core.chunking.profiled import profile_chunker
+from core.chunking import embedded_text, profile_chunker
 from core.curation.upload.shingles import CLOSE, Duplicate, MeaningMatches, PassagePair, ShingleIndex, body, pairs
 from core.errors import ConcordError
 from core.ports import Index, Models

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.chunking import CHUNKERS, known
-from core.chunking.profiled import profile_chunker
+from core.chunking import CHUNKERS, known, profile_chunker
 from core.errors import ConcordError
 from core.types import Chunk, ChunkerSpec, Document
 from pages.ui import flash

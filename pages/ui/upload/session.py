@@ -8,8 +8,7 @@ from uuid import uuid4
 import streamlit as st
 
 from core.access import require
-from core.curation.upload.items import Batch
-from core.curation.upload.saved_upload import MAX_KEPT, packed, restored
+from core.curation.upload.items import MAX_KEPT, Batch, packed, restored
 from core.errors import BadInput, ConcordError
 from core.services.upload.uploads import Uploads
 from pages.ui import batches, flash, identity, keys, pictures

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.access import Actor, require
-from core.chunking.profiled import profile_chunker
+from core.chunking import profile_chunker
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.generators import known_items, qa
 from core.evaluation.generators.known_items import KnownItemSettings

@@ -18,7 +18,7 @@ from core.retrieval import config as configs
 from core.services.evaluation.experiments import chunking, thesis_report
 from core.services.evaluation.experiments.chunking import Trial
 from core.services.evaluation.experiments.context import ExperimentContext
-from core.services.evaluation.experiments.replay import TAU, Replay
+from core.services.evaluation.experiments.thesis_report import TAU, Replay
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples
 from core.services.tuning.sweeps import event, observed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
@@ -15,13 +16,33 @@ from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Tex
 from core.evaluation.runs.comparisons import compare, grouped
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import Interval, bootstrap
-from core.evaluation.tuning.calibration import Point
+from core.evaluation.tuning.calibration import Calibration, Point
 from core.llm.bill import dollars_of
 from core.retrieval.alpha.features import QUERY
 from core.services.evaluation.experiments import chunking
+from core.services.evaluation.experiments.chunking import Trial
 from core.services.evaluation.experiments.context import ExperimentContext, figures
 from core.services.evaluation.experiments.material import KINDS
-from core.services.evaluation.experiments.replay import Replay
+
+TAU = 0.95  # the thesis's own, where there are too few questions to calibrate one
+
+
+@dataclass(slots=True)
+class Replay:
+    """What was found so far, stage after stage; `skipped` names what was left out and why."""
+
+    chunkers: dict[str, Run] = field(default_factory=dict)
+    trials: list[Trial] = field(default_factory=list)
+    graphs: dict[str, Run] = field(default_factory=dict)
+    alphas: dict[str, Run] = field(default_factory=dict)
+    stages: dict[str, Run] = field(default_factory=dict)
+    fits: dict[str, CrossFit] = field(default_factory=dict)
+    calibrated: Calibration | None = None
+    taus: tuple[Point, ...] = ()  # of table 5; the last reranks everything
+    tau: float = TAU
+    says: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
 
 MEASURE = "T1EM"
 GRAPHED = ("T1EM", "T5EM", "T1C", "MC", "SpanMRR", "T1O", "BO")  # the columns of table 3
