@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import streamlit as st
+
+from core.access import Actor
+from core.errors import ConcordError
 from core.llm.bill import dollars_of
 from core.services.models.call_estimates import CallEstimate, total
 from core.services.models.fitness import FEATURES
 from core.types import Profile
-from pages.ui import identity, style
+from pages.ui import actions, flash, identity, style
 from pages.ui.workspace import app
+
+
+def confirm(profile: Profile, what: str, action: Callable[[Actor], str]) -> None:
+    """Ask whether to build, with what that takes."""
+    try:
+        takes = lines(profile)
+    except ConcordError as error:
+        flash.say(flash.refusal(error), "error")
+        st.rerun()
+    will = [*takes, "It runs in the background; searches go on."]
+    actions.confirm(f"{what} the profile {profile.name}?", will, what, action)
 
 
 def lines(profile: Profile) -> list[str]:

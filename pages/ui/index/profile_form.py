@@ -147,17 +147,7 @@ def _checked(raw: dict[str, Any]) -> tuple[Profile | None, str]:
 
 def _confirm(profile: Profile) -> None:
     """The estimate, before anything is kept."""
-    try:
-        lines = estimated.lines(profile)
-    except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
-        st.rerun()
-    actions.confirm(
-        f"Add and build the profile {profile.name}?",
-        [*lines, "It runs in the background; searches go on."],
-        "Add and build",
-        partial(add_and_build, profile=profile),
-    )
+    estimated.confirm(profile, "Add and build", partial(add_and_build, profile=profile))
 
 
 def add(actor: Actor, profile: Profile) -> str:

@@ -7,10 +7,9 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.errors import ConcordError
 from core.profiles import LANCE
 from core.types import Profile
-from pages.ui import actions, flash, identity, style
+from pages.ui import actions, identity, style
 from pages.ui.index import estimated, profile_form
 from pages.ui.workspace import app
 
@@ -41,7 +40,7 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Profile", [profile.name for profile, _ in profiles], key="profile_pick", width=260)
         if st.button("Build", icon=":material/build:", key="profile_build"):
-            _confirm_build(current.platform.settings.profile(name))
+            estimated.confirm(current.platform.settings.profile(name), "Build", partial(build, name=name))
         if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
             actions.confirm(
                 f"Search with the profile {name} from now on?",
@@ -60,20 +59,6 @@ def draw() -> None:
                 partial(delete, name=name),
             )
     profile_form.draw()
-
-
-def _confirm_build(profile: Profile) -> None:
-    try:
-        lines = estimated.lines(profile)
-    except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
-        st.rerun()
-    actions.confirm(
-        f"Build the profile {profile.name}?",
-        [*lines, "It runs in the background; searches go on."],
-        "Build",
-        partial(build, name=profile.name),
-    )
 
 
 def delete(actor: Actor, name: str) -> str:
