@@ -90,7 +90,7 @@ def test_a_table_is_laid_out_with_aligned_columns(chromium: Any) -> None:
 def test_tab_moves_through_a_table_and_enter_adds_a_row(chromium: Any) -> None:
     with editor(chromium, "| Who | What |\n|--|--|\n| Ann | reads |") as page:
         page.keyboard.press("Home")
-        page.keyboard.press("Tab")  # what was typed is laid out on the way to the next cell
+        page.keyboard.press("Tab")
         page.keyboard.type("writes a lot")
         page.keyboard.press("Tab")  # the last cell: a new row
         page.keyboard.type("Bob")
@@ -101,9 +101,8 @@ def test_tab_moves_through_a_table_and_enter_adds_a_row(chromium: Any) -> None:
         page.keyboard.type("Dan")
         page.keyboard.press("Tab")
         text = typed(page)
-    assert text == (
-        "| Who | What         |\n| --- | ------------ |\n| Eve | writes a lot |\n| Dan |              |\n| Bob |              |"
-    )
+    lines = ("| Who | What |", "|--|--|", "| Eve | writes a lot |", "| Dan |     |", "| Bob |     |")
+    assert [line.rstrip() for line in text.split("\n")] == list(lines), "no line changes that nobody typed in"
 
 
 def test_enter_in_an_empty_last_row_leaves_the_table(chromium: Any) -> None:
@@ -111,7 +110,7 @@ def test_enter_in_an_empty_last_row_leaves_the_table(chromium: Any) -> None:
         page.keyboard.press("Home")
         page.keyboard.press("Enter")
         page.keyboard.type("After.")
-        assert typed(page) == "| A   | B   |\n| --- | --- |\n| 1   | 2   |\n\nAfter."
+        assert typed(page) == "| A | B |\n|---|---|\n| 1 | 2 |\n\nAfter."
 
 
 def test_rows_and_columns_are_added_and_removed_at_the_cursor(chromium: Any) -> None:

@@ -190,6 +190,9 @@ def test_a_conversion_is_amber_until_somebody_looked_at_it_and_the_change_says_w
 
 def test_a_pdf_stands_as_a_picture_beside_its_text(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("badge.pdf", uploads.pdf()))
+    assert box(app, "selectbox", "Owner").value == "Avery Lindqvist", (
+        "whoever brings it keeps it, until another is named"
+    )
     assert app.session_state[keys.UPLOAD_PAGE]["picture"].startswith(b"\xff\xd8"), "a JPEG of the page"
     assert drawn(app, "reader")["nodes"]
     assert app.get("download_button")

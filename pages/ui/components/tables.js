@@ -136,15 +136,42 @@ function putTable(view, here, table, row, column) {
   return true;
 }
 
-// Tab: the next cell, or a new row after the last one. The table is laid out on the way.
+// The line of a row in the document, from 1: the line below the header is the delimiter.
+const lineOfRow = (here, row) => here.first + 1 + (row === 0 ? 0 : row + 1);
+
+// Tab: the next cell, or a new row after the last one. Lines that nobody typed in stay as they are, so no diff names them.
 function nextTableCell(view, step = 1) {
   const here = tableHere(view);
   if (!here) return false;
   const columns = here.table.aligns.length;
   const target = Math.max(0, here.row * columns + here.column + step);
-  const table =
-    target < here.table.rows.length * columns ? here.table : withTableRow(here.table, here.table.rows.length);
-  return putTable(view, here, table, Math.floor(target / columns), target % columns);
+  const [row, column] = [Math.floor(target / columns), target % columns];
+  if (row >= here.table.rows.length) return addTableRow(view, here, here.table.rows.length - 1);
+  const line = view.state.doc.line(lineOfRow(here, row));
+  const cell = cellSpans(line.text)[column];
+  if (!cell) return putTable(view, here, here.table, row, column); // a row that is too short
+  view.dispatch({
+    selection: { anchor: line.from + cell[0], head: line.from + cell[1] },
+    scrollIntoView: true,
+    userEvent: "select",
+  });
+  return true;
+}
+
+// An empty row below one, as wide as the delimiters; the other lines stay as they are.
+function addTableRow(view, here, row) {
+  const { doc } = view.state;
+  const widths = cellTexts(doc.line(here.first + 2).text).map((cell) => cell.length);
+  const cells = here.table.aligns.map((_, n) => " ".repeat(Math.max(3, widths[n] || 0)));
+  const at = row === 0 ? doc.line(here.first + 2).to : doc.line(lineOfRow(here, row)).to;
+  const anchor = at + 1 + here.table.indent.length + 2;
+  view.dispatch({
+    changes: { from: at, insert: `\n${here.table.indent}| ${cells.join(" | ")} |` },
+    selection: { anchor, head: anchor + cells[0].length },
+    scrollIntoView: true,
+    userEvent: "input.table",
+  });
+  return true;
 }
 
 // Enter: a row below this one. In an empty last row it leaves the table instead.
@@ -153,16 +180,15 @@ function enterInTable(view) {
   if (!here || !view.state.selection.main.empty) return false;
   const last = here.row === here.table.rows.length - 1;
   if (last && here.row > 0 && here.table.rows[here.row].every((cell) => !cell)) return leaveTable(view, here);
-  return putTable(view, here, withTableRow(here.table, here.row + 1), here.row + 1, 0);
+  return addTableRow(view, here, here.row);
 }
 
 function leaveTable(view, here) {
   const { doc } = view.state;
-  const from = doc.line(here.first + 1).from;
-  const insert = `${writeTable(withoutTableRow(here.table, here.row)).join("\n")}\n\n`;
+  const empty = doc.line(here.last + 1);
   view.dispatch({
-    changes: { from, to: doc.line(here.last + 1).to, insert },
-    selection: { anchor: from + insert.length },
+    changes: { from: empty.from, to: empty.to, insert: "\n" },
+    selection: { anchor: empty.from + 1 },
     scrollIntoView: true,
     userEvent: "input.table",
   });

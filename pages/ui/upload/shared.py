@@ -5,14 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from core.curation.document.frontmatter_edit import Value
-from core.curation.upload.edits import fill_all
-from core.curation.upload.items import Batch
+from core.curation.upload.edits import fill, fill_all
+from core.curation.upload.items import Batch, document_of
 from core.services.upload.uploads import Uploads
-from pages.ui import keys, owner_field, style
+from pages.ui import identity, keys, owner_field, style
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
 TOP = "(top)"
+FEW = 5  # files that somebody brings as their own; more are a collection
 
 
 def draw(batch: Batch) -> None:
@@ -61,8 +62,20 @@ def values() -> dict[str, Value]:
     return {field: str(value) for field, value in chosen.items() if value}
 
 
+def brought(uploads: Uploads, batch: Batch) -> Batch:
+    """New files with what was chosen for all. A few from Word or PDF, which name no owner, are their bringer's at first."""
+    owners, mine = app().inbox.owners, batch
+    if len(batch.items) <= FEW:
+        me = owners.offered(identity.me(), ())[0]
+        for n, item in enumerate(batch.items):
+            document = document_of(item)
+            if document and item.converted and not document.meta.owner and not item.duplicates:
+                mine = fill(mine, n, {"owner": me})
+    return applied(uploads, mine) if mine is batch else uploads.look(fill_all(mine, values()))
+
+
 def applied(uploads: Uploads, batch: Batch) -> Batch:
-    """New files with what was chosen for all."""
+    """Files with what was chosen for all."""
     return uploads.look(fill_all(batch, values())) if values() else batch
 
 

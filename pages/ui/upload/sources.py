@@ -52,7 +52,7 @@ def files(me: Actor) -> None:
 
 def _read(uploads: Uploads, raw: list[tuple[str, bytes]], progress: Progress) -> Batch:
     """Files as items, with what was chosen for all."""
-    return shared.applied(uploads, uploads.read(identity.me(), raw, shared.into(), progress, session.keep_original))
+    return shared.brought(uploads, uploads.read(identity.me(), raw, shared.into(), progress, session.keep_original))
 
 
 def paste(me: Actor) -> None:
