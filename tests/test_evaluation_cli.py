@@ -68,6 +68,10 @@ def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     said = run("eval", "run", "few", "--config", "bm25", as_json=False)[1]
     assert "bm25: ranked 10 deep, production 30 deep." in said, "what is not served like this says so"
     assert "deep" not in run("eval", "run", "few", as_json=False)[1]
+    deeper = '{"base": "bm25", "depth": 20}'
+    board = run("eval", "run", "few", "--config", "bm25", "--config", deeper, as_json=False)[1]
+    assert "bm25, depth 10" in board, "two rows of one board never have one name"
+    assert "bm25, depth 20" in board
 
 
 @pytest.mark.sqlite

@@ -15,10 +15,14 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
+from core.evaluation.querysets.queryset import Question
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
+from core.evaluation.runs.run import Run
 from core.retrieval.presets import spell
+from core.services.evaluation.runs import RunPlan
 from core.services.playground.compare import Column
+from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import choice
 from core.services.tuning.sweeps import SweepScope
 from pages.ui import flash
@@ -280,14 +284,19 @@ def test_an_experiment_takes_a_few_documents_where_that_is_asked_for(visit: Open
 
 
 def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
-    measured(kb, "bm25")
-    assert "Measured at one commit so far" in words(visit("evaluation", kb, evaluation_tab="Runs"))
+    measured(kb, "bm25", "dense")
+    first = words(visit("evaluation", kb, evaluation_tab="Runs"))
+    assert "Measured at one commit so far" in first
+    assert "Some runs saw an older commit" not in first
     put(kb, {"c/new.md": "# New\n\nkey1first again and apple.\n"})
     kb.index.builder.build(kb.platform.settings.profile())
     measured(kb, "bm25")
-    line = figure(visit("evaluation", kb, evaluation_tab="Runs"), "trend")["data"][0]
-    assert len(line["x"]) == 2
-    runs = kb.evaluation.runs.all("small")
+    page = visit("evaluation", kb, evaluation_tab="Runs")
+    assert len(figure(page, "trend")["data"][0]["x"]) == 2
+    said = [str(element.value) for element in page.main if element.type in ("warning", "markdown")]
+    mixed, leads = (next(n for n, text in enumerate(said) if part in text) for part in ("older commit", "leads with"))
+    assert mixed < leads, "a board of two commits says so before its first number"
+    runs = [run for run in kb.evaluation.runs.all("small") if run.name == "bm25"]
     assert [run.commit for run in over_commits(runs, runs[0])] == [runs[1].commit, runs[0].commit]
     assert latest(runs) == (runs[0],)
     assert len(set(distinct(runs, dict.fromkeys((run.id for run in runs), "same")).values())) == 2
@@ -509,6 +518,28 @@ def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) ->
     assert app.button(key="promote").disabled
     ran(app.text_input(key="promote_reason").set_value("agreed in the meeting"))
     assert not app.button(key="promote").disabled
+
+
+def test_a_run_on_older_questions_is_offered_and_one_that_cannot_be_promoted_is_measured_again(
+    visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured(kb, "bm25")
+    kept = kb.evaluation.querysets.get("small")
+    kb.evaluation.querysets.keep(ADMIN, replace(kept, questions=(*kept.questions, Question("late", "who came late?"))))
+    app = visit("tuning", kb, tuning_tab="Production")
+    assert app.selectbox(key="promote_run").options == ["BM25, measured on older questions"]
+    assert "Against production" in words(app), "it was measured again"
+
+    def gone(self: ProductionSettings, run: Run) -> RunPlan:
+        raise BadInput("The profile 'local' is not the one of the run any more. Run it again.")
+
+    monkeypatch.setattr(ProductionSettings, "_plan_of", gone)
+    forget_app()
+    app = visit("tuning", kb, tuning_tab="Production")
+    assert "This run cannot be promoted. The profile 'local' is not the one of the run any more" in words(app)
+    ran(app.button(key="measure_again").click())
+    (job,) = [job for job in kb.platform.jobs.recent() if job.open]
+    assert (job.kind, job.arguments["queryset"]) == ("evaluate", "small")
 
 
 def test_what_must_rerank_first_is_measured_in_the_background(visit: Open, kb: App) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -18,7 +19,7 @@ from core.evaluation.tuning.calibration import TauRule
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.rerank import BLEND
 from tests.api_server import ApiServer
-from tests.apptest import drawn, page_of
+from tests.apptest import ROOT, drawn, page_of
 from tests.conftest import SmallModels, demo, forget_app, put
 from tests.evaluated import judged
 
@@ -182,3 +183,9 @@ def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
     assert [one["kind"] for one in listed] == ["period"]
     accounts, page = doors.said("accounts", "list"), doors.page("accounts")
     assert [one["id"] for one in accounts] == [box.key.removeprefix("role_") for box in page.selectbox if str(box.key).startswith("role_")]  # fmt: skip
+
+
+def test_one_file_knows_the_colours_and_icons_of_loss_gain_and_tie() -> None:
+    marks = re.compile(r"trending_|material/balance|\"balance\"")
+    holders = {path.name for path in (ROOT / "pages").rglob("*.py") if marks.search(path.read_text(encoding="utf-8"))}
+    assert holders == {"verdicts.py"}

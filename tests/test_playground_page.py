@@ -152,7 +152,10 @@ def test_a_failed_leg_is_named_in_its_columns_only(visit: Open, monkeypatch: pyt
 
 
 def test_blind_judging_pools_the_columns_and_shows_no_ranks(visit: Open) -> None:
-    data = drawn(visit(Setup(QUERY, columns("BM25", "Vectors"), blind=True)))
+    page = visit(Setup(QUERY, columns("BM25", "Vectors"), blind=True))
+    data = drawn(page)
+    (tools,) = [one.proto for one in page.get("button_group") if "Look closer" in str(one.proto)]
+    assert tools.disabled, "a tool would say who found what"
     assert data["blind"]
     assert all("hits" not in column for column in data["columns"])
     assert len(data["pool"]) == len({hit["chunk"] for hit in data["pool"]}) > 1

@@ -1,4 +1,4 @@
-"""Loss, gain and tie: one colour and one icon each, on every page that shows one."""
+"""Loss, gain and tie: one word, one colour and one icon each, on every page that shows one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ def outcome(verdict: str) -> str:
     """
     word = _WORDS.get(verdict, verdict)
     return word if word in _COLOURS else TIE
+
+
+def word(verdict: str) -> str:
+    """The one word for it, in tables.
+
+    >>> [word(verdict) for verdict in ("worse", "better", "not enough evidence")]
+    ['Loss', 'Gain', 'Tie']
+    """
+    return outcome(verdict).capitalize()
 
 
 def icon(verdict: str) -> str:

@@ -66,7 +66,7 @@ def _categories(comparison: RunComparison) -> None:
             "Wins": result.wins,
             "Ties": result.ties,
             "Losses": result.losses,
-            "Verdict": result.verdict,
+            "Verdict": verdicts.word(result.verdict),
         }
         for name, result in comparison.by_category.items()
     ]

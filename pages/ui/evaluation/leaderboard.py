@@ -13,7 +13,7 @@ from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
 from core.evaluation.runs.export_runs import RUN_FORMATS
 from core.evaluation.runs.run import Run
-from pages.ui import charts, flash, identity, keys, style
+from pages.ui import charts, flash, identity, keys, style, verdicts
 from pages.ui.evaluation.run_names import shared_measures
 from pages.ui.workspace import app, leaderboard
 from pages.ui.workspace import run as with_questions
@@ -22,7 +22,6 @@ MOST_GROUPS = 12  # columns of the heat map, the largest groups
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
 OPEN = 8  # verdicts that are shown without a click
-SHORT = {"not enough evidence": "not told apart"}
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -81,7 +80,7 @@ def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str]) -> No
     if not compared:
         return
     with st.expander(
-        "Against the best", icon=":material/balance:", expanded=len(compared) <= OPEN, key="board_verdicts"
+        "Against the best", icon=verdicts.icon("tie"), expanded=len(compared) <= OPEN, key="board_verdicts"
     ):
         st.caption(comparisons(len(compared)))
         for entry, comparison in compared:
@@ -129,7 +128,7 @@ def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bo
         "p50 ms": entry.run.times["total"]["p50"],
         "p95 ms": entry.run.times["total"]["p95"],
         **({PRICE: 1000 * entry.run.cost} if paid else {}),
-        "Against the best": "the best" if comparison is None else SHORT.get(comparison.verdict, comparison.verdict),
+        "Against the best": "the best" if comparison is None else verdicts.word(comparison.verdict),
         "Run": entry.run.id[:8],
     }
 

@@ -61,7 +61,12 @@ def _tools(now: Setup, comparison: Comparison) -> None:
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute", key="playground_tools"
     ):
         tool = st.segmented_control(
-            "Look closer", list(TOOLS), key=keys.TOOL, label_visibility="collapsed", on_change=_tool
+            "Look closer",
+            list(TOOLS),
+            key=keys.TOOL,
+            label_visibility="collapsed",
+            on_change=_tool,
+            disabled=now.blind,  # each would say which configuration found what
         )
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.toggle("Judge blind", key=keys.BLIND, on_change=_blind, help=_BLIND)

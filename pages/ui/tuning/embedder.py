@@ -11,7 +11,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.evaluation.learning.triplets import LEAST, FineTuning
 from core.evaluation.reports import charts as drawn
-from pages.ui import actions, charts, empty, flash, identity, style, tiles
+from pages.ui import actions, charts, empty, flash, identity, style, tiles, verdicts
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -70,8 +70,7 @@ def start(actor: Actor, querysets: list[str], epochs: int) -> str:
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    say, icon = (st.success, "verified") if result["wins"] else (st.info, "balance")
-    say(flash.plain(result["advice"]), icon=f":material/{icon}:")
+    verdicts.box("gain" if result["wins"] else "tie", flash.plain(result["advice"]))
     training = result["training"]
     for name, compared in result["compared"].items():
         gap = compared["difference"]

@@ -13,7 +13,7 @@ from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin
-from pages.ui import actions, charts, empty, flash, identity, style
+from pages.ui import actions, charts, empty, flash, identity, style, verdicts
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -72,8 +72,7 @@ def start(actor: Actor, queryset: str, kind: str, config: str, target: str, meas
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    say, icon = (st.success, "verified") if result.get("wins") else (st.info, "balance")
-    say(flash.plain(result["advice"]), icon=f":material/{icon}:")
+    verdicts.box("gain" if result.get("wins") else "tie", flash.plain(result["advice"]))
     if result["warning"]:
         st.caption(flash.plain(result["warning"]))
     cells = st.columns(4)

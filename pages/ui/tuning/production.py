@@ -75,7 +75,9 @@ def _drift() -> None:
     unknown = job.result.get("unknown", []) if job else []
     with st.container(horizontal=True, vertical_alignment="center"):
         if lost:
-            st.error(f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured.", icon=":material/trending_down:")  # fmt: skip
+            verdicts.box(
+                "loss", f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured."
+            )
         elif job and unknown:
             st.caption(f":material/help: Checked on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
         elif job:
@@ -124,11 +126,20 @@ def _promote(tuning_set: TuningSet) -> None:
             chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), newest, MEASURE, identity.me()
         )
     except ConcordError as error:
-        st.warning(flash.plain(flash.refusal(error)), icon=":material/warning:")
+        _cannot(run, tuning_set.queryset, flash.refusal(error))
         return
     _evidence(comparison)
     _guardrails(guards)
     _act(run, labels[chosen], comparison, guards)
+
+
+def _cannot(run: Run, queryset: str, why: str) -> None:
+    """Why a run cannot be promoted, and the way to one that can: the same configuration, measured as things are now."""
+    st.warning(flash.plain(f"This run cannot be promoted. {why}"), icon=":material/warning:")
+    known = {profile.name for profile in app().platform.settings.profiles()}
+    if run.profile in known:
+        pairs = [(run.profile, spell(run.config))]
+        st.button("Measure it again", key="measure_again", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=queryset, pairs=pairs),))  # fmt: skip
 
 
 def _sets(tuning_set: TuningSet) -> dict[str, str]:

@@ -12,7 +12,7 @@ from core.retrieval.presets import spell
 from core.retrieval.prompts import PROMPTS
 from core.services.platform.settings import TunedPrompt
 from core.services.tuning.prompts import ROUNDS, PromptSettings, choice
-from pages.ui import actions, empty, flash, identity
+from pages.ui import actions, empty, flash, identity, verdicts
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -59,8 +59,7 @@ def begin(actor: Actor, queryset: str, start: str, samples: int, rounds: int) ->
 
 
 def _result(result: dict[str, Any]) -> None:
-    say, icon = (st.success, "verified") if result["kept"] else (st.info, "balance")
-    say(flash.plain(result["sentence"]), icon=f":material/{icon}:")
+    verdicts.box("gain" if result["kept"] else "tie", flash.plain(result["sentence"]))
     rows = [
         {"Task": "first" if n == 0 else f"rewrite {n}", "Recall at 10": tried["recall"], "Failed": tried["failures"], "Why it was rewritten": tried["analysis"]}
         for n, tried in enumerate(result["rounds"])

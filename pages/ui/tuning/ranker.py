@@ -14,7 +14,7 @@ from core.evaluation.reports import charts as drawn
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
-from pages.ui import actions, charts, empty, flash, identity, style, tiles
+from pages.ui import actions, charts, empty, flash, identity, style, tiles, verdicts
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -77,8 +77,7 @@ def start(actor: Actor, querysets: list[str]) -> str:
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    say, icon = (st.success, "verified") if result["wins"] else (st.info, "balance")
-    say(flash.plain(result["advice"]), icon=f":material/{icon}:")
+    verdicts.box("gain" if result["wins"] else "tie", flash.plain(result["advice"]))
     if result["note"]:
         st.caption(flash.plain(result["note"]))
     before, after = (result["quality"][way]["mean"] for way in ("production", "ranker"))
