@@ -157,6 +157,25 @@ def test_a_table_without_lines_is_named_as_guessed_with_its_page() -> None:
     assert "| Lead | 1500 | June |" in answer["text"]
 
 
+def test_a_print_header_that_looks_like_a_table_is_left_out() -> None:
+    head = [(72 + 160 * c, 780 - 14 * n, 9, text) for n, row in enumerate((("Agency", "Handbook", "Rev 3"), ("Part", "Chapter", "Page 1"))) for c, text in enumerate(row)]  # fmt: skip
+    answer = pdf.convert(printed(*([*head, *prose(700, *SENTENCES)] for _ in range(3))))
+    assert answer["tables"] == []
+    assert "Agency" not in answer["text"]
+
+
+def test_a_table_of_contents_of_word_is_left_out_and_named() -> None:
+    with zipfile.ZipFile(io.BytesIO(uploads.docx())) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    toc = '<w:style w:type="paragraph" w:styleId="TOC1"><w:name w:val="toc 1"/></w:style>'
+    line = '<w:p><w:pPr><w:pStyle w:val="TOC1"/></w:pPr><w:r><w:t>PURPOSE</w:t></w:r><w:r><w:t>1-1</w:t></w:r></w:p>'
+    parts["word/styles.xml"] = parts["word/styles.xml"].replace("</w:styles>", f"{toc}</w:styles>")
+    parts["word/document.xml"] = parts["word/document.xml"].replace("<w:body>", f"<w:body>{line}{line}")
+    answer = word.convert(uploads.zipped(parts))
+    assert "PURPOSE" not in answer["text"]
+    assert answer["facts"] == [{"kind": "contents", "page": 0, "words": "2"}]
+
+
 def test_locked_and_damaged_files_are_told_apart(conversion: Converters) -> None:
     with pytest.raises(BadInput, match="locked by a password"):
         conversion.convert(".pdf", locked_pdf())

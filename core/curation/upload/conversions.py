@@ -19,7 +19,7 @@ KINDS: Mapping[str, str] = {
     "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Page not read",
     "unread": "Page not read", "garbled": "Page with unreadable letters", "hidden": "Hidden part left out", "title": "Title",
     "chart": "Chart", "drawing": "Drawing left out", "formula": "Formulas without result", "comment": "Comments left out", "tracked": "Tracked changes",
-    "equation": "Equations left out",
+    "equation": "Equations left out", "contents": "Table of contents left out",
 }  # fmt: skip
 NOTES: Mapping[str, str] = {
     "rest": "The pages from here on were not read. Split the file.",
@@ -29,6 +29,7 @@ NOTES: Mapping[str, str] = {
     "chart": "Only its numbers, where the file has them, became a table. Attach a picture of it if its form matters.",
     "drawing": "It cannot be taken out of the file. Attach a picture of it.",
     "equation": "Write them as text, or attach a picture of each.",
+    "contents": "Its pages mean nothing here; headings lead to their places.",
     "comment": "They stand in the margin of the original. Write what matters into the text.",
     "tracked": "The text is what it would be if all of them were accepted.",
     "formula": "The file does not hold what these cells show. Open it in Excel, save it, and bring it again.",

@@ -113,7 +113,7 @@ def _conversion(item: UploadItem, n: int) -> None:
         else:
             st.markdown(f":material/visibility: **Converted from {item.converted}.** {original.to_compare(item)}")
             st.button(
-                "Looked at",
+                f"Looked at all {len(item.to_check)}" if len(item.to_check) > 1 else "Looked at",
                 icon=":material/check:",
                 key=f"item_looked_{session.turn()}_{n}",
                 on_click=_looked,

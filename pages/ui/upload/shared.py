@@ -69,7 +69,7 @@ def brought(uploads: Uploads, batch: Batch) -> Batch:
         me = owners.offered(identity.me(), ())[0]
         for n, item in enumerate(batch.items):
             document = document_of(item)
-            if document and item.converted and not document.meta.owner and not item.duplicates:
+            if document and item.converted and not document.meta.owner and not item.undecided:
                 mine = fill(mine, n, {"owner": me})
     return applied(uploads, mine) if mine is batch else uploads.look(fill_all(mine, values()))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.adapters.conversion.formats.pdf_tables import Box, box_of
+from core.adapters.conversion.formats.pdf_tables import Box, box_of, text_of
 
 BAND = 0.09  # the share of a page's height at its top and bottom where print headers stand
 REPEATED = 3  # pages on which a line stands to be one of them
@@ -76,12 +76,14 @@ def _headed(block: Any, page: Any, styles: Mapping[Style, int]) -> Any:
 
 def _line(block: Any) -> str:
     """The letters of a block, with numbers as one sign."""
-    return re.sub(r"\d+", "#", re.sub(r"\W+", "", (block.text or "").casefold()))
+    return re.sub(r"\d+", "#", re.sub(r"\W+", "", text_of(block).casefold()))
 
 
 def _marginal(block: Any, page: Any) -> bool:
     box = box_of(block)
-    return block.text is not None and (box.bottom <= BAND * page.height or box.top >= (1 - BAND) * page.height)
+    return (block.text is not None or block.kind == "table") and (
+        box.bottom <= BAND * page.height or box.top >= (1 - BAND) * page.height
+    )
 
 
 def _bullets(page: Any) -> list[Box]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures
@@ -34,7 +35,11 @@ class PdfWriter:
         """Write one block of liteparse, or a ruled table."""
         table = block if isinstance(block, PdfTable) else _guessed(block)
         if table is not None:
-            self._table(table, page)
+            lead, rows = _lead(table)
+            for line in lead:
+                self._add("paragraph", _inline(" ".join(line.split())), page)
+            if rows:
+                self._table(replace(table, rows=rows), page)
         elif block.kind == "heading":
             self._add(
                 "heading", f"{'#' * min(block.level or 1, 6)} {_inline(' '.join((block.text or '').split()))}", page
@@ -159,6 +164,19 @@ def _guessed(block: Any) -> PdfTable | None:
     return (
         PdfTable(box_of(block), tuple(row + ("",) * (wide - len(row)) for row in rows), guessed=True) if wide else None
     )
+
+
+def _lead(table: PdfTable) -> tuple[list[str], tuple[tuple[str, ...], ...]]:
+    """Lines above a guessed table that are no row of it, such as the last one of a paragraph; and its rows.
+
+    >>> _lead(PdfTable(Box(0, 0, 1, 1), (("as follows:", ""), ("Site", "Hours"), ("CMH2", "6")), guessed=True))
+    (['as follows:'], (('Site', 'Hours'), ('CMH2', '6')))
+    """
+    rows, lead = table.rows, list[str]()
+    while table.guessed and rows and sum(bool(cell.strip()) for cell in rows[0]) <= 1:
+        lead.append(" ".join(rows[0]).strip())
+        rows = rows[1:]
+    return [line for line in lead if line], rows
 
 
 def _row(cells: Sequence[str]) -> str:

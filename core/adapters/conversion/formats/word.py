@@ -22,6 +22,10 @@ _STYLES = "\n".join(
         "p[style-name='Quote'] => blockquote > p:fresh",
         "p[style-name='Intense Quote'] => blockquote > p:fresh",
         "r[style-name='Code'] => code",
+        *(
+            f"p[style-name='{name}'] => !"
+            for name in (*(f"toc {n}" for n in range(1, 10)), "TOC Heading", "table of figures")
+        ),
     )
 )
 _PARTS = ("word/document.xml", "word/comments.xml", "docProps/core.xml")
@@ -31,6 +35,7 @@ _LOST = {
     "drawing": rb"<dgm:relIds |<w:object[ >]",
     "chart": rb"<c:chart ",
     "equation": rb"<m:oMath[ >]",
+    "contents": rb'<w:pStyle w:val="(?:TOC[1-9]|TableofFigures)"',
 }
 
 
