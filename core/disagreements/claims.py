@@ -20,13 +20,11 @@ LONGEST = 600  # characters of a sentence that is read
 _TERMS = analyser(LexicalOptions())
 
 _LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\([^()\s]*(?:\([^()]*\))?[^()]*\)|\[[^\[\]]*\])")
-_TICKS = re.compile(r"`+([^`]*)`+")
 _TAG = re.compile(r"<[^<>\n]{1,200}>")
 _MARK = re.compile(r"^(?:\s|>)*(?:[-*+]\s+|\d{1,3}[.)]\s+|#{1,6}\s+)?(?:\[[ xX]\]\s+)?")
 _ITEM = re.compile(r"(?<=\n)[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|_{1,3}|~~)(?=\S)|(?<=\S)(\*{1,3}|_{1,3}|~~)(?![\w*])")
 _CELL = re.compile(r"(?<!\\)\|")
-_RULER = re.compile(r"\|?[\s:|-]+\|?")
 _TIMES_BEFORE, _TIMES_AFTER = re.compile(r"\d.*\s[x×*=+]\s*$"), re.compile(r"[^.;,]{0,20}\s[x×*=+]\s*\d")
 _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\s)|\s(?=(?:and|but)\s)|[:(]\s?|\)\s")
 _CAMEL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
