@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.curation.checks import rules
+from core.curation.checks import check_rules
+from core.curation.checks.check_rules import RULES, check
 from core.curation.checks.findings import SEVERITIES, CheckContext
-from core.curation.checks.rules import RULES, check
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.names import MAX_PATH_BYTES, safe_path
 from core.curation.document.templates import TEMPLATES, fill
@@ -126,7 +126,7 @@ def test_a_password_is_told_from_a_sentence_about_passwords(line: str, expected:
 def test_the_starter_documents_have_no_error_and_no_warning() -> None:
     documents = kb()
     around = CheckContext(
-        {d.path: frozenset(rules.read(d).anchors) for d in documents},
+        {d.path: frozenset(check_rules.read(d).anchors) for d in documents},
         {d.meta.id: d.path for d in documents if d.meta.id},
     )
     found = [one for d in documents for one in check(d.path, d.text.encode(), around) if one.severity != "note"]

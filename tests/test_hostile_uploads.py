@@ -16,7 +16,7 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.texts import LIMITS, SHORT, TextReader
 from core.adapters.conversion.worker_pool import Limits, WorkerPool
 from core.bootstrap import App
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.document.frontmatter import read_document
 from core.curation.document.size_limits import check_limits, effort
 from core.curation.review.diffs import diff
@@ -153,7 +153,7 @@ def test_a_reading_is_the_same_here_and_in_a_worker(reader: TextReader) -> None:
     )
     document = read_document("it/a.md", text + "More words for the worker.\n\n" * (SHORT // 20))
     assert len(document.text) > SHORT
-    assert reader.read(document) == rules.read(document)
+    assert reader.read(document) == check_rules.read(document)
     from core.curation.text.render import render
 
     assert reader.render(document) == render(document)
@@ -169,7 +169,7 @@ def test_a_short_text_is_quick_whatever_it_repeats(piece: str) -> None:
     except BadInput:
         return
     used = time.process_time()
-    rules.read(document)
+    check_rules.read(document)
     assert time.process_time() - used < 1.5
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.curation.checks import lint, rules
+from core.curation.checks import check_rules, lint
 from core.curation.checks.findings import CheckContext, File, Finding
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.links import links, pictures_of
@@ -23,7 +23,7 @@ HEAD = "---\ntitle: T\n---\n"  # three lines
 
 def found(text: str, attachments: frozenset[str] = frozenset()) -> list[Finding]:
     document = read_document("it/a.md", HEAD + text)
-    return list(rules.run(File(document), CheckContext(attachments=attachments), RULES))
+    return list(check_rules.run(File(document), CheckContext(attachments=attachments), RULES))
 
 
 def places(text: str, attachments: frozenset[str] = frozenset()) -> list[tuple[str, int]]:
@@ -87,7 +87,7 @@ def test_a_message_says_what_to_do_without_marks_of_a_markup_language() -> None:
 def test_the_starter_documents_have_none_of_these() -> None:
     for path in sorted((ROOT / "kb").rglob("*.md")):
         document = read_document(path.name, decode(path.read_bytes()))
-        assert list(rules.run(File(document), CheckContext(), RULES)) == [], path
+        assert list(check_rules.run(File(document), CheckContext(), RULES)) == [], path
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def _readable(path: Path) -> list[Finding]:
         document = read_document(path.name, decode(path.read_bytes()))
     except BadInput:
         return []
-    return list(rules.run(File(document), CheckContext(), RULES))
+    return list(check_rules.run(File(document), CheckContext(), RULES))
 
 
 # ---------------------------------------------------------------- laws

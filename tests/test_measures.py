@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.evaluation.measures import passages, ranking, rerank_effect
-from core.evaluation.measures.registry import MEASURES, ranking_measure
+from core.evaluation.measures.by_name import MEASURES, ranking_measure
 from tests.conftest import SHARED
 
 DOCS = [f"d{n}" for n in range(30)]

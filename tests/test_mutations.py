@@ -12,7 +12,7 @@ import pytest
 
 from core.adapters.conversion.converter import DRAWN, Converters, Originals
 from core.adapters.conversion.worker_pool import Limits
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.document.frontmatter import read_document
 from core.curation.document.size_limits import check_limits
 from core.curation.text.render import render
@@ -40,7 +40,7 @@ def outcome(readers: tuple[Converters, Originals], suffix: str, raw: bytes, draw
         found.text.encode()  # as it is committed
         check_limits(found.text)
         document = read_document("it/mutated.md", found.text)
-        rules.read(document)
+        check_rules.read(document)
         render(document)
         end = "read"
     except BadInput as error:

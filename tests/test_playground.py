@@ -24,7 +24,7 @@ from core.services.playground.examples import difference
 from core.services.playground.grades import anchor, pool
 from core.services.playground.notebook import Setup
 from core.services.playground.where import applied
-from core.services.search.answers import Answerer
+from core.services.search.written_answers import Answerer
 from core.types import Answer, Filters, LlmRequest, SearchConfig
 from tests.conftest import ScriptedLlm, SmallModels, WordReranker, demo, indexed, put, small_app
 from tests.evaluated import ADMIN, evaluated

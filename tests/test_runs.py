@@ -11,7 +11,7 @@ import pytest
 from core import profiles
 from core.bootstrap import App
 from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
-from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.reports.report import markdown
 from core.evaluation.runs import comparisons
 from core.retrieval import config as configs

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
-from core.evaluation.measures.registry import ranking_measure
+from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.tuning import alpha_curves, passage_table, sweep

@@ -23,7 +23,7 @@ from core.errors import BadInput, OverBudget, Refused, Unavailable, Unfit
 from core.llm.prompt import gives_orders, quoted
 from core.llm.statements import statements
 from core.services.models.fitness import ModelCheck
-from core.services.search.answers import NOT_BORNE, NOT_SAID, Answerer, as_json
+from core.services.search.written_answers import NOT_BORNE, NOT_SAID, Answerer, as_json
 from core.settings import load
 from core.types import Answer, Filters, LlmRequest
 from pages.ui import direct

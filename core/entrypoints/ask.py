@@ -8,7 +8,7 @@ from typing import Annotated
 
 from core.entrypoints.record import Argument, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.search import QUESTION, AsOfInput, InState
-from core.services.search.answers import Reply, as_json, in_words
+from core.services.search.written_answers import Reply, as_json, in_words
 
 
 @form

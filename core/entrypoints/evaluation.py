@@ -25,7 +25,7 @@ from core.entrypoints.record import (
 from core.entrypoints.session import introduced
 from core.entrypoints.terminal import table
 from core.errors import BadInput, Unavailable
-from core.evaluation.measures.registry import KEY, PASSAGES
+from core.evaluation.measures.by_name import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from core.ports import Index
-from core.retrieval import documents, near_copies
+from core.retrieval import document_ranking, near_copies
 from core.retrieval.hits import Explainer
 from core.types import AlsoIn, Hit, SearchConfig
 
@@ -111,7 +111,7 @@ def note(collapsed: int) -> str:
 
 
 def _order(ranked: Sequence[int], config: SearchConfig, index: Index) -> Sequence[int]:
-    return documents.once(ranked, index) if config.documents else ranked
+    return document_ranking.once(ranked, index) if config.documents else ranked
 
 
 def _alike(hits: Sequence[Hit], k: int) -> list[list[int]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import ExplainsPath, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
-from core.retrieval import documents, listing
+from core.retrieval import document_ranking, listing
 from core.retrieval.candidates import Candidates, Fused, fuse
 from core.retrieval.confidence import chances, confidence
 from core.retrieval.hits import Explainer
@@ -154,7 +154,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, t
         try:
             leg = _open(name, _for_leg(name, asked, config), also, index, ask)
             with trace.stage(name) as stage:
-                legs[name], retrieved[name] = leg, leg.search(documents.passages(config), allowed)
+                legs[name], retrieved[name] = leg, leg.search(document_ranking.passages(config), allowed)
                 stage.hits = len(retrieved[name])
                 stage.note = getattr(leg, "note", "")
         except ConcordError as error:
@@ -165,7 +165,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, t
     floors = {name: legs[name].floor for name in retrieved}
     found = Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
     found = replace(found, also=tuple(wording.text for wording in also)) if also else found
-    return documents.reduced(found, index, config.depth) if config.documents else found
+    return document_ranking.reduced(found, index, config.depth) if config.documents else found
 
 
 def _for_leg(name: str, asked: LegQuery, config: SearchConfig) -> LegQuery:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from core import strict
 from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.checks.findings import Reading
 from core.curation.document.size_limits import effort
 from core.curation.text.render import Rendered, render
@@ -38,7 +38,7 @@ class TextReader:
     def read(self, document: Document, weight: int = 0) -> Reading:
         """What the checks find in a document alone. `weight`: the characters of all texts that are read with it."""
         if max(weight, effort(document.text)) <= SHORT:
-            return rules.read(document)
+            return check_rules.read(document)
         return self._asked(Reading, document, {"do": "read"}, self._readings)
 
     def admit(self, document: Document) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import strict
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import MAX_BYTES, read_document
 from core.curation.document.links import picture_paths, rewrite_links
@@ -64,7 +64,7 @@ class UploadItem:
 
     @property
     def state(self) -> str:
-        worst = rules.worst(self.findings)
+        worst = check_rules.worst(self.findings)
         if worst == "error":
             return "refused"
         return "needs attention" if worst == "warning" or self.undecided or self.unseen else "ready"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.evaluation.measures.registry import MEASURES, ranking_measure
+from core.evaluation.measures.by_name import MEASURES, ranking_measure
 
 STANDARD = ("nDCG", "Recall", "MRR", "MAP", "P")
 DEPTHS = (1, 5, 10, 50, 100)

@@ -10,7 +10,7 @@ from core.adapters.models import spacy_ner
 from core.services.evaluation.editing import QuerySetEditor
 from core.services.evaluation.experiments import Experiments
 from core.services.evaluation.experiments.context import ExperimentContext
-from core.services.evaluation.jobs import EvaluationJobs
+from core.services.evaluation.measurement_jobs import EvaluationJobs
 from core.services.evaluation.querysets import QuerySets
 from core.services.evaluation.runs import Runs
 from core.services.index.builder import IndexBuilder

@@ -14,7 +14,7 @@ from core.services.index.admin import IndexAdmin
 from core.services.index.builder import IndexBuilder
 from core.services.index.entity_extraction import EntityExtractor
 from core.services.index.following import IndexSync
-from core.services.index.jobs import IndexJobs
+from core.services.index.index_jobs import IndexJobs
 from core.services.index.verify import Verifier
 from core.services.jobs.jobs import Jobs
 from core.services.models.wiring import ModelRoom, estimator, offered_models

@@ -23,7 +23,7 @@ from core.retrieval import hyde
 from core.retrieval.alpha import llm as weights
 from core.retrieval.rerankers import yes_no
 from core.retrieval.rerankers.ranker import Ranker
-from core.services.search import answers
+from core.services.search import written_answers
 from core.types import Chunk, Document, Hit
 
 Item = Callable[[Llm], bool]
@@ -148,7 +148,7 @@ def _questioned(llm: Llm, names: Sequence[str]) -> bool:
 
 def _answered(llm: Llm, query: str, expected: str, passages: Mapping[str, str] = PASSAGES) -> bool:
     hits = [_hit(name, text) for name, text in passages.items()]
-    said = ask(llm, answers.task(query, hits))[0]
+    said = ask(llm, written_answers.task(query, hits))[0]
     text = " ".join(statement.text for statement in said)
     return all(not statement.why for statement in said) and (
         expected.casefold() in text.casefold() if expected else not said

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.adapters.system.backup_files import Archives
     from core.storage.git.repository import Repository
     from core.storage.index.generations import Generations
-    from core.storage.object_store.backups import StoredBackups
+    from core.storage.object_store.stored_backups import StoredBackups
     from core.storage.state.database import Database
 
 _FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole

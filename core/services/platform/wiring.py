@@ -36,7 +36,7 @@ from core.services.platform.upgrades import Upgrades
 from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
-from core.storage.object_store.backups import StoredBackups
+from core.storage.object_store.stored_backups import StoredBackups
 
 CALENDAR_PAUSE, MINUTE = 600.0, 60.0  # seconds between two looks at the calendar, and at what waits
 

@@ -18,8 +18,8 @@ from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
 from core.services.playground.compare import passage
 from core.services.playground.grades import anchor, pool
-from core.services.search.answers import Answerer
 from core.services.search.searcher import Searcher
+from core.services.search.written_answers import Answerer
 from core.storage.state.records import PoolAdditionRow, of_row
 from core.types import Hit
 

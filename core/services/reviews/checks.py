@@ -10,7 +10,7 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.pictures import picture_files
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ChangeChecks:
     """The checks of uploads, on changes. The id that a blob declares is cached."""
 
-    def __init__(self, repository: Repository, reader: Read = rules.read) -> None:
+    def __init__(self, repository: Repository, reader: Read = check_rules.read) -> None:
         self.repository, self.reader = repository, reader
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._beside = lru_cache(maxsize=16)(self._entries)
@@ -49,7 +49,7 @@ class ChangeChecks:
             finding
             for edit in edited
             for finding in _marked(
-                rules.check(edit.path, raw[edit.path], around, self.reader), self._before(main, edit, today)
+                check_rules.check(edit.path, raw[edit.path], around, self.reader), self._before(main, edit, today)
             )
         )
 
@@ -61,7 +61,7 @@ class ChangeChecks:
             return Counter()
         owners = {name: at for at, name in self._declared(blobs).items() if name}
         around = CheckContext(self._anchors(blobs), owners, today, self._pictures(main))
-        found = rules.check(path, next(self.repository.read_blobs([blobs[path]])), around, self.reader)
+        found = check_rules.check(path, next(self.repository.read_blobs([blobs[path]])), around, self.reader)
         return Counter((finding.rule, finding.message) for finding in found)
 
     def _on_synonyms(self, head: str, edits: Sequence[Edit]) -> Iterator[Finding]:
@@ -101,7 +101,7 @@ class ChangeChecks:
         blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
         owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
         around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base) | frozenset(pictures))
-        return rules.check(path, text.encode("utf-8", "replace"), around, self.reader)
+        return check_rules.check(path, text.encode("utf-8", "replace"), around, self.reader)
 
     def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
         return Anchors(blobs, lambda path: read(path, next(self.repository.read_blobs([blobs[path]]))), self.reader)

@@ -17,7 +17,7 @@ from core.evaluation.tuning.calibration import PRECISION, TauRule
 from core.ports import Progress
 from core.retrieval.config import parse
 from core.retrieval.presets import presets, spell
-from core.services.evaluation.jobs import EvaluationJobs
+from core.services.evaluation.measurement_jobs import EvaluationJobs
 from core.services.evaluation.runs import Runs
 from core.services.inbox.watches import Watches
 from core.services.knowledge.wiring import Knowledge

@@ -13,12 +13,12 @@ from core.services.impact.states import ChangeStates
 from core.services.jobs.jobs import Jobs
 from core.services.models.wiring import ModelRoom
 from core.services.platform.base import Base
-from core.services.search.answers import Answerer
 from core.services.search.as_of import AsOf
 from core.services.search.page import SearchPage
 from core.services.search.pending import VectorProgress
 from core.services.search.queries import QueryLog
 from core.services.search.searcher import LearnedModels, OtherStates, Searcher
+from core.services.search.written_answers import Answerer
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2
 from core.evaluation.learning.training import Example, Prediction, Trained, example, train
+from core.evaluation.measures.by_name import known as known_measure
 from core.evaluation.measures.lcs import coverage
-from core.evaluation.measures.registry import known as known_measure
 from core.evaluation.measures.scoring import READ, Gold, value
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, settled

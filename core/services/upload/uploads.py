@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from core.access import IN_HAND, READS, Actor, use_case
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
 from core.curation.document.frontmatter import decode
 from core.curation.document.names import collision_key, free_path, safe_folder, safe_path
@@ -143,7 +143,7 @@ class Uploads:
             item = UploadItem(upload.name, path, found.text, converted, notes=notes, to_check=found.to_check)
             return item, found.pictures
         except ConcordError as error:
-            why = rules.refusal(path, "file", str(error))
+            why = check_rules.refusal(path, "file", str(error))
             text = best_effort_text(upload.raw, upload.name)
             return UploadItem(upload.name, path, text, findings=(why,), readable=False), ()
 
@@ -269,8 +269,8 @@ class Uploads:
         if not item.text.strip():
             findings.append(Finding(item.path, 1, "error", "file", "The document is empty. Write something."))
         elif item.choice != "drop":
-            findings += rules.check(item.place, item.text.encode(), around, read)
-        return replace(item, findings=rules.ordered(findings))
+            findings += check_rules.check(item.place, item.text.encode(), around, read)
+        return replace(item, findings=check_rules.ordered(findings))
 
     def _compared(self, items: Sequence[UploadItem], there: set[str]) -> Iterator[UploadItem]:
         """Duplicates of items that were not compared yet, or whose path was taken since."""
@@ -343,7 +343,7 @@ def _with_original(item: UploadItem, raw: bytes, keep: Callable[[str, bytes], No
 def _notes(path: str, raw: bytes, converted: str, changed: Sequence[str]) -> tuple[Finding, ...]:
     """What reading changed in a file that is text already."""
     said = tuple(Finding(path, 1, "warning", "file", sentence) for sentence in changed)
-    return () if converted else (*rules.decoding_notes(path, raw), *said)
+    return () if converted else (*check_rules.decoding_notes(path, raw), *said)
 
 
 def _compared(item: UploadItem, found: MeaningMatches) -> UploadItem:

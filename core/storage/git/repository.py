@@ -19,7 +19,7 @@ from core.curation.document.names import safe_path, safe_revision
 from core.errors import BadInput, Conflict, Corrupt, Refused, StorageFailed, Unavailable
 from core.storage.git import damage, refs
 from core.storage.git.plumbing import LOCK
-from core.storage.git.reading import MAIN, SUFFIXES, RepositoryReader
+from core.storage.git.repository_reader import MAIN, SUFFIXES, RepositoryReader
 from core.types import RESTORE, Damage, Person
 
 _CONFIG = {

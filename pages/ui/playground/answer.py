@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
-from core.services.search.answers import PASSAGES, Reply
+from core.services.search.written_answers import PASSAGES, Reply
 from core.types import Hit
 from pages.ui import actions, flash, keys, passage_links
 from pages.ui.components.listing import listing

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.evaluation.measures.registry import MEASURES
+from core.evaluation.measures.by_name import MEASURES
 from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import PairedComparison
 from core.retrieval.fusions import FUSIONS

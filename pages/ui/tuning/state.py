@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.errors import ConcordError
-from core.evaluation.measures.registry import KEY
+from core.evaluation.measures.by_name import KEY
 from core.evaluation.tuning.sweep import SWEPT
 from core.parameter import Parameter
 from core.retrieval import config as configs

@@ -8,7 +8,7 @@ from typing import Any
 
 from core import strict
 from core.adapters.conversion.confined import Answer, serve
-from core.curation.checks import rules
+from core.curation.checks import check_rules
 from core.curation.document.frontmatter import read_document
 from core.curation.text.markup import parser
 from core.curation.text.render import render
@@ -27,7 +27,7 @@ def answer(question: Mapping[str, Any], _: bytes) -> Mapping[str, Any]:
     try:
         if question["do"] == "render":
             return {"answer": strict.plain(render(Document(**parts), question["first"], question["around"]))}
-        return {"answer": strict.plain(rules.read(read_document(parts["path"], parts["text"])))}
+        return {"answer": strict.plain(check_rules.read(read_document(parts["path"], parts["text"])))}
     except ConcordError as error:
         return {"error": str(error)}
     except (MemoryError, RecursionError) as error:

@@ -10,7 +10,7 @@ from statistics import fmean, median
 from typing import Any
 
 from core.evaluation.learning.crossfit import CrossFit
-from core.evaluation.measures.registry import KEY
+from core.evaluation.measures.by_name import KEY
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare, grouped
