@@ -146,6 +146,7 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
     "profiles delete": "nothing",
     "accounts add": "nobody --email nobody",
     "accounts role": "nobody reader",
+    "accounts groups": "nobody hr",
     "accounts password": "nobody",
     "accounts link": "nobody",
     "accounts on": "nobody",

@@ -18,6 +18,7 @@ from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
 from core.errors import ConcordError, NotFound
+from core.settings import ProviderSettings
 from core.types import Filters
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
@@ -401,3 +402,98 @@ def test_the_law_finds_a_filter_that_was_taken_out(app: App, fault: str, monkeyp
     list(gone_through(app, INSIDE))
     leaks = [name for name, typed, value in gone_through(app, OUTSIDE[2]) if found_in(value, typed)]
     assert set(leaks) - {name for name, _ in TOLD}, fault
+
+
+# ---------------------------------------------------------------- groups, tokens, and what a change does
+
+
+@pytest.fixture
+def grouped(tmp_path: Path) -> App:
+    """A folder for a group, without an index."""
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, {**FILES, HIDDEN: SECRET, "review-rules.yaml": "readers:\n  quarzpfad/: [group:hr]\n"})
+    return app
+
+
+def reads(app: App, actor: Actor) -> bool:
+    with reading_as(actor):
+        return any(document.id == "HID-1" for document in app.knowledge.documents.all())
+
+
+def test_a_group_reads_from_the_next_call_on(grouped: App) -> None:
+    accounts = grouped.people.accounts
+    assert not reads(grouped, accounts.actor("reader"))
+    accounts.set_groups(demo("admin"), "reader", ["hr"])
+    assert reads(grouped, accounts.actor("reader"))
+    assert accounts.get("reader").groups == ("hr",)
+    accounts.set_groups(demo("admin"), "reader", [])
+    assert not reads(grouped, accounts.actor("reader"))
+
+
+def test_the_groups_of_the_provider_count_from_the_sign_in_on(grouped: App) -> None:
+    settings = ProviderSettings(
+        "concord", "https://here/oauth2callback", "https://id.example/.well-known", role_claim="groups"
+    )
+    claims = {"iss": "https://id.example", "sub": "1", "email": "robin@meridale.example", "email_verified": True}
+    grouped.people.provider.sign_in({**claims, "groups": ["hr", "all"]}, settings)
+    assert reads(grouped, grouped.people.accounts.actor("reader"))
+    grouped.people.provider.sign_in({**claims, "groups": ["all"]}, settings)
+    assert not reads(grouped, grouped.people.accounts.actor("reader"))
+
+
+def test_a_token_for_a_folder_reads_nothing_else(grouped: App) -> None:
+    text, token = grouped.people.tokens.make(demo("author"), "bot", folders=["fin"])
+    actor = grouped.people.tokens.holder(text, "api")
+    assert token.folders == ("fin",)
+    with reading_as(actor):
+        assert {document.path.split("/")[0] for document in grouped.knowledge.documents.all()} == {"fin"}
+
+
+def test_an_admin_reads_by_role_and_the_audit_says_so(grouped: App) -> None:
+    with reading_as(demo("admin")):
+        for _ in range(2):
+            grouped.knowledge.documents.show("HID-1")
+        grouped.knowledge.documents.show("BSA-1")
+    entries = grouped.people.audit.entries(demo("admin"), action="read by role")
+    assert [entry.detail for entry in entries] == [HIDDEN]
+
+
+def test_a_change_says_from_whom_it_hides_what(grouped: App) -> None:
+    changes, admin = grouped.reviews.changes, demo("admin")
+    policy = "readers:\n  quarzpfad/: [group:hr]\n  fin/: [author]\n"
+    change = changes.propose(admin, "Close finance", {"review-rules.yaml": policy.encode()})
+    assert change.warnings == ("3 documents will be hidden from 4 people.",)
+    moved = changes.propose(admin, "Move it out", {HIDDEN: None, "it/zeolith.md": SECRET.encode()})
+    assert moved.warnings == (
+        "1 document will be shown to 5 people.",
+        "Earlier versions of it/zeolith.md stay with the readers of quarzpfad/inner.",
+    )
+    with pytest.raises(NotFound):
+        changes.show(demo("author"), moved.id)
+
+
+def test_a_policy_that_cannot_be_read_hides_everything_from_everybody_but_admins(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, {**FILES, "review-rules.yaml": "readers: 7\n"})
+    with reading_as(demo("reviewer")):
+        assert app.knowledge.documents.all() == ()
+    with reading_as(demo("admin")):
+        assert app.knowledge.documents.all()
+
+
+def test_without_a_policy_everybody_reads_everything_and_no_view_is_made(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, {**FILES, "it/own.md": OWN})
+    for account in app.people.accounts.all():
+        with reading_as(account.actor):
+            assert app.knowledge.documents.readership.now() is None
+            assert len(app.knowledge.documents.all()) == len(FILES) + 1
+
+
+def test_an_own_list_counts_where_the_policy_speaks_of_readers(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, {**FILES, "it/own.md": OWN, "review-rules.yaml": "readers: {}\n"})
+    with reading_as(demo("author")):
+        assert "HID-2" not in {document.id for document in app.knowledge.documents.all()}
+    with reading_as(demo("author2")):
+        assert "HID-2" in {document.id for document in app.knowledge.documents.all()}

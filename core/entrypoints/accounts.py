@@ -7,7 +7,7 @@ import sys
 from typing import Annotated
 
 from core import strict
-from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import ANY, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 
 
@@ -28,6 +28,13 @@ class AccountsAddOptions(OneAccount):
 @form
 class AccountsRoleOptions(OneAccount):
     role: Annotated[str, Argument("ROLE")]
+
+
+@form
+class AccountsGroupsOptions(OneAccount):
+    groups: Annotated[
+        tuple[str, ...], Argument("GROUP", "all of them; none takes somebody out of each", nargs=ANY)
+    ] = ()
 
 
 @command("accounts list", "everybody", "people.accounts.listed")
@@ -65,6 +72,15 @@ def _password() -> str:
 def accounts_role(call: CommandCall, form: AccountsRoleOptions) -> Shown:
     account = call.app.people.accounts.set_role(call.actor, form.account, form.role)
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
+
+
+@command(
+    "accounts groups", "the groups that somebody is in; folders name them as readers", "people.accounts.set_groups"
+)
+def accounts_groups(call: CommandCall, form: AccountsGroupsOptions) -> Shown:
+    account = call.app.people.accounts.set_groups(call.actor, form.account, form.groups)
+    groups = ", ".join(account.groups) or "no group"
+    return Shown(strict.plain(account), [f"{account.name} ({account.id}) is in {groups}."])
 
 
 @command("accounts password", "set a password (read from standard input)", "people.accounts.set_password")

@@ -15,6 +15,7 @@ class TokenAddOptions:
     account: Annotated[str, Option("the service or agent it is for (default: the acting account)")] = ""
     scope: Annotated[str, Option("read, propose or review")] = "read"
     days: Annotated[int, Option("how long it lasts, 365 at most")] = 90
+    folder: Annotated[tuple[str, ...], Option("read this folder alone; repeat for more", metavar="FOLDER")] = ()
 
 
 @form
@@ -29,7 +30,9 @@ class TokenRevokeOptions:
 
 @command("token add", "make a token; it is shown once", "people.tokens.make")
 def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
-    text, made = call.app.people.tokens.make(call.actor, form.name, form.scope, form.days, form.account)
+    text, made = call.app.people.tokens.make(
+        call.actor, form.name, form.scope, form.days, form.account, folders=form.folder
+    )
     lines = [text, f"{made.name} of {made.account}: {made.scope}, until {made.expires[:10]}. It is not shown again."]
     return Shown({**strict.plain(made), "token": text}, lines)
 

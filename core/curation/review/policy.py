@@ -11,9 +11,10 @@ import yaml
 from core import strict
 from core.curation.pictures.picture_files import as_document
 from core.curation.review import readers
-from core.curation.review.readers import FILE, OPEN, Readers
+from core.curation.review.readers import OPEN, Readers
 from core.errors import BadInput
 
+FILE = readers.FILE
 MAX_BYTES = 64 * 1024
 SEVERITIES = ("block", "warn", "off")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from core.access import ROLES, SYSTEM, Actor, folded, plain_address
 from core.curation.pictures.picture_files import as_document
@@ -159,6 +160,56 @@ def readable(actor: Actor, readers: Readers, documents: Iterable[Document]) -> R
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Readers before and after a change: how many documents are hidden from and shown to how many accounts."""
+
+    hidden: int = 0
+    hidden_from: int = 0
+    shown: int = 0
+    shown_to: int = 0
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """In words.
+
+        >>> Audience(42, 12).sentences
+        ('42 documents will be hidden from 12 people.',)
+        """
+        sides = ((self.hidden, "hidden from", self.hidden_from), (self.shown, "shown to", self.shown_to))
+        return tuple(
+            f"{documents:,} document{'s' * (documents != 1)} will be {verb} {people:,} {'people' if people != 1 else 'person'}."
+            for documents, verb, people in sides
+            if documents
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A document of main under a policy: where it lies, and what it says of its readers."""
+
+    readers: Readers
+    path: str
+    own: tuple[str, ...] | None
+
+    def open_to(self, actor: Actor) -> bool:
+        return not self.readers.named or _may(actor, self.readers, self.path, self.own)
+
+
+def effect(places: Iterable[tuple[Place, Place]], accounts: Iterable[Actor]) -> Audience:
+    """What a change does to who may read what."""
+    people, documents = {"hidden": set[str](), "shown": set[str]()}, {"hidden": set[str](), "shown": set[str]()}
+    pairs = [pair for pair in places if pair[0] != pair[1]]
+    for actor in accounts:
+        for before, after in pairs:
+            was, will = before.open_to(actor), after.open_to(actor)
+            if was != will:
+                way = "hidden" if was else "shown"
+                people[way].add(actor.id)
+                documents[way].add(before.path)
+    return Audience(len(documents["hidden"]), len(people["hidden"]), len(documents["shown"]), len(people["shown"]))
+
+
 def parse(value: object, admins: object, where: str) -> Readers:
     """The policy from what its file says.
 
@@ -174,7 +225,7 @@ def parse(value: object, admins: object, where: str) -> Readers:
 
 
 def _listed(names: object, where: str) -> tuple[str, ...]:
-    listed = names if isinstance(names, list) else [names]
+    listed: list[Any] = names if isinstance(names, list) else [names]
     if not all(isinstance(name, str) and name.strip() for name in listed) or len(listed) > MOST_NAMES:
         raise BadInput(f"{where}: readers are a list of accounts, `{GROUP}NAME`, `{ROLE}NAME` or `{EVERYONE}`.")
     for name in listed:

@@ -259,7 +259,7 @@ class Jobs:
             if row.again and state == "done":
                 return False
             writing.jobs.set(number, **ended)
-            asked = Actor(**json.loads(row.asked)) if row.asked else SYSTEM
+            asked = _asked(row.asked)
             self.audit.record(writing, asked, f"job {state}", f"{row.kind} {number}", detail=error)
         return True
 
@@ -279,6 +279,13 @@ def next_in_line(waiting: Sequence[tuple[int, str, str]]) -> int:
         return kind not in _FIRST, asker != person, kind not in _SHORT, number
 
     return min(waiting, key=place)[0]
+
+
+def _asked(asked: str) -> Actor:
+    """Who asked for a job, as it is kept."""
+    lists = {"groups", "folders"}
+    kept = json.loads(asked) if asked else {}
+    return Actor(**{name: tuple(value) if name in lists else value for name, value in kept.items()}) if kept else SYSTEM
 
 
 def _asker(asked: str) -> str:

@@ -194,7 +194,9 @@ class Documents:
     @use_case(EVERYBODY)
     def show(self, name: str) -> Document:
         """A document of the newest state, by id or path."""
-        return self._named(name, self.all())
+        document = self._named(name, self.all())
+        self.readership.note(document)
+        return document
 
     @use_case(EVERYBODY)
     def show_at(self, actor: Actor, name: str, as_of: str) -> Document:
@@ -207,7 +209,9 @@ class Documents:
                 raise Refused(
                     f"{as_of!r} is no state of the main line, and only authors and above may read what is not merged."
                 ) from None
-        return self._named(name, self.all(commit))
+        document = self._named(name, self.all(commit))
+        self.readership.note(document)
+        return document
 
     def _named(self, name: str, documents: Iterable[Document]) -> Document:
         for document in documents:

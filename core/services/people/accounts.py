@@ -7,7 +7,7 @@ import secrets
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -52,6 +52,7 @@ _LOCAL = "@localhost"  # ends the id of people of this machine; no account may h
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MIN_PASSWORD = 10
 LINK_LIFE = 86_400.0  # seconds in which a password can be chosen by a link
+MOST_GROUPS = 500  # of one account
 NOWHERE = Source()
 _LONGEST = 300  # letters of a name that count
 _ID = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
@@ -70,10 +71,13 @@ class Account:
     password: bool
     issuer: str = ""  # the provider that the account is bound to
     kind: str = PERSON
+    groups: tuple[str, ...] = ()  # that admins put it in
+    provider_groups: tuple[str, ...] = ()  # that the provider named at the last sign-in
 
     @property
     def actor(self) -> Actor:
-        return Actor(self.id, self.name, self.email, self.role, kind=self.kind)
+        groups = tuple(dict.fromkeys((*self.groups, *self.provider_groups)))
+        return Actor(self.id, self.name, self.email, self.role, kind=self.kind, groups=groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,16 @@ class Accounts:
             state.accounts.set(name, role=_role_of(before.kind, role))
             self._keep_an_admin(state)
             self.audit.record(state, actor, "change role", f"{before.name} ({name})", detail=f"{before.role} to {role}")
+        return self.get(name)
+
+    @use_case("manage accounts")
+    def set_groups(self, actor: Actor, name: str, groups: Sequence[str]) -> Account:
+        """The groups that an account is in, which folders name as their readers; those of the provider stay as they are."""
+        before, wanted = self.get(name), checked_groups(groups)
+        with self.database.transaction() as state:
+            state.accounts.set(name, member_of="\n".join(wanted))
+            detail = f"{', '.join(before.groups) or 'none'} to {', '.join(wanted) or 'none'}"
+            self.audit.record(state, actor, "change groups", f"{before.name} ({name})", detail=detail)
         return self.get(name)
 
     @use_case("manage accounts")
@@ -468,7 +482,20 @@ _NOBODY = "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHRzb21lc2FsdA$2kR4M8kq1Yq2m6W
 
 
 def _account(row: AccountRow) -> Account:
-    return of_row(Account, row, password=bool(row.hash))
+    groups, given = tuple(row.member_of.splitlines()), tuple(row.provider_groups.splitlines())
+    return of_row(Account, row, password=bool(row.hash), groups=groups, provider_groups=given)
+
+
+def checked_groups(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of groups, once each.
+
+    >>> checked_groups([" hr", "hr", "legal "])
+    ('hr', 'legal')
+    """
+    groups = tuple(dict.fromkeys(" ".join(name.split()) for name in names if name.strip()))
+    if len(groups) > MOST_GROUPS or any(len(group) > 200 for group in groups):
+        raise BadInput(f"An account is in at most {MOST_GROUPS} groups, each with a name of at most 200 characters.")
+    return groups
 
 
 def _checked_id(name: str) -> str:

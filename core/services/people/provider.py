@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import PERSON, ROLES, SIGN_IN, Actor, use_case
 from core.errors import Refused
-from core.services.people.accounts import Accounts, checked_email
+from core.services.people.accounts import MOST_GROUPS, Accounts, checked_email
 from core.services.people.audit import Audit
 from core.settings import ProviderSettings
 
@@ -33,6 +33,7 @@ class ProviderSignIn:
             with self.database.transaction() as state:
                 actor = self._account(state, claims, email, settings.create_accounts, role)
                 actor = self._with_role(state, actor, role)
+                state.accounts.set(actor.id, provider_groups="\n".join(sorted(_groups(claims, settings))))
                 self.audit.record(state, actor, "sign in", actor.name, detail=str(claims["iss"]))
         except Refused as refusal:
             self.accounts.refuse(str(claims.get("email") or claims["sub"]).lower()[:80], str(refusal))
@@ -106,12 +107,18 @@ def _verified_email(claims: Claims, settings: ProviderSettings) -> str:
     return email.strip()
 
 
+def _groups(claims: Claims, settings: ProviderSettings) -> set[str]:
+    """The groups that the provider names."""
+    value = claims.get(settings.role_claim)
+    named = value if isinstance(value, list) else [value]
+    return {" ".join(str(group).split())[:200] for group in named[:MOST_GROUPS] if group not in (None, "")}
+
+
 def _role(claims: Claims, settings: ProviderSettings) -> str:
     """The highest role that the claim gives; "" where no roles are mapped."""
     if not settings.roles:
         return ""
-    value = claims.get(settings.role_claim)
-    groups = {str(group) for group in (value if isinstance(value, list) else [value])}
+    groups = _groups(claims, settings)
     given = [role for role in ROLES if groups & set(settings.roles.get(role, ()))]
     if not given:
         raise Refused(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -12,16 +12,16 @@ from core import strict
 from core.access import SYSTEM, Actor, deferred, reader, reading_as
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy, readers
-from core.curation.review.readers import CLOSED, OPEN, Readable, Readers
+from core.curation.review.readers import CLOSED, OPEN, Place, Readable, Readers
 from core.errors import ConcordError, NotFound
 from core.retrieval.reader_index import seen_by
-from core.types import Document
+from core.types import Document, Edit
 
 if TYPE_CHECKING:
     from core.ports import Index
     from core.storage.git.repository import Repository
     from core.storage.state.database import State
-    from core.storage.state.records import AccountRow, ChangeRow
+    from core.storage.state.records import AccountRow, ChangeRow, SessionOfAccount, TokenOfAccount
 
 PUBLIC = Actor("webhook", "Webhook", "", "")  # of whom is known only that they are outside
 
@@ -32,6 +32,8 @@ class Readership:
     def __init__(self, repository: Repository, documents: Callable[[str], Iterable[Document]]) -> None:
         """`documents` gives all of a commit."""
         self.repository, self._documents = repository, documents
+        self.opened_by_role: list[Callable[[Actor, Document], object]] = []
+        self._noted: set[tuple[str, str, str]] = set()  # once for each version
         self._policy = lru_cache(maxsize=8)(self._read)
         self._files = lru_cache(maxsize=4096)(self._read_files)
         self._moves = lru_cache(maxsize=2)(self._read_moves)
@@ -84,6 +86,40 @@ class Readership:
                 return readers.said_by(read_document(path, decode(self.repository.read(commit, path))))
         return None
 
+    def effect(self, head: str, edits: Sequence[Edit], accounts: Iterable[Actor]) -> tuple[str, ...]:
+        """What the edits of a change do to who may read what, in sentences."""
+        before = self.policy()
+        after = self._policy(head) if any(edit.path == readers.FILE for edit in edits) else before
+        if not before.named and not after.named:
+            return ()
+        said = {edit.path: self._said(head, edit.path) for edit in edits if edit.kind != "deleted"}
+        moved = {edit.old_path: edit.path for edit in edits if edit.kind == "renamed"}
+        gone = {edit.path for edit in edits if edit.kind == "deleted"}
+        with reading_as(SYSTEM):
+            documents = [each for each in self._documents(self.repository.head()) if each.path not in gone]
+        places = []
+        for document in documents:
+            own, path = readers.said_by(document), moved.get(document.path, document.path)
+            places.append((Place(before, document.path, own), Place(after, path, said.get(path, own))))
+        stays = tuple(
+            f"Earlier versions of {path} stay with the readers of {old.rpartition('/')[0] or 'the top level'}."
+            for old, path in moved.items()
+            if before.of(old) != after.of(path) and before.of(old) is not None
+        )
+        return (*readers.effect(places, accounts).sentences, *stays)
+
+    def note(self, document: Document) -> None:
+        """Tell whoever listens that an account opens a document which its role alone lets it read."""
+        actor, policy = reader(), self.policy() if not deferred() else OPEN
+        if not policy.named or actor.id == SYSTEM.id or not readers.by_role(actor, policy):
+            return
+        names = policy.of(document.path, readers.said_by(document))
+        key = (actor.id, document.path, document.blob)
+        if not readers.is_reader(actor, names) and key not in self._noted:
+            self._noted.add(key)
+            for listener in self.opened_by_role:
+                listener(actor, document)
+
     def may_be_told(self, state: State, actor: Actor, about: str, ref: str) -> bool:
         """Whether an account may read what a message is about: a change by number, a document or a folder by path."""
         seen = self.of(actor)
@@ -133,4 +169,9 @@ class Readership:
 
 def actor_of(row: AccountRow) -> Actor:
     """The account of a row, as it reads."""
-    return Actor(row.id, row.name, row.email, row.role, kind=row.kind)
+    return Actor(row.id, row.name, row.email, row.role, kind=row.kind, groups=groups_of(row))
+
+
+def groups_of(row: AccountRow | SessionOfAccount | TokenOfAccount) -> tuple[str, ...]:
+    """The groups that an account is in: those given here, and those that the provider named."""
+    return tuple(dict.fromkeys((*row.member_of.splitlines(), *row.provider_groups.splitlines())))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from core.access import READS, SIGN_IN, Actor, require, use_case
 from core.errors import NotFound
 from core.services.people.audit import Audit
+from core.services.people.readership import groups_of
 from core.storage.state.records import SessionOfAccount, of_row
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class Sessions:
         if row.seen <= self._stamp(-TOUCH):
             self.database.sessions.touch(row.id, self._stamp())
             row = replace(row, seen=self._stamp())
-        return _session(row), Actor(row.account, row.name, row.email, row.role, kind=row.kind)
+        return _session(row), Actor(row.account, row.name, row.email, row.role, kind=row.kind, groups=groups_of(row))
 
     def _limits(self) -> dict[str, str]:
         return {"now": self._stamp(), "idle": self._stamp(-self.idle)}

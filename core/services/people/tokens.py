@@ -6,16 +6,18 @@ import hashlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from core.access import AGENT, PERSON, READS, SCOPES, SIGN_IN, Actor, require, scopes_for, use_case
+from core.curation.document.names import safe_folder
 from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
+from core.services.people.readership import groups_of
 from core.storage.state.records import TokenOfAccount, of_row
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class AccessToken:
     revoked: str
     made_by: str
     state: str  # active, expired or revoked
+    folders: tuple[str, ...] = ()  # that it is narrowed to
 
 
 class Tokens:
@@ -56,12 +59,21 @@ class Tokens:
 
     @use_case("manage their own account", own=True)
     def make(
-        self, actor: Actor, name: str, scope: str = SCOPES[0], days: int = 90, account: str = ""
+        self,
+        actor: Actor,
+        name: str,
+        scope: str = SCOPES[0],
+        days: int = 90,
+        account: str = "",
+        *,
+        folders: Sequence[str] = (),
     ) -> tuple[str, AccessToken]:
-        """A new token, which is not shown again: one's own, or as an admin that of a service or an agent."""
+        """A new token, which is not shown again: one's own, or as an admin that of a service or an agent. With `folders` it
+        reads those alone."""
         owner = self._owner(actor, account or actor.id)
         name, text = _checked_name(name), MARK + secrets.token_urlsafe(_BYTES)
         values = {"account": owner.id, "name": name, "scope": _checked_scope(owner, scope), "prefix": _prefix(text)}
+        values["folders"] = "\n".join(dict.fromkeys(filter(None, map(safe_folder, folders))))
         times = {"created": self._stamp(), "expires": self._stamp(_checked_days(days) * 86400)}
         with self.database.transaction() as state:
             self._refuse_taken(state, owner, name)
@@ -110,7 +122,8 @@ class Tokens:
             with suppress(StorageFailed):  # on a read-only disk, reading goes on
                 self.database.tokens.touch(token.id, self._stamp())
         who = (row.account, row.full_name, row.email, row.role)
-        return Actor(*who, door, token.scope, token.name, request, row.kind)
+        folders = tuple(row.folders.splitlines())
+        return Actor(*who, door, token.scope, token.name, request, row.kind, groups_of(row), folders)
 
     def _row(self, text: str) -> TokenOfAccount | None:
         """Found by its first letters, compared whole in constant time."""
@@ -153,7 +166,7 @@ class Tokens:
 
     def _token(self, row: TokenOfAccount) -> AccessToken:
         state = "revoked" if row.revoked else "expired" if row.expires <= self._stamp() else "active"
-        return of_row(AccessToken, row, state=state)
+        return of_row(AccessToken, row, state=state, folders=tuple(row.folders.splitlines()))
 
     def _stamp(self, later: float = 0.0) -> str:
         """Always UTC, so that later is also greater."""

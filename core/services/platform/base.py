@@ -167,6 +167,9 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
         Messages(database, clock, outbox, documents.readership),
         Events(rewritten=Signal(heard=not dated), moved=Signal(heard=not dated)),
     )
+    documents.readership.opened_by_role.append(
+        lambda actor, document: base.audit.note(actor, "read by role", document.title, detail=document.path)
+    )
     base.upkeep.sweeps.extend([generations.sweep, repository.sweep])
     return base
 

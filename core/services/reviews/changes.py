@@ -219,7 +219,9 @@ class Changes:
             conflicts=facts.conflicts,
             findings=work.findings,
             asked=answered(records.requests.get(row.id, ()), facts),
-            warnings=moves.wanted(facts, "warn") if now in moves.OPEN else (),
+            warnings=(*moves.wanted(facts, "warn"), *self._audience(facts.head, work, records))
+            if now in moves.OPEN
+            else (),
             stops=moves.wanted(facts, "block") if now in moves.OPEN else (),
             unknown=self.requests.unknown(facts, records.accounts) if now in moves.OPEN else (),
             **{name: getattr(facts, name) for name in ("co_authors", "common", "author_left")},
@@ -232,6 +234,11 @@ class Changes:
         """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
         found, seen = self.checking.typed(path, text, base, today, pictures), self.readership.now()
         return tuple(replace(one, message=seen.redacted(one.message)) for one in found) if seen else found
+
+    def _audience(self, head: str, work: GitState, records: RowsOfChange) -> tuple[str, ...]:
+        """What it does to who may read what."""
+        accounts = (account.actor for account in records.accounts if account.active)
+        return self.readership.effect(head, work.edits.documents, accounts)
 
     # ------------------------------------------------------------ moving
 

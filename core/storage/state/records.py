@@ -139,6 +139,8 @@ class AccountRow(Record):
     kind: str = "person"  # or service, agent
     analysis: bool = True  # whether the menu shows what analysts use
     renew: bool = False  # somebody else set the password: it is chosen anew when it is first used
+    member_of: str = ""  # groups, one a line
+    provider_groups: str = ""  # those that the provider named at the last sign-in
 
 
 @record("sessions", IndexForm("sessions_account", "account"), numbers_once=True)
@@ -167,6 +169,7 @@ class TokenRow(Record):
     used: str = ""
     revoked: str = ""
     made_by: str
+    folders: str = ""  # that it is narrowed to, one a line; "" for none
 
 
 @record("attempts", IndexForm("attempts_account", "account"))
@@ -759,6 +762,8 @@ class SessionOfAccount(SessionRow):
     email: str
     role: str
     kind: str
+    member_of: str
+    provider_groups: str
 
 
 @row
@@ -767,6 +772,8 @@ class TokenOfAccount(TokenRow):
     email: str
     role: str
     kind: str
+    member_of: str
+    provider_groups: str
     active: bool
 
 

@@ -26,7 +26,15 @@ _ACCOUNT = select(accounts).where(accounts.c.id == bindparam("name"))
 _ACCOUNTS = select(accounts).order_by(accounts.c.place)
 _EMAILS = select(accounts.c.email, accounts.c.id)
 _SESSIONS = (
-    select(sessions, accounts.c.name, accounts.c.email, accounts.c.role, accounts.c.kind)
+    select(
+        sessions,
+        accounts.c.name,
+        accounts.c.email,
+        accounts.c.role,
+        accounts.c.kind,
+        accounts.c.member_of,
+        accounts.c.provider_groups,
+    )
     .join(accounts, accounts.c.id == sessions.c.account)
     .where(accounts.c.active == 1, sessions.c.expires > bindparam("now"), sessions.c.seen > bindparam("idle"))
     .order_by(sessions.c.seen.desc(), sessions.c.id.desc())
@@ -40,6 +48,8 @@ _TOKENS = (
         accounts.c.email,
         accounts.c.role,
         accounts.c.kind,
+        accounts.c.member_of,
+        accounts.c.provider_groups,
         accounts.c.active,
     )
     .join(accounts, accounts.c.id == tokens.c.account)
