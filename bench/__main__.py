@@ -10,6 +10,7 @@ import sys
 from bench import (
     api,
     building,
+    changes,
     confidence,
     conversion,
     disagreements,
@@ -66,6 +67,7 @@ def main() -> None:
         "quality": _quality,
         "sessions": _sessions,
         "shared": lambda _: shared.write(),
+        "changes": lambda _: changes.write(),
         "api": _api,
         "endurance": _endurance,
         "lcs": _lcs,

@@ -127,7 +127,7 @@ def test_the_same_findings_are_in_the_facts(reviews_app: App) -> None:
     facts, work = reviews_app.reviews.changes.facts.of(database, row)
     assert facts.broken == obstacles(facts)
     assert len(facts.broken) == 1, "what cannot be read is said once"
-    assert [one.rule for one in work.findings] == ["frontmatter"]
+    assert [one.rule for one in work.outlook.findings] == ["frontmatter"]
 
 
 def test_what_was_to_fix_before_is_told_apart_and_an_edit_that_follows_a_link_is_asked_nothing(
@@ -140,7 +140,7 @@ def test_what_was_to_fix_before_is_told_apart_and_an_edit_that_follows_a_link_is
     found = [(one.path, one.rule, one.known) for one in reviews_app.reviews.changes.get(number).findings if one.severity == "warning"]  # fmt: skip
     assert found == [("hr/leave.md", "links", True)]
     with reviews_app.reviews.changes.writing(number) as (state, row, _):
-        assert reviews_app.reviews.changes.facts.of(state, row)[1].edits.listed == (), "no words were edited"
+        assert reviews_app.reviews.changes.facts.of(state, row)[1].outlook.listed == (), "no words were edited"
     worse = change(reviews_app, hr__leave=links.replace("gone.md", "lost.md") + "\nNew [x](nowhere.md).\n")
     found = [one.known for one in reviews_app.reviews.changes.get(worse).findings if one.severity == "warning"]
     assert set(found) == {False}

@@ -190,7 +190,8 @@ def test_a_merge_that_brings_two_spellings_of_a_path_together_is_refused(reposit
     repository.create_branch("change/one", base)
     head = repository.commit("change/one", {"guides/policy.md": b"mine\n"}, ANN, "mine")
     main = repository.commit("main", {"guides/Policy.md": b"theirs\n"}, BOB, "theirs")
-    assert repository.name_collisions(head) == (("guides/Policy.md", "guides/policy.md"),)
+    edits = repository.changed(base, head)
+    assert repository.name_collisions(main, edits) == (("guides/Policy.md", "guides/policy.md"),)
     with pytest.raises(BadInput, match="'guides/Policy.md' and 'guides/policy.md' differ only in case"):
         repository.merge(head, ANN, "merge")
     with pytest.raises(BadInput, match="differ only in case"):
@@ -214,8 +215,8 @@ def test_a_pair_that_is_there_already_stops_only_what_makes_it_new_collisions(re
     base = with_a_pair(repository)
     repository.create_branch("change/one", base)
     head = repository.commit("change/one", {"a.md": b"2\n"}, ANN, "elsewhere")
-    repository.commit("main", {"x.md": b"3\n"}, ANN, "one of the pair")
-    assert repository.name_collisions(head) == ()
+    main = repository.commit("main", {"x.md": b"3\n"}, ANN, "one of the pair")
+    assert repository.name_collisions(main, repository.changed(base, head)) == ()
     repository.merge(head, ANN, "merge")
     with pytest.raises(BadInput, match="differ only in case"):
         repository.commit("main", {"A.md": b"2\n"}, ANN, "another pair")

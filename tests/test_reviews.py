@@ -757,6 +757,53 @@ def test_a_list_asks_the_database_as_often_for_many_changes_as_for_one(
     assert {change.approvals for change in changes.listed(AUTHOR)} == {(REVIEWER.name,)}
 
 
+def test_a_list_starts_as_many_git_processes_for_many_changes_as_for_one(
+    reviews_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changes, git, started = reviews_app.reviews.changes, reviews_app.knowledge.repository.git, list[str]()
+    execute = git._execute
+    monkeypatch.setattr(git, "_execute", lambda command, *rest: started.append(command[0]) or execute(command, *rest))
+
+    def processes(**asked: str) -> int:
+        started.clear()
+        assert list(changes.listed(AUTHOR, **asked))
+        return len(started)
+
+    def one_more(n: int) -> int:
+        return approved(reviews_app, {f"it/{n}.md": f"# Text {n}\n\nSee [it](vpn.md).\n".encode()}, f"Text {n}")
+
+    first = one_more(0)
+    put(reviews_app, {"it/vpn.md": "# VPN\n\nUse it well.\n"})
+    few = processes(state="open")
+    numbers = [one_more(n) for n in range(1, 5)]
+    edited = changes.propose(AUTHOR, "Other words", changed("Then shred.", "Then burn.")).id
+    put(reviews_app, {"it/vpn.md": "# VPN\n\nUse it twice.\n", "finance/records.md": TEXT + "\nMore.\n"})
+    many = processes(state="open")
+    assert many <= few + 2 <= 12, "one merge-tree, one log, one ls-tree, not one for each change"
+    alone = small_app(reviews_app.settings.home, NoProcesses()).reviews.changes
+    assert {change.id: change for change in changes.listed(AUTHOR, state="open")} == {
+        number: alone.get(number) for number in (first, *numbers, edited)
+    }, "asked together they say what each says alone"
+    assert processes(state="open") == processes(state="approved") == 0, "what is known is not asked again"
+    for number in (first, *numbers):
+        reviews_app.reviews.merger.merge(REVIEWER, number)
+    changes.facts._edits.clear()
+    assert processes(state="merged") <= 4
+    assert {len(change.documents) for change in changes.listed(AUTHOR, state="merged")} == {1}
+    assert {change.editors for change in changes.listed(AUTHOR, state="merged")} == {(AUTHOR.name,)}
+
+
+def test_a_page_of_a_long_list_asks_git_about_that_page_alone(reviews_app: App) -> None:
+    changes = reviews_app.reviews.changes
+    numbers = [changes.propose(AUTHOR, f"Text {n}", {f"it/{n}.md": f"# {n}\n\nText.\n".encode()}).id for n in range(3)]
+    asked: list[int] = []
+    looked = changes.facts.looked
+    changes.facts.looked = lambda rows, **more: asked.extend(row.id for row in rows) or looked(rows, **more)  # type: ignore[method-assign]
+    listed = changes.listed(AUTHOR, state="open")
+    assert (len(listed), asked) == (3, [])
+    assert [change.id for change in listed[1:2]] == asked == [numbers[1]]
+
+
 def test_drafts_are_kept_per_person(reviews_app: App) -> None:
     reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
     assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")

@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE, checked_files, named_twice
@@ -460,12 +460,20 @@ def show(call: UseCaseCall, form: OneChange) -> Shown:
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
 def changes_list(call: UseCaseCall, form: ChangesListOptions) -> Shown:
     """Changes, the one last touched first."""
-    listed = _chosen(call, form)
-    news = call.app.reviews.looks.news(call.actor, listed)
-    return Shown(Rows(listed, lambda change: line_json(change, news)), lambda: _list_lines(listed, news))
+    listed, looks = _chosen(call, form), call.app.reviews.looks
+
+    def shown(changes: Sequence[Change]) -> list[Any]:
+        news = looks.news(call.actor, changes)
+        return [line_json(change, news) for change in changes]
+
+    def lines() -> list[str]:
+        changes = list(listed)
+        return _list_lines(changes, looks.news(call.actor, changes))
+
+    return Shown(Rows(listed, together=shown), lines)
 
 
-def _chosen(call: UseCaseCall, form: ChangesListOptions) -> tuple[Change, ...]:
+def _chosen(call: UseCaseCall, form: ChangesListOptions) -> Sequence[Change]:
     changes = call.app.reviews.changes
     if form.asked:
         return changes.asked_of(call.actor)

@@ -68,21 +68,31 @@ def check(path: str, raw: bytes, context: CheckContext = CheckContext(), read: R
     >>> check("a.md", b"---\\nstatus: beta\\n---\\n# A\\n\\nText.\\n")[0].message
     "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, superseded, retired."
     """
+    file = parsed(path, raw, read)
+    return in_context(file, context) if isinstance(file, File) else (file,)
+
+
+def parsed(path: str, raw: bytes, read: Read = read) -> File | Finding:
+    """A file as its checks need it, or why it is refused; this takes long, and what is around the file has no part in it."""
     try:
         text = decode(raw)
         check_limits(text)
     except BadInput as error:
-        return (refusal(path, "encoding", str(error)),)
+        return refusal(path, "encoding", str(error))
     try:
         document = read_document(path, text)
     except BadInput as error:
-        return (refusal(path, "frontmatter", str(error)),)
+        return refusal(path, "frontmatter", str(error))
     try:
-        file = File(document, raw, read(document))
+        return File(document, raw, read(document))
     except BadInput as error:
-        return (refusal(path, "limits", str(error)),)
+        return refusal(path, "limits", str(error))
+
+
+def in_context(file: File, context: CheckContext) -> tuple[Finding, ...]:
+    """All findings about a file that was parsed, worst first, then by line."""
     alone = file.reading.findings if file.reading else ()
-    return ordered([*_unclosed(path, text), *alone, *run(file, context, HERE)])
+    return ordered([*_unclosed(file.path, file.document.text), *alone, *run(file, context, HERE)])
 
 
 def run(file: File, context: CheckContext, rules: Iterable[str] = tuple(RULES)) -> Iterable[Finding]:

@@ -30,7 +30,11 @@ class IncomingCommits:
         """Bring the remote's commits to people. Where there is nothing to review, main takes them over."""
         main = self.repository.head()
         if theirs and not self.repository.contains(main, theirs):
-            trusted = row.trust and self.git.by_concord(theirs, main) and not self.repository.conflicts(theirs)
+            trusted = (
+                row.trust
+                and self.git.by_concord(theirs, main)
+                and not self.repository.conflicts(main, [theirs])[theirs]
+            )
             if trusted or self.repository.changes_nothing(theirs):
                 self.fast_forward(theirs, row.url)
             else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from core.access import Actor
@@ -150,7 +150,7 @@ def restored(documents: Documents, path: str, commit: str, old_path: str) -> Fil
     return {path: text, **files}
 
 
-def my_open(changes: Changes, actor: Actor) -> tuple[Change, ...]:
+def my_open(changes: Changes, actor: Actor) -> Sequence[Change]:
     """Changes that this person can continue."""
     return changes.listed(actor, state="open", author=actor.id)
 

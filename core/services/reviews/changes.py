@@ -8,12 +8,11 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from core.access import EVERYBODY, READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import State
 
 AT_ONCE = 1000  # changes whose records are read together
+LOOKED_AT = 100  # changes whose texts are read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,34 @@ class Change:
         return self.state in moves.OPEN
 
 
+class Described(Sequence[Change]):
+    """A list of changes whose length is known at once; git is asked only about those that are looked at."""
+
+    def __init__(self, numbers: Sequence[int], describe: Callable[[Sequence[int]], list[Change]]) -> None:
+        self.numbers, self._describe = numbers, describe
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> Change: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Change]: ...
+    def __getitem__(self, place: int | slice) -> Change | list[Change]:
+        if isinstance(place, slice):
+            return self._describe(self.numbers[place])
+        return self._describe([self.numbers[place]])[0]
+
+    def __iter__(self) -> Iterator[Change]:
+        for first in range(0, len(self), LOOKED_AT):
+            yield from self[first : first + LOOKED_AT]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 class Changes:
     """Changes and their moves between states, by the table in `core.curation.review.moves`."""
 
@@ -99,37 +127,37 @@ class Changes:
         return self.get(number)
 
     @use_case("propose a change", READS)
-    def listed(
-        self, actor: Actor, *, state: str = "", author: str = "", text: str = "", limit: int | None = None
-    ) -> tuple[Change, ...]:
+    def listed(self, actor: Actor, *, state: str = "", author: str = "", text: str = "") -> Described:
         """Changes for those who may see what is not merged, last touched first."""
-        return self.all(state=state, author=author, text=text, limit=limit)
+        return self.all(state=state, author=author, text=text)
 
     def get(self, number: int) -> Change:
         """A change, for services; doors call `show`."""
-        for _, change in self._described([_known(self.database, number)]):
+        for _, change in self._described([_known(self.database, number)], self.readership.now()):
             return change
         raise no_change(number)
 
-    def all(self, *, state: str = "", author: str = "", text: str = "", limit: int | None = None) -> tuple[Change, ...]:
-        """Last touched first, for services; doors call `listed`. Git is asked only about those that are returned."""
+    def all(self, *, state: str = "", author: str = "", text: str = "") -> Described:
+        """Last touched first, for services; doors call `listed`."""
         if state not in ("", "open", *moves.STATES):
             raise BadInput(f"There is no state {state!r}. States: open, {', '.join(moves.STATES)}.")
-        words = text.casefold().split()
+        words, stages, seen = text.casefold().split(), moves.stages(state), self.readership.now()
+        derived = state in moves.OPEN and state != "draft"  # what the verdicts make of it
+        if not words and not derived and seen is None:
+            return self._list(self.database.changes.numbers(stages, author), seen)
         found = (
-            change
-            for _, change in self._described(self.database.changes.all(moves.stages(state), author))
-            if (not state or change.state == state or (state == "open" and change.open))
-            and all(word in _words(change) for word in words)
+            row.id
+            for row, facts, work in self._briefly(self.database.changes.all(stages, author), seen)
+            if (not derived or moves.state(facts) == state) and all(word in _words(row, work) for word in words)
         )
-        return tuple(islice(found, limit))
+        return self._list(found, seen)
 
     @use_case("propose a change", READS)
     def counts(self, actor: Actor) -> dict[str, int]:
         """How many changes are merged and closed."""
-        if self.readership.now() is not None:
-            stored = Counter(change.state for change in self.all())
-            return {state: stored[state] for state in ("merged", "closed")}
+        if (seen := self.readership.now()) is not None:
+            known = Counter(row.stage for row, _, _ in self._briefly(self.database.changes.all(), seen))
+            return {state: known[state] for state in ("merged", "closed")}
         stored = self.database.changes.counts()
         return {state: stored.get(state, 0) for state in ("merged", "closed")}
 
@@ -138,28 +166,17 @@ class Changes:
         return {row.id: self.facts.head(row) for row in self.database.changes.all(moves.stages(state))}
 
     @use_case("propose a change", READS)
-    def waiting_for(self, actor: Actor) -> tuple[Change, ...]:
+    def waiting_for(self, actor: Actor) -> Described:
         """Changes that this person should review."""
-        rows = self.database.changes.all(("in review",))
-        return tuple(change for facts, change in self._described(rows) if self._waits_for(change, facts, actor))
-
-    def _waits_for(self, change: Change, facts: Facts, actor: Actor) -> bool:
-        """In review and not judged by this person yet; or edited since they requested changes."""
-        if change.state == "changes requested":
-            return any(block.who == actor.id and block.head != change.head for block in change.blocks)
-        mine = [verdict for verdict in change.verdicts if verdict.who == actor.id][-1:]
-        approved = any(verdict.verdict == "approved" and verdict.head == change.head for verdict in mine)
-        own_work = moves.own_work(facts, actor.id, actor.name)
-        return change.state == "in review" and not own_work and not approved
+        seen, rows = self.readership.now(), self.database.changes.all(("in review",))
+        return self._list((row.id for row, facts, _ in self._briefly(rows, seen) if _waits_for(facts, actor)), seen)
 
     @use_case("propose a change", READS)
-    def asked_of(self, actor: Actor) -> tuple[Change, ...]:
+    def asked_of(self, actor: Actor) -> Described:
         """Changes that this person was asked to review and has not judged as they are now."""
-        return tuple(
-            change
-            for change in self.waiting_for(actor)
-            if any(request.account == actor.id and not request.answer for request in change.asked)
-        )
+        asked = set(self.database.requests.of_account(actor.id))
+        numbers = (number for number in self.waiting_for(actor).numbers if number in asked)
+        return self._list(numbers, self.readership.now())
 
     @use_case("propose a change", READS)
     def beside(self, actor: Actor, number: int) -> tuple[tuple[Change, tuple[str, ...]], ...]:
@@ -188,18 +205,37 @@ class Changes:
     def _facts_of(self, change: Change) -> Facts:
         return self.facts.of(self.database, _known(self.database, change.id))[0]
 
-    def _described(self, rows: Sequence[ChangeRow]) -> Iterator[tuple[Facts, Change]]:
-        """The changes that whoever reads now may see."""
-        seen = self.readership.now()
-        for first in range(0, len(rows), AT_ONCE):
-            part = rows[first : first + AT_ONCE]
-            records = self.facts.records(self.database, [row.id for row in part])
+    def _list(self, numbers: Iterable[int], seen: Readable | None) -> Described:
+        """A list for whoever asks now: it is described later, when somebody else may be asking."""
+        return Described(tuple(numbers), lambda some: self._some(some, seen))
+
+    def _some(self, numbers: Sequence[int], seen: Readable | None) -> list[Change]:
+        rows = {row.id: row for row in self.database.changes.some(numbers)}
+        return [change for _, change in self._described([rows[number] for number in numbers if number in rows], seen)]
+
+    def _briefly(self, rows: Sequence[ChangeRow], seen: Readable | None) -> Iterator[tuple[ChangeRow, Facts, GitState]]:
+        """Facts without what stands in the way of a merge: enough to tell in which list a change is that somebody may see."""
+        for part, records in self._parts(rows, AT_ONCE):
+            looked = self.facts.looked(part, whole=False)
+            for row in part:
+                if self.readership.sees_change(row, seen):
+                    yield row, *self.facts.of(self.database, row, records, looked[row.id])
+
+    def _described(self, rows: Sequence[ChangeRow], seen: Readable | None) -> Iterator[tuple[Facts, Change]]:
+        """The changes that somebody may see, as they see them."""
+        for part, records in self._parts(rows, LOOKED_AT):
+            looked = self.facts.looked(part)
             for row in part:
                 if not self.readership.sees_change(row, seen):
                     continue
-                facts, work = self.facts.of(self.database, row, records)
+                facts, work = self.facts.of(self.database, row, records, looked[row.id])
                 change = self._change(row, facts, work, records)
                 yield facts, _redacted(change, seen) if seen else change
+
+    def _parts(self, rows: Sequence[ChangeRow], size: int) -> Iterator[tuple[Sequence[ChangeRow], RowsOfChange]]:
+        for first in range(0, len(rows), size):
+            part = rows[first : first + size]
+            yield part, self.facts.records(self.database, [row.id for row in part])
 
     def _change(self, row: ChangeRow, facts: Facts, work: GitState, records: RowsOfChange) -> Change:
         now = moves.state(facts)
@@ -217,7 +253,7 @@ class Changes:
             conversations=facts.open_conversations,
             requirements=moves.requirements(facts) if now in moves.OPEN else (),
             conflicts=facts.conflicts,
-            findings=work.findings,
+            findings=work.outlook.findings,
             asked=answered(records.requests.get(row.id, ()), facts),
             warnings=(*moves.wanted(facts, "warn"), *self._audience(facts.head, work, records))
             if now in moves.OPEN
@@ -515,9 +551,19 @@ def no_change(number: int) -> NotFound:
     return NotFound(f"There is no change {number}. List them with: python -m core change list")
 
 
-def _words(change: Change) -> str:
-    paths = " ".join(edit.path for edit in change.documents)
-    return f"{change.id} {change.title} {change.description} {change.author_name} {paths}".casefold()
+def _words(row: ChangeRow, work: GitState) -> str:
+    paths = " ".join(edit.path for edit in work.edits.documents)
+    return f"{row.id} {row.title} {row.description} {row.author_name} {paths}".casefold()
+
+
+def _waits_for(facts: Facts, actor: Actor) -> bool:
+    """In review and not judged by this person yet; or edited since they requested changes."""
+    now = moves.state(facts)
+    if now == "changes requested":
+        return any(block.who == actor.id and block.head != facts.head for block in moves.blocking(facts))
+    mine = [verdict for verdict in facts.verdicts if verdict.who == actor.id][-1:]
+    approved = any(verdict.verdict == "approved" and verdict.head == facts.head for verdict in mine)
+    return now == "in review" and not moves.own_work(facts, actor.id, actor.name) and not approved
 
 
 def _paths(change: Change) -> set[str]:

@@ -3,66 +3,170 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core.curation.checks import check_rules
-from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
+from core.curation.checks.findings import CheckContext, File, Finding, Read
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.pictures import picture_files
 from core.curation.review.proposals import check_pictures, shown_pictures
 from core.curation.words import pins, synonyms
 from core.curation.words.pins import Pin
 from core.errors import ConcordError
+from core.lru import LruCache
 from core.retrieval.query_rules import idle
-from core.types import Document, Edit, LexicalOptions, TreeEntry
+from core.types import NOTHING, Document, Edit, LexicalOptions
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
 
+FILES, ANCHORS = 48 << 20, 6000  # bytes of parsed documents, and how many have their anchors known
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a commit holds, as far as checks ask."""
+
+    blobs: Mapping[str, str]  # of documents, by path
+    ids: Mapping[str, str]  # that documents declare, by path
+    owners: Mapping[str, tuple[str, ...]]  # the paths that declare an id
+    pictures: frozenset[str]
+
+
+class Overlaid(Mapping[str, str]):
+    """A mapping with some keys set anew and others gone, without a copy: there is one for each change of a list."""
+
+    def __init__(self, base: Mapping[str, str], new: Mapping[str, str], gone: Collection[str]) -> None:
+        self.base, self.new, self.gone = base, new, gone
+
+    def __getitem__(self, key: str) -> str:
+        if key in self.new:
+            return self.new[key]
+        if key in self.gone:
+            raise KeyError(key)
+        return self.base[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(key for key in self.base if key not in self.gone), **self.new})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Owners(Mapping[str, str]):
+    """Id to path: a document keeps its id, then existing ones, then new ones."""
+
+    def __init__(
+        self,
+        owners: Mapping[str, tuple[str, ...]],
+        gone: Collection[str] = (),
+        kept: Mapping[str, str] = NOTHING,
+        claims: Mapping[str, str] = NOTHING,
+    ) -> None:
+        self.owners, self.gone, self.kept, self.claims = owners, gone, kept, claims
+
+    def __getitem__(self, name: str) -> str:
+        if name in self.kept:
+            return self.kept[name]
+        there = next((path for path in self.owners.get(name, ()) if path not in self.gone), "")
+        return there or self.claims[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in {**self.kept, **dict.fromkeys(self.owners), **self.claims} if self.get(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class AnchorsOf(Mapping[str, frozenset[str]]):
+    """Anchors by path; a document is read only when a link leads to it."""
+
+    def __init__(self, blobs: Mapping[str, str], anchors: Callable[[str, str], frozenset[str]]) -> None:
+        self.blobs, self.anchors = blobs, anchors
+
+    def __getitem__(self, path: str) -> frozenset[str]:
+        return self.anchors(path, self.blobs[path])
+
+    def __contains__(self, path: object) -> bool:
+        return path in self.blobs
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.blobs)
+
+    def __len__(self) -> int:
+        return len(self.blobs)
+
 
 class ChangeChecks:
-    """The checks of uploads, on changes. The id that a blob declares is cached."""
+    """The checks of uploads, on changes. What was parsed is kept by path and blob: a merge leaves most of it as it is."""
 
     def __init__(self, repository: Repository, reader: Read = check_rules.read) -> None:
         self.repository, self.reader = repository, reader
         self._ids: dict[str, str] = {}  # blob to the id that it declares
-        self._beside = lru_cache(maxsize=16)(self._entries)
-        self._pictures = lru_cache(maxsize=16)(self._picture_paths)
+        self._files = LruCache[tuple[str, str], File](FILES, lambda file: 4 * len(file.raw))
+        self._known_anchors = LruCache[tuple[str, str], frozenset[str]](ANCHORS)
+        self._around = lru_cache(maxsize=8)(self._read_around)
+        self._pins = lru_cache(maxsize=16)(self._read_pins)
+
+    def prefetch(self, main: str, changes: Iterable[Sequence[Edit]]) -> None:
+        """Read what the findings on many changes need through a few git processes, instead of some for each."""
+        there = self._around(main).blobs
+        edited = [edit for edits in changes for edit in _documents(edits)]
+        after = [(edit.path, edit.blob) for edit in edited]
+        before = [(path, there[path]) for edit in edited if (path := edit.old_path or edit.path) in there]
+        self.repository.texts(blob for path, blob in (*after, *before) if (path, blob) not in self._files)
+        files = [self._file(path, blob) for path, blob in (*after, *before)]
+        targets = {link.path for file in files if isinstance(file, File) for link in file.links if link.path in there}
+        self.repository.texts(there[path] for path in targets if (path, there[path]) not in self._known_anchors)
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
         """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
         words = (*self._on_synonyms(head, edits), *self._on_pins(head, main, edits))
-        return (*self._on_documents(head, main, edits, today), *words)
+        return (*self._on_documents(main, edits, today), *words)
 
-    def _on_documents(self, head: str, main: str, edits: Sequence[Edit], today: date | None) -> tuple[Finding, ...]:
-        edited = [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
-        if not edited:
-            return ()
-        raw = {edit.path: self.repository.read(head, edit.path) for edit in edited}
-        around = self._around(main, edits, raw, today)
-        return tuple(
-            finding
-            for edit in edited
-            for finding in _marked(
-                check_rules.check(edit.path, raw[edit.path], around, self.reader), self._before(main, edit, today)
-            )
-        )
+    def _on_documents(self, main: str, edits: Sequence[Edit], today: date | None) -> Iterator[Finding]:
+        files = {edit.path: self._file(edit.path, edit.blob) for edit in _documents(edits)}
+        context = self._context(main, edits, files, today) if files else CheckContext()
+        for edit in _documents(edits):
+            yield from _marked(_judged(files[edit.path], context), self._before(main, edit, today))
 
     def _before(self, main: str, edit: Edit, today: date | None) -> Counter[tuple[str, str]]:
         """What the knowledge base says about a document already, as rules with their messages."""
-        path = edit.old_path or edit.path
-        blobs = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
-        if path not in blobs:
+        path, there = edit.old_path or edit.path, self._around(main)
+        if path not in there.blobs:
             return Counter()
-        owners = {name: at for at, name in self._declared(blobs).items() if name}
-        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(main))
-        found = check_rules.check(path, next(self.repository.read_blobs([blobs[path]])), around, self.reader)
+        context = CheckContext(self._anchors(there.blobs), Owners(there.owners), today, there.pictures)
+        found = _judged(self._file(path, there.blobs[path]), context)
         return Counter((finding.rule, finding.message) for finding in found)
+
+    def _file(self, path: str, blob: str) -> File | Finding:
+        """A document as the checks need it. A refusal is not kept, which may be due to a busy machine."""
+        file: File | Finding | None = self._files.get((path, blob))
+        if file is None:
+            raw = self.repository.texts([blob])[blob]
+            file = check_rules.parsed(path, raw, self.reader)
+            if isinstance(file, File):
+                self._files[(path, blob)] = file
+        return file
+
+    def _anchors_of(self, path: str, blob: str) -> frozenset[str]:
+        """None for a file that cannot be read; it has a finding of its own."""
+        anchors = self._known_anchors.get((path, blob))
+        if anchors is None:
+            file = self._files.get((path, blob)) or check_rules.parsed(
+                path, self.repository.texts([blob])[blob], self.reader
+            )
+            anchors = frozenset(file.anchors if isinstance(file, File) else ())
+            self._known_anchors[(path, blob)] = anchors
+        return anchors
+
+    def _anchors(self, blobs: Mapping[str, str]) -> AnchorsOf:
+        return AnchorsOf(blobs, self._anchors_of)
 
     def _on_synonyms(self, head: str, edits: Sequence[Edit]) -> Iterator[Finding]:
         """Phrases that would never be searched for; what cannot be read is said elsewhere."""
@@ -79,15 +183,14 @@ class ChangeChecks:
         listed = self._pins(head if own else main)
         if not own:
             listed = tuple(pin for pin in listed if pin.document in touched)
-        approved = {entry.path: entry.blob for entry in self._beside(main)} if main and listed else {}
-        blobs = {path: blob for path, blob in approved.items() if path not in touched} | kept
+        blobs = Overlaid(self._around(main).blobs, kept, touched)
         for pin in listed:
             raw = self.repository.blob(blobs[pin.document]) if pin.document in blobs else None
             severity, message = pins.pin_problem(pin, read(pin.document, raw) if raw is not None else None)
             if severity:
                 yield Finding(pins.FILE, pin.line, severity if own else "warning", "pins", message)
 
-    def _pins(self, commit: str) -> tuple[Pin, ...]:
+    def _read_pins(self, commit: str) -> tuple[Pin, ...]:
         """The pins of a commit; none where the file is missing or cannot be read, which is said elsewhere."""
         try:
             return pins.read(self.repository.read(commit, pins.FILE)) if commit else ()
@@ -98,35 +201,37 @@ class ChangeChecks:
         self, path: str, text: str, base: str, today: date | None = None, pictures: Collection[str] = ()
     ) -> tuple[Finding, ...]:
         """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
-        blobs = {entry.path: entry.blob for entry in self._beside(base)} if base else {}
-        owners = {name: at for at, name in self._declared(blobs).items() if name and at != path}
-        around = CheckContext(self._anchors(blobs), owners, today, self._pictures(base) | frozenset(pictures))
-        return check_rules.check(path, text.encode("utf-8", "replace"), around, self.reader)
+        there = self._around(base)
+        attachments = there.pictures | frozenset(pictures)
+        context = CheckContext(self._anchors(there.blobs), Owners(there.owners, (path,)), today, attachments)
+        return check_rules.check(path, text.encode("utf-8", "replace"), context, self.reader)
 
-    def _anchors(self, blobs: Mapping[str, str]) -> Anchors:
-        return Anchors(blobs, lambda path: read(path, next(self.repository.read_blobs([blobs[path]]))), self.reader)
-
-    def _around(self, main: str, edits: Sequence[Edit], raw: Mapping[str, bytes], today: date | None) -> CheckContext:
+    def _context(
+        self, main: str, edits: Sequence[Edit], files: Mapping[str, File | Finding], today: date | None
+    ) -> CheckContext:
         """Main without what the change removes, plus the change itself."""
-        approved = {entry.path: entry.blob for entry in self._beside(main)} if main else {}
+        there = self._around(main)
         proposed = {edit.path: edit.blob for edit in edits if edit.kind != "deleted"}
         gone = {path for edit in edits for path in (edit.path, edit.old_path) if path}
-        blobs = {path: blob for path, blob in approved.items() if path not in gone}
-        blobs |= {path: blob for path, blob in proposed.items() if path in raw}
-        pictures = (self._pictures(main) - gone) | frozenset(proposed)
-        return CheckContext(self._anchors(blobs), self._owners(approved, edits, raw, gone), today, pictures)
+        blobs = Overlaid(there.blobs, {path: proposed[path] for path in files}, gone)
+        claims = {path: file.document.meta.id for path, file in files.items() if isinstance(file, File)}
+        before = {edit.path: there.ids.get(edit.old_path or edit.path, "") for edit in edits}
+        kept = {name: path for path, name in claims.items() if name and before.get(path) == name}
+        new = {name: path for path, name in reversed(claims.items()) if name}
+        pictures = (there.pictures - gone) | frozenset(proposed)
+        return CheckContext(self._anchors(blobs), Owners(there.owners, gone, kept, new), today, pictures)
 
-    def _owners(
-        self, approved: Mapping[str, str], edits: Sequence[Edit], raw: Mapping[str, bytes], gone: set[str]
-    ) -> dict[str, str]:
-        """Id to path: a document keeps its id, then existing ones, then new ones."""
-        declared, claims = self._declared(approved), {path: _id(path, content) for path, content in raw.items()}
-        before = {edit.path: declared.get(edit.old_path or edit.path, "") for edit in edits}
-        owners = {name: path for path, name in claims.items() if name and before.get(path) == name}
-        for path, name in [*((path, name) for path, name in declared.items() if path not in gone), *claims.items()]:
+    def _read_around(self, commit: str) -> Around:
+        if not commit:
+            return Around({}, {}, {}, frozenset())
+        blobs = self.repository.blobs(commit)
+        ids = self._declared(blobs)
+        owners: dict[str, tuple[str, ...]] = {}
+        for path, name in ids.items():
             if name:
-                owners.setdefault(name, path)
-        return owners
+                owners[name] = (*owners.get(name, ()), path)
+        pictures = frozenset(entry.path for entry in self.repository.pictures(commit))
+        return Around(blobs, ids, owners, pictures)
 
     def _declared(self, blobs: Mapping[str, str]) -> dict[str, str]:
         new = {blob: path for path, blob in blobs.items() if blob not in self._ids}
@@ -134,11 +239,14 @@ class ChangeChecks:
             self._ids[blob] = _id(path, raw)
         return {path: self._ids[blob] for path, blob in blobs.items()}
 
-    def _picture_paths(self, commit: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.repository.pictures(commit))
 
-    def _entries(self, commit: str) -> tuple[TreeEntry, ...]:
-        return tuple(entry for entry in self.repository.entries(commit) if entry.path.endswith(".md"))
+def _documents(edits: Iterable[Edit]) -> list[Edit]:
+    """Those that leave a document behind."""
+    return [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
+
+
+def _judged(file: File | Finding, context: CheckContext) -> tuple[Finding, ...]:
+    return check_rules.in_context(file, context) if isinstance(file, File) else (file,)
 
 
 def _marked(findings: Iterable[Finding], before: Counter[tuple[str, str]]) -> Iterator[Finding]:

@@ -5,9 +5,10 @@ Git says what it does, the audit who wrote it, the accounts who may judge it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -22,6 +23,7 @@ from core.curation.review.proposals import check_file
 from core.curation.review.trailers import co_authors
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
+from core.lru import LruCache
 from core.ports import Clock
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks
@@ -39,20 +41,26 @@ class EditedDocuments:
 
     documents: tuple[Edit, ...] = ()
     writers: tuple[Person, ...] = ()  # whose words it holds, in the order in which they began
-    unreadable: tuple[tuple[str, str], ...] = ()  # path and why
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What stands in the way of a merge; it depends on the change, the main line and the day."""
+
+    broken: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    name_collisions: tuple[tuple[str, ...], ...] = ()
+    findings: tuple[Finding, ...] = ()
     listed: tuple[tuple[str, int], ...] = ()  # how many questions each document lists whose words are edited
 
 
 @dataclass(frozen=True, slots=True)
 class GitState:
-    """What git says about a change; it depends on two commits alone, so it is cached."""
+    """What git says about a change. One that has ended is asked for no outlook: nobody merges it."""
 
     start: str
-    edits: EditedDocuments
-    broken: tuple[str, ...]
-    conflicts: tuple[str, ...]
-    name_collisions: tuple[tuple[str, ...], ...]
-    findings: tuple[Finding, ...]
+    edits: EditedDocuments = EditedDocuments()
+    outlook: Outlook = Outlook()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,7 @@ class RowsOfChange:
 
 
 BRANCHES = "change/"
+KEPT = 4096  # changes of which is known what git says
 
 
 def branch_of(number: int) -> str:
@@ -86,8 +95,9 @@ class ChangeFacts:
 
     def __init__(self, repository: Repository, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
         self.repository, self.accounts, self.checking, self.clock = repository, accounts, checking, clock
-        self._work = lru_cache(maxsize=4096)(self._look)
-        self._edits = lru_cache(maxsize=4096)(self._read_edits)
+        self._starts = LruCache[tuple[str, str], str](KEPT)  # by main and head
+        self._edits = LruCache[tuple[str, str], EditedDocuments](KEPT)  # by start and head
+        self._outlooks = LruCache[tuple[str, str, date], Outlook](KEPT)  # by main, head and day
         self._rules = lru_cache(maxsize=8)(self._read_rules)
 
     def records(self, state: State, numbers: Sequence[int]) -> RowsOfChange:
@@ -102,10 +112,13 @@ class ChangeFacts:
             co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 
-    def of(self, state: State, row: ChangeRow, records: RowsOfChange | None = None) -> tuple[Facts, GitState]:
+    def of(
+        self, state: State, row: ChangeRow, records: RowsOfChange | None = None, work: GitState | None = None
+    ) -> tuple[Facts, GitState]:
+        """The facts about a change, with what git says; `work` is that, where it was asked about many at once."""
         known = records or self.records(state, [row.id])
+        work = work or self.looked([row])[row.id]
         head = self.head(row)
-        work = self._work(head, self._main(row))
         verdicts = tuple(of_row(Verdict, verdict, when=verdict.at) for verdict in known.verdicts.get(row.id, ()))
         paths = tuple(dict.fromkeys(p for e in work.edits.documents for p in (e.path, e.old_path) if p))
         facts = Facts(
@@ -116,10 +129,10 @@ class ChangeFacts:
             paths=paths,
             verdicts=verdicts,
             open_conversations=known.conversations.get(row.id, 0),
-            broken=work.broken,
-            conflicts=work.conflicts,
+            broken=work.outlook.broken,
+            conflicts=work.outlook.conflicts,
             rules=self.rules(),
-            name_collisions=work.name_collisions,
+            name_collisions=work.outlook.name_collisions,
             barred=() if row.merged else _barred(known.accounts, paths),
             demands=self._demands(state, row, head, paths, work),
             author_name=row.author_name,
@@ -137,37 +150,73 @@ class ChangeFacts:
             return ()
         packed = state.impacts.fresh(row.id, head, self.repository.head())
         known = _measured(packed, state.settlements.all()) if packed else None
-        return demands(rules, paths, dict(work.edits.listed), known)
+        return demands(rules, paths, dict(work.outlook.listed), known)
 
     def head(self, row: ChangeRow) -> str:
         """An open change's head is its branch; a merged or closed one's is stored."""
         return row.head or self.repository.newest(branch_of(row.id)) or row.start
 
-    def _main(self, row: ChangeRow) -> str:
-        """The main commit to compare with: today's, or the one it was merged into."""
-        if row.merged:
-            return row.start
-        return self.repository.head()
+    def looked(self, rows: Sequence[ChangeRow], *, whole: bool = True) -> dict[int, GitState]:
+        """What git says about changes, by number, through a few processes for all; without `whole` no outlooks."""
+        main, heads = self.repository.head(), {row.id: self.head(row) for row in rows}
+        self._depart(main, {heads[row.id] for row in rows if not row.merged})
+        starts = {row.id: row.start if row.merged else self._starts.get((main, heads[row.id])) or "" for row in rows}
+        self._compare({(row.start, heads[row.id]) for row in rows if row.merged})
+        edits = {row.id: self._edits.get((starts[row.id], heads[row.id])) or EditedDocuments() for row in rows}
+        waiting = {row.id for row in rows if whole and not row.ended and edits[row.id].documents}
+        outlooks = self._look(main, {heads[number]: (starts[number], edits[number]) for number in waiting})
+        return {
+            row.id: GitState(starts[row.id], edits[row.id], outlooks[heads[row.id]] if row.id in waiting else Outlook())
+            for row in rows
+        }
 
-    def _look(self, head: str, main: str) -> GitState:
-        start = self.repository.merge_base(main, head)
-        edits = self._edits(start, head) if head != start else EditedDocuments()
-        now = edits.documents if main == self.repository.head() else ()
-        conflicts = self.repository.conflicts(head) if now else ()
-        collisions = (
-            self.repository.name_collisions(head) if any(edit.kind in ("added", "renamed") for edit in now) else ()
-        )
-        findings = self.checking.findings(head, main, edits.documents, self.clock.today())
-        return GitState(start, edits, tuple(_broken(edits, findings)), conflicts, collisions, findings)
+    def _depart(self, main: str, heads: Collection[str]) -> None:
+        """Know where these commits left main, and what they did since."""
+        new = [head for head in heads if (self._starts.get((main, head)) or "", head) not in self._edits]
+        found = self.repository.departures(main, new)
+        starts = {head: departure.start for head, departure in found.items()}
+        unknown = {head: start for head, start in starts.items() if (start, head) not in self._edits}
+        for head, documents in self.repository.compared(unknown).items():
+            self._edits[(starts[head], head)] = EditedDocuments(documents, people(found[head].steps))
+        for head, start in starts.items():
+            self._starts[(main, head)] = start
 
-    def _read_edits(self, start: str, head: str) -> EditedDocuments:
-        documents = self.repository.changed(start, head)
-        return EditedDocuments(
-            documents,
-            people(self.repository.written(head, start)),
-            tuple(self._unreadable(head, documents)),
-            tuple(self._listed(start, head, documents)),
-        )
+    def _compare(self, pairs: Collection[tuple[str, str]]) -> None:
+        """Know what merged changes did, by the state of main that they left and their last commit."""
+        unknown = {head: start for start, head in pairs if (start, head) not in self._edits}
+        steps = self.repository.since(unknown)
+        for head, documents in self.repository.compared(unknown).items():
+            self._edits[(unknown[head], head)] = EditedDocuments(documents, people(steps[head]))
+
+    def _look(self, main: str, changes: Mapping[str, tuple[str, EditedDocuments]]) -> dict[str, Outlook]:
+        today = self.clock.today()
+        known = {head: self._outlooks.get((main, head, today)) for head in changes}
+        new = [head for head, outlook in known.items() if outlook is None]
+        if not new:
+            return {head: outlook for head, outlook in known.items() if outlook}
+        conflicts = self.repository.conflicts(main, new)
+        self.checking.prefetch(main, [changes[head][1].documents for head in new])
+        self.repository.prefetch(place for head in new for place in self._asked(head, *changes[head]))
+        for head in new:
+            start, edits = changes[head]
+            findings = self.checking.findings(head, main, edits.documents, today)
+            unreadable = dict(self._unreadable(head, edits.documents))
+            known[head] = outlook = Outlook(
+                tuple(_broken(unreadable, findings)),
+                conflicts[head],
+                self.repository.name_collisions(main, edits.documents),
+                findings,
+                tuple(self._listed(start, head, edits.documents)),
+            )
+            self._outlooks[(main, head, today)] = outlook
+        return {head: outlook for head, outlook in known.items() if outlook}
+
+    def _asked(self, head: str, start: str, edits: EditedDocuments) -> Iterator[tuple[str, str]]:
+        """The files that an outlook reads, by commit and path."""
+        for edit in edits.documents:
+            if edit.kind != "deleted":
+                yield head, edit.path
+                yield from [(start, edit.old_path or edit.path)] if edit.kind != "added" and start else []
 
     def _listed(self, start: str, head: str, edits: tuple[Edit, ...]) -> Iterator[tuple[str, int]]:
         """Readable documents only: the others are broken anyway. An edit that only follows a link is asked nothing."""
@@ -200,11 +249,10 @@ class ChangeFacts:
             return policy.DEFAULT
 
 
-def _broken(edits: EditedDocuments, findings: tuple[Finding, ...]) -> Iterator[str]:
+def _broken(unreadable: Mapping[str, str], findings: Iterable[Finding]) -> Iterator[str]:
     """Unreadable files and errors of checks, as sentences; they block submit and merge."""
-    for path, why in edits.unreadable:
+    for path, why in unreadable.items():
         yield f"{path}: {why}"
-    unreadable = {path for path, _ in edits.unreadable}
     for finding in findings:
         if finding.severity == "error" and finding.path not in unreadable:
             yield f"{finding.path}, line {finding.line}: {finding.message}"

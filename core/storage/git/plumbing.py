@@ -47,7 +47,7 @@ _OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
 _READS = {"cat-file", "ls-tree", "diff-tree", "merge-base"}  # commands whose answer follows from the objects they name
 _BY_ID = re.compile(r"[0-9a-f]{40}(:.*)?\Z", re.DOTALL)
 _KEPT, _ENTRY = (
-    4 << 20,
+    16 << 20,
     4 << 10,
 )  # bytes of answers that are kept, as a page asks the same at every click; what each costs beside its own
 _INDEX = "index-"  # private indexes, each in a folder
@@ -96,18 +96,27 @@ class Plumbing:
         if stays and (known := self._known.get(arguments)) is not None:
             return 0, known
         code, out, errors = self._execute(arguments, stdin, env or {}, bare)
-        if code and self.catch_up and self._lacks(arguments):
+        if code and self.catch_up and self._lacks(arguments, stdin):
             self.catch_up()
             code, out, errors = self._execute(arguments, stdin, env or {}, bare)
         if code and (failure := storage_failure(errors, self.path)):
             raise failure
-        if stays and not code and len(out) <= _KEPT // 16:
-            self._known[arguments] = out
+        if stays and not code:
+            self.keep(out, *arguments)
         return code, out + (errors.encode(errors="surrogateescape") if merge_errors else b"")
 
-    def _lacks(self, arguments: Sequence[str]) -> bool:
+    def known(self, *arguments: str) -> bytes | None:
+        """What a command would say, where that is known."""
+        return self._known.get(arguments)
+
+    def keep(self, answer: bytes, *arguments: str) -> None:
+        """Know what a command would say; a large answer is not kept."""
+        if len(answer) <= _KEPT // 16:
+            self._known[arguments] = answer
+
+    def _lacks(self, arguments: Sequence[str], stdin: bytes) -> bool:
         """Whether a command names an object that is not here."""
-        names = _OBJECT.findall(" ".join(arguments[1:]))
+        names = _OBJECT.findall(" ".join(arguments[1:]) + (stdin.decode() if "--stdin" in arguments else ""))
         asked = "".join(f"{name}\n" for name in names).encode()
         checked = self._execute(("cat-file", "--batch-check"), asked, {}, True)[1] if names else b""
         return b" missing\n" in checked
@@ -138,6 +147,17 @@ class Plumbing:
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
         return parse_merge_tree(out)
+
+    def conflicts(self, base: str, heads: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Head to the paths that would conflict in a merge into `base`: one process for all, whose trees nobody keeps."""
+        asked = "".join(f"{base} {safe_revision(head)}\n" for head in heads)
+        command = ("-c", "core.fsync=none", "merge-tree", "--write-tree", "--stdin", "-z", "--no-messages")
+        with storing(tempfile.gettempdir()), tempfile.TemporaryDirectory() as folder:
+            aside = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": "objects"}
+            code, out = self.run(*command, stdin=asked.encode(), env=aside) if heads else (0, b"")
+        if code:
+            return {head: tuple(self.merge_tree(base, head)[1]) for head in heads}  # which names the one at fault
+        return dict(zip(heads, parse_merges(out), strict=True))
 
     def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
         """The tree of `parent` with these blobs written (or deleted, where ""), built in a private index."""
@@ -332,3 +352,29 @@ def parse_merge_tree(out: bytes) -> tuple[str, dict[str, dict[int, str]]]:
         _, blob, stage = facts.split()
         conflicts.setdefault(path, {})[int(stage)] = blob
     return tree, conflicts
+
+
+def parse_merges(out: bytes) -> Iterator[tuple[str, ...]]:
+    """`merge-tree --stdin -z`: of each merge the paths in conflict.
+
+    >>> list(parse_merges(b"1\\0tree\\0\\0" b"0\\0tree\\0mode blob 2\\ta.md\\0mode blob 3\\ta.md\\0\\0"))
+    [(), ('a.md',)]
+    """
+    fields = iter(out.split(b"\0")[:-1])
+    for _ in fields:  # whether it is clean
+        _, *lines = iter(lambda: next(fields).decode("utf-8", "replace"), "")
+        yield tuple(sorted({line.partition("\t")[2] for line in lines}))
+
+
+def parse_compared(out: bytes) -> dict[str, tuple[Edit, ...]]:
+    """`diff-tree --stdin -z` of commits: the edits of each; one that differs in nothing is missing."""
+    fields, commit = iter(out.split(b"\0")), ""
+    found: dict[str, tuple[Edit, ...]] = {}
+    for field in fields:
+        if field.startswith(b":"):
+            paths = [next(fields) for _ in range(2 if field.split()[4][:1] in b"RC" else 1)]
+            found[commit] += tuple(parse_edits(iter((field, *paths))))
+        elif field:
+            commit = field.decode()
+            found[commit] = ()
+    return found

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import lru_cache
 from pathlib import Path
 
-from core.curation.document.names import name_collisions, safe_path, safe_revision
+from core.curation.document.names import collision_key, name_collisions, safe_path, safe_revision
 from core.curation.pictures import picture_files
 from core.errors import Corrupt, NotFound
 from core.storage.git import damage, refs
@@ -17,6 +19,7 @@ from core.storage.git.plumbing import (
     is_document,
     is_reviewed,
     parse_blame,
+    parse_compared,
     parse_edits,
     parse_log_record,
     parse_tree_entry,
@@ -28,6 +31,14 @@ MAIN = "main"
 SUFFIXES = (".md", ".yaml", *picture_files.SUFFIXES)  # documents, and the settings and pictures that live beside them
 
 
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Where a commit left the main line, and the commits since then that hold somebody's words, oldest first."""
+
+    start: str
+    steps: tuple[Commit, ...] = ()
+
+
 class RepositoryReader:
     """Documents at any commit, in one bare repository; with `shared`, in a clone of one that several nodes share."""
 
@@ -35,6 +46,8 @@ class RepositoryReader:
         self.path = path.resolve()
         self.git = Plumbing(self.path)
         self.clone = Clone(self.git, shared) if shared else None
+        self._line = lru_cache(maxsize=2)(self._read_line)
+        self._by_key = lru_cache(maxsize=2)(self._names_by_key)
 
     def head(self, branch: str = MAIN) -> str:
         """The newest commit of a branch, "" if there never was one; a broken or lost branch raises Corrupt.
@@ -116,20 +129,35 @@ class RepositoryReader:
             code, out = self.git.run("cat-file", "blob", name)
         return None if code else out
 
+    def texts(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        """Files by blob id, for little ones that are asked for again; through one git process, or none."""
+        known = {blob: self.git.known("cat-file", "blob", blob) for blob in blobs}
+        asked = [blob for blob, text in known.items() if text is None]
+        for blob, text in zip(asked, self.read_blobs(asked), strict=True):
+            self.git.keep(text, "cat-file", "blob", blob)
+            known[blob] = text
+        return {blob: text for blob, text in known.items() if text is not None}
+
+    def prefetch(self, places: Iterable[tuple[str, str]]) -> None:
+        """Know files by commit and path before they are read one by one; what is not there stays unknown."""
+        names = dict.fromkeys(f"{safe_revision(commit)}:{path}" for commit, path in places if "\n" not in path)
+        asked = [name for name in names if self.git.known("cat-file", "blob", name) is None]
+        out = (
+            self.git.ask("cat-file", "--batch", stdin="".join(f"{name}\n" for name in asked).encode()) if asked else b""
+        )
+        for name, text in zip(asked, _objects(out), strict=True):
+            if text is not None:
+                self.git.keep(text, "cat-file", "blob", name)
+
     def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
         """Files by blob id, in the given order, through one git process."""
         if not blobs:
             return
-        out = memoryview(self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode()))
-        at = 0
-        for blob in blobs:
-            line_end = bytes(out[at : at + 200]).index(b"\n") + at
-            header = bytes(out[at:line_end]).split()
-            if len(header) != 3 or header[1] != b"blob":
+        out = self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
+        for blob, text in zip(blobs, _objects(out), strict=True):
+            if text is None:
                 raise Corrupt(f"The repository lacks blob {blob}. Run: python -m core verify")
-            at = line_end + 1
-            yield bytes(out[at : at + int(header[2])])
-            at += int(header[2]) + 1
+            yield text
 
     def changed(self, old: str, new: str) -> tuple[Edit, ...]:
         """The edits between two commits; a moved file is one rename."""
@@ -138,18 +166,74 @@ class RepositoryReader:
         out = self.git.ask(
             "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
         )
-        return tuple(
-            edit for edit in parse_edits(iter(out.split(b"\0"))) if is_reviewed(edit.path) or is_reviewed(edit.old_path)
-        )
+        return tuple(filter(_of_review, parse_edits(iter(out.split(b"\0")))))
+
+    def compared(self, starts: Mapping[str, str]) -> dict[str, tuple[Edit, ...]]:
+        """The edits of commits since others, all through one git process."""
+        pairs = {head: start for head, start in starts.items() if start and start != head}
+        asked = "".join(f"{safe_revision(head)} {safe_revision(start)}\n" for head, start in pairs.items()).encode()
+        options = ("-r", "-z", "-M", "--raw", "--no-abbrev", "--stdin")
+        found = parse_compared(self.git.ask("diff-tree", *options, stdin=asked)) if pairs else {}
+        found |= {head: self.changed("", head) for head, start in starts.items() if not start}
+        return {head: tuple(filter(_of_review, found.get(head, ()))) for head in starts}
+
+    def departures(self, main: str, heads: Collection[str]) -> dict[str, Departure]:
+        """Where commits left main, with what was written since, all through one git process."""
+        asked = "".join(f"{safe_revision(head)}\n" for head in heads) + (f"^{safe_revision(main)}\n" if main else "")
+        options = ["--remerge-diff", "--topo-order", "--stdin"]
+        steps = {step.id: (step, edits) for step, edits in self._log(options, [], (), asked.encode())} if heads else {}
+        found = {head: self._departure(main, head, steps) for head in heads}
+        for head, start in ((head, departure.start) for head, departure in found.items() if departure.start):
+            self.git.keep(f"{start}\n".encode(), "merge-base", main, head)
+        return found
+
+    def _departure(self, main: str, head: str, steps: Mapping[str, tuple[Commit, tuple[Edit, ...]]]) -> Departure:
+        own, ends, ahead = set[str](), set[str](), [head]
+        while ahead:
+            commit = ahead.pop()
+            if commit not in steps:
+                ends.add(commit)
+            elif commit not in own:
+                own.add(commit)
+                ahead += steps[commit][0].parents
+        line = self._line(main) if len(ends) > 1 else {}
+        if not all(end in line for end in ends) and len(ends) > 1:  # it took in another line that main has too
+            start = self.merge_base(main, head)
+            return Departure(start, self.written(head, start))
+        written = (step for step, edits in steps.values() if step.id in own and (len(step.parents) < 2 or edits))
+        return Departure(min(ends, key=lambda end: line.get(end, 0), default=""), tuple(written)[::-1])
+
+    def since(self, starts: Mapping[str, str]) -> dict[str, tuple[Commit, ...]]:
+        """What was written on the way to commits since the states of main that they left, through two git processes."""
+        line = self._line(self.head())
+        known = {head: start for head, start in starts.items() if start in line}
+        oldest = max(known.values(), key=line.__getitem__, default="")
+        asked = "".join(f"{safe_revision(head)}\n" for head in known) + f"^{oldest}\n"
+        rows = self.git.ask("rev-list", "--parents", "--stdin", stdin=asked.encode()).decode() if known else ""
+        parents = {commit: above for commit, *above in map(str.split, rows.splitlines())}
+        own = {head: _until(head, parents, line) for head in known}
+        every = "".join(f"{commit}\n" for commit in dict.fromkeys(one for commits in own.values() for one in commits))
+        options = ["--remerge-diff", "--no-walk=unsorted", "--stdin"]
+        steps = {step.id: (step, edits) for step, edits in self._log(options, [], (), every.encode())} if every else {}
+        found = {
+            head: tuple(steps[one][0] for one in commits if len(parents[one]) < 2 or steps[one][1])
+            for head, commits in own.items()
+        }
+        return found | {head: self.written(head, start) for head, start in starts.items() if head not in known}
+
+    def _read_line(self, commit: str) -> dict[str, int]:
+        """The first-parent line up to a commit, newest first, with the place of each."""
+        out = self.git.ask("rev-list", "--first-parent", safe_revision(commit)) if commit else b""
+        return {name: place for place, name in enumerate(out.decode().split())}
 
     def merge_base(self, a: str, b: str) -> str:
         """The newest common ancestor; "" when there is none."""
         code, out = self.git.run("merge-base", safe_revision(a), safe_revision(b))
         return "" if code else out.decode().strip()
 
-    def conflicts(self, head: str, into: str = MAIN) -> tuple[str, ...]:
-        """Paths that would conflict in a merge."""
-        return tuple(self.git.merge_tree(self.head(into), head)[1])
+    def conflicts(self, main: str, heads: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """The paths of each commit that would conflict in its merge."""
+        return self.git.conflicts(main, heads)
 
     def changes_nothing(self, head: str, into: str = MAIN) -> bool:
         """Whether a merge would leave every document, picture and setting as it is."""
@@ -176,10 +260,22 @@ class RepositoryReader:
             conflicts[path] = (blobs.get(1, ""), own[0], own[1])
         return conflicts
 
-    def name_collisions(self, head: str, into: str = MAIN) -> tuple[tuple[str, ...], ...]:
-        """Paths that a merge would put side by side although they differ only in case or Unicode form."""
-        base = self.head(into)
-        return self.new_collisions(self.git.names(self.git.merge_tree(base, head)[0]), (base,))
+    def name_collisions(self, main: str, edits: Sequence[Edit]) -> tuple[tuple[str, ...], ...]:
+        """Paths that edits would put side by side on main although they differ only in case or Unicode form."""
+        added = {edit.path for edit in edits if edit.kind in ("added", "renamed")}
+        gone = {edit.old_path or edit.path for edit in edits if edit.kind in ("renamed", "deleted")}
+        keys = dict.fromkeys(collision_key(path) for path in sorted(added))
+        there = {key: self._by_key(main).get(key, frozenset()) for key in keys}
+        groups = (
+            (there[key], (there[key] - gone) | {path for path in added if collision_key(path) == key}) for key in keys
+        )
+        return tuple(tuple(sorted(group)) for before, group in groups if len(group) > 1 and not before >= group)
+
+    def _names_by_key(self, commit: str) -> dict[str, frozenset[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self.paths(commit):
+            found.setdefault(collision_key(path), set()).add(path)
+        return {key: frozenset(paths) for key, paths in found.items()}
 
     def blame(self, commit: str, path: str) -> tuple[tuple[str, str], ...]:
         """Each line with the commit that wrote it."""
@@ -247,10 +343,10 @@ class RepositoryReader:
         return [(name, datetime.fromtimestamp(int(seconds)).date()) for name, seconds in pairs]
 
     def _log(
-        self, options: list[str], what: list[str], walk: Sequence[str] = ("--first-parent", "-m")
+        self, options: list[str], what: list[str], walk: Sequence[str] = ("--first-parent", "-m"), stdin: bytes = b""
     ) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         form = "--format=%x01%H%x00%P%x00%an%x00%ae%x00%aI%x00%B%x02"
-        out = self.git.ask("log", "-z", *walk, "-M", "--raw", "--no-abbrev", form, *options, *what)
+        out = self.git.ask("log", "-z", *walk, "-M", "--raw", "--no-abbrev", form, *options, *what, stdin=stdin)
         return tuple(parse_log_record(record) for record in out.split(b"\x01") if record)
 
     def new_collisions(self, names: Iterable[str], before: Sequence[str]) -> tuple[tuple[str, ...], ...]:
@@ -258,3 +354,32 @@ class RepositoryReader:
         collisions = name_collisions(names)
         known = [set(group) for commit in before if collisions for group in name_collisions(self.git.names(commit))]
         return tuple(group for group in collisions if not any(old >= set(group) for old in known))
+
+
+def _of_review(edit: Edit) -> bool:
+    return is_reviewed(edit.path) or is_reviewed(edit.old_path)
+
+
+def _until(head: str, parents: Mapping[str, Sequence[str]], line: Collection[str]) -> list[str]:
+    """The commits on the way to one that are not on a line, oldest first."""
+    own, ahead = list[str](), [head]
+    while ahead:
+        commit = ahead.pop()
+        if commit in parents and commit not in line and commit not in own:
+            own.append(commit)
+            ahead += reversed(parents[commit])
+    return own[::-1]
+
+
+def _objects(printed: bytes) -> Iterator[bytes | None]:
+    """What `cat-file --batch` printed, one by one; None where there is no such file."""
+    out, at = memoryview(printed), 0
+    while at < len(out):
+        end = printed.index(b"\n", at)
+        header, at = printed[at:end].split(), end + 1
+        if header[-1] == b"missing" or header[-1] == b"ambiguous":
+            yield None
+            continue
+        size = int(header[-1])
+        yield bytes(out[at : at + size]) if header[-2] == b"blob" else None
+        at += size + 1

@@ -9,7 +9,6 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.document.names import top_folder
-from core.curation.review import moves
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
 from pages.ui import address, keys, style
@@ -26,12 +25,12 @@ QUEUES = {
     "closed": ("Closed", "No change was closed."),
 }  # fmt: skip
 MEASURED = 100  # documents of a change whose lines are counted
-SHOWN = 100  # ended changes at first, and at each step
+SHOWN = 100  # changes at first, and at each step
 
 
 def draw(me: Actor) -> None:
     changes = app().reviews.changes
-    queues = split(changes.listed(me, state="open"), me)
+    queues = open_queues(me)
     counts = {name: len(queue) for name, queue in queues.items()} | changes.counts(me)
     waiting = allowed(me, "review a change")
     names = [name for name in QUEUES if waiting or name not in ("asked", "waiting")]
@@ -52,7 +51,7 @@ def draw(me: Actor) -> None:
     )
     name = chosen or usual
     most = st.session_state.get(f"{keys.MOST}_{name}", SHOWN)
-    shown: Sequence[Change] = queues[name] if name in queues else changes.listed(me, state=name, limit=most)
+    shown = (queues[name] if name in queues else changes.listed(me, state=name))[:most]
     news = app().reviews.looks.news(me, shown)
     rows = [row(change, news.get(change.id, News()), me) for change in shown]
     component("queue", "rows")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
@@ -65,15 +64,14 @@ def _older(name: str, most: int) -> None:
     st.session_state[f"{keys.MOST}_{name}"] = most + SHOWN
 
 
-def split(changes: Sequence[Change], me: Actor) -> dict[str, list[Change]]:
+def open_queues(me: Actor) -> dict[str, Sequence[Change]]:
     """Open changes by queue."""
-    waiting = {change.id for change in app().reviews.changes.waiting_for(me)}
-    asked = {change.id for change in app().reviews.changes.asked_of(me)}
+    changes = app().reviews.changes
     return {
-        "asked": [change for change in changes if change.id in asked],
-        "waiting": [change for change in changes if change.id in waiting],
-        "mine": [change for change in changes if me.id in moves.authors(change)],
-        "open": list(changes),
+        "asked": changes.asked_of(me),
+        "waiting": changes.waiting_for(me),
+        "mine": changes.listed(me, state="open", author=me.id),
+        "open": changes.listed(me, state="open"),
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, delete, func, or_, select, update
+from sqlalchemy import BindParameter, Select, bindparam, delete, func, or_, select, update
 
 from core.storage.state.records import (
     ChangeRow,
@@ -53,17 +53,29 @@ class ChangeRows(NumberedRows[ChangeRow]):
 
     def all(self, stages: Sequence[str] = (), author: str = "") -> list[ChangeRow]:
         """The one last touched first; in some stages, or of one author or co-author alone."""
-        wanted = select(changes).order_by(changes.c.updated.desc(), changes.c.id.desc())
-        if stages:
-            wanted = wanted.where(changes.c.stage.in_(stages))
-        if author:
-            shared = select(co_authors.c.change).where(co_authors.c.account == author)
-            wanted = wanted.where(or_(changes.c.author == author, changes.c.id.in_(shared)))
-        return self._run.rows(ChangeRow, wanted)
+        return self._run.rows(ChangeRow, _chosen(select(changes), stages, author))
+
+    def numbers(self, stages: Sequence[str] = (), author: str = "") -> list[int]:
+        """Their numbers alone, in the same order."""
+        return self._run.column(_chosen(select(changes.c.id), stages, author))
+
+    def some(self, numbers: Sequence[int]) -> list[ChangeRow]:
+        """Those with these numbers, in any order."""
+        return self._run.rows(ChangeRow, select(changes).where(changes.c.id.in_(_NUMBERS)), numbers=numbers)
 
     def counts(self) -> dict[str, int]:
         """Stage to how many are in it."""
         return self._run.pairs(select(changes.c.stage, func.count()).group_by(changes.c.stage))
+
+
+def _chosen(wanted: Select[Any], stages: Sequence[str], author: str) -> Select[Any]:
+    wanted = wanted.order_by(changes.c.updated.desc(), changes.c.id.desc())
+    if stages:
+        wanted = wanted.where(changes.c.stage.in_(stages))
+    if author:
+        shared = select(co_authors.c.change).where(co_authors.c.account == author)
+        wanted = wanted.where(or_(changes.c.author == author, changes.c.id.in_(shared)))
+    return wanted
 
 
 class VerdictRows(NumberedRows[VerdictRow]):
@@ -84,6 +96,10 @@ class RequestRows(StoredRows):
         return self._run.rows(
             ReviewRequestRow, _REQUESTS.order_by(review_requests.c.at, review_requests.c.account), numbers=numbers
         )
+
+    def of_account(self, account: str) -> list[int]:
+        """The changes that somebody was asked to review."""
+        return self._run.column(select(review_requests.c.change).where(review_requests.c.account == account))
 
     def add(self, request: ReviewRequestRow) -> None:
         """Somebody is asked, perhaps again."""
