@@ -9,30 +9,73 @@ import secrets
 import shutil
 import sqlite3
 import tempfile
+import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, contextmanager
+from math import inf
 from pathlib import Path
 from shlex import quote
 from typing import Any
 from urllib.parse import quote as urlquote
 
-from core.errors import Corrupt
+from core.errors import Corrupt, Unavailable
 from core.types import Damage
+
+PATIENCE = 60.0  # seconds that a writer waits for another one before it says so
 
 
 @contextmanager
-def flock(path: Path, *, shared: bool = False, inherit: bool = False) -> Iterator[int]:
+def flock(path: Path, *, shared: bool = False, inherit: bool = False, patience: float = inf) -> Iterator[int]:
     """Hold an advisory lock on a file until the block ends or the process dies.
 
-    With `inherit`, children keep the lock alive, so their work is never overtaken.
+    With `inherit`, children keep the lock alive, so their work is never overtaken. Whoever has it may hang: after `patience`
+    seconds those who wait are told so.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    turn = _Turn(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        if not turn.came(patience):
+            raise Unavailable(
+                f"Another process has held {str(path)!r} for {patience:.0f} seconds. Nothing was changed; try again. If it stays so, "
+                f"find the process that hangs with: fuser {quote(str(path))}"
+            )
         os.set_inheritable(descriptor, inherit)
         yield descriptor
     finally:
-        os.close(descriptor)
+        turn.over()
+
+
+class _Turn:
+    """A place in the kernel's queue for a lock. Asking again and again would let some wait for ever, so a thread of its own waits."""
+
+    def __init__(self, descriptor: int, kind: int) -> None:
+        self.descriptor, self.kind = descriptor, kind
+        self._guard, self._came, self._left = threading.Lock(), threading.Event(), False
+
+    def came(self, patience: float) -> bool:
+        try:
+            fcntl.flock(self.descriptor, self.kind | fcntl.LOCK_NB)
+            self._came.set()
+        except BlockingIOError:
+            if patience == inf:
+                self._wait()
+            else:
+                threading.Thread(target=self._wait, daemon=True).start()
+        return self._came.wait(None if patience == inf else patience)
+
+    def _wait(self) -> None:
+        fcntl.flock(self.descriptor, self.kind)
+        with self._guard:
+            self._came.set()
+            if self._left:
+                os.close(self.descriptor)
+
+    def over(self) -> None:
+        """Give the lock back, or leave the queue: then whoever waits there closes the file."""
+        with self._guard:
+            self._left = True
+            if self._came.is_set():
+                os.close(self.descriptor)
 
 
 def try_flock(path: Path) -> int | None:

@@ -7,12 +7,14 @@ import re
 import secrets
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from core.access import READS, SIGN_IN, Actor, require, use_case
-from core.errors import NotFound
+from core.errors import NotFound, Unavailable
+from core.lru import LruCache
 from core.services.people.audit import Audit
 from core.services.people.readership import groups_of
 from core.storage.state.records import SessionOfAccount, of_row
@@ -20,6 +22,8 @@ from core.storage.state.records import SessionOfAccount, of_row
 if TYPE_CHECKING:
     from core.storage.state.database import Database, State
 
+GRACE = 120.0  # seconds after its last use in which a token or a session is believed without the database
+PATIENCE = 1.0  # seconds that somebody who is known waits for the database
 TOUCH = 60.0  # seconds: `seen` is written at most so often
 _BROWSERS = (
     ("Edge", r"Edg(?:A|iOS)?/"), ("Opera", r"OPR/"), ("Firefox", r"Firefox/|FxiOS/"), ("Samsung Internet", "SamsungBrowser/"),
@@ -29,6 +33,32 @@ _SYSTEMS = (
     ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("macOS", "Mac OS X|Macintosh"),
     ("ChromeOS", "CrOS"), ("Linux", "Linux|X11"),
 )  # fmt: skip
+
+
+Row = TypeVar("Row")
+
+
+class Believed(Generic[Row]):
+    """The rows of tokens or sessions as the database gave them last. Every use asks it again; only its silence is bridged: people read
+    and search on, and nothing is written."""
+
+    def __init__(self, database: Database, now: Callable[[], float] = time.monotonic) -> None:
+        self.database, self.now = database, now
+        self._rows = LruCache[str, tuple[Row | None, float]](2000)
+
+    def asked(self, key: str, ask: Callable[[], Row | None]) -> Row | None:
+        """What the database says; where it is silent, what it said about this key a moment ago."""
+        known, when = self._rows.get(key) or (None, 0.0)
+        believed = known if known is not None and self.now() - when <= GRACE else None
+        try:
+            with self.database.within(PATIENCE) if believed is not None else nullcontext():
+                row = ask()
+        except Unavailable:
+            if believed is None:
+                raise
+            return believed
+        self._rows[key] = (row, self.now())
+        return row
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +83,7 @@ class Sessions:
     ) -> None:
         self.database, self.audit, self.now = database, audit, now
         self.idle, self.life = idle * 3600, life * 86400
+        self._known = Believed[SessionOfAccount](database)
 
     @use_case(SIGN_IN)
     def start(self, actor: Actor, cookie: str, agent: str = "", issuer: str = "", subject: str = "") -> str:
@@ -75,13 +106,15 @@ class Sessions:
     @use_case(SIGN_IN)
     def find(self, cookie: str, token: str) -> tuple[Session, Actor] | None:
         """The session of a cookie with its account as it is now; None once it ended or the account is switched off."""
-        row = self.database.sessions.by_digest(_digest(cookie, token), **self._limits()) if token else None
+        digest = _digest(cookie, token)
+        ask = lambda: self.database.sessions.by_digest(digest, **self._limits())
+        row = self._known.asked(digest, ask) if token else None
         return self._used(row) if row else None
 
     @use_case(SIGN_IN)
     def get(self, number: int) -> tuple[Session, Actor] | None:
         """The same by number, for tokens of a page."""
-        row = self.database.sessions.by_id(number, **self._limits())
+        row = self._known.asked(str(number), lambda: self.database.sessions.by_id(number, **self._limits()))
         return self._used(row) if row else None
 
     @use_case("manage accounts", READS, own=True)

@@ -25,7 +25,7 @@ from core.errors import BadInput, ConcordError, NotFound, Refused, Stale
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
-from core.services.reviews.facts import ChangeFacts, GitState, RowsOfChange, branch_of
+from core.services.reviews.facts import MAIN_LOCK, ChangeFacts, GitState, RowsOfChange, branch_of, lock_of
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
 from core.storage.state.records import ChangeRow, of_row
 from core.types import NOTHING, Edit
@@ -279,16 +279,24 @@ class Changes:
     # ------------------------------------------------------------ moving
 
     @contextmanager
-    def writing(self, number: int) -> Iterator[tuple[State, ChangeRow, Facts]]:
-        """The change as it is now, locked against other writers until the block ends."""
-        with self.newest() as state:
+    def writing(self, number: int, *more: str) -> Iterator[tuple[State, ChangeRow, Facts]]:
+        """The change as it is now, locked against other writers of it until the block ends."""
+        with self.newest(*more, lock_of(number)) as state:
             yield state, *self.known(state, number)
 
     @contextmanager
-    def newest(self) -> Iterator[State]:
-        """A transaction that sees what every node has written, in the database and in the repository."""
-        with self.database.transaction() as state, self.repository.frozen():
-            yield state
+    def newest(self, *locks: str) -> Iterator[State]:
+        """A transaction that sees what every node has written, in the database and in the repository.
+
+        The repository is looked at before the locks are taken: one that hangs must not stop those who ask nothing of it. Whoever
+        wrote in between moved main, which is looked at again, or a branch, which then refuses to move.
+        """
+        self.repository.follow()
+        with self.database.transaction(*locks) as state:
+            if MAIN_LOCK in locks and state.audit.last_commit() != self.repository.head():
+                self.repository.follow()
+            with self.repository.frozen():
+                yield state
 
     def known(self, state: State, number: int) -> tuple[ChangeRow, Facts]:
         """The row and the facts of a change inside a transaction."""
@@ -335,7 +343,7 @@ class Changes:
         """
         name, text = check_title(title), check_text(message)
         checked = self._for_reader(checked_files(files))
-        with self.newest() as state:
+        with self.newest(f"author {actor.id}" if self.repository.head() else MAIN_LOCK) as state:
             base = start or self.repository.head() or self._begin(state, actor)
             self._refuse_unread(base, read)
             number = self._add(state, actor, base, title=name, description=text, reverts=reverts)

@@ -80,8 +80,16 @@ BRANCHES = "change/"
 KEPT = 4096  # changes of which is known what git says
 
 
+MAIN_LOCK = "main"  # of whoever moves the main line; taken before those of changes
+
+
 def branch_of(number: int) -> str:
     return f"{BRANCHES}{number}"
+
+
+def lock_of(number: int) -> str:
+    """The lock of whoever writes a change: writers of different ones do not wait for each other."""
+    return f"change {number}"
 
 
 def as_seen(head: str, seen: str) -> None:

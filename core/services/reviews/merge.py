@@ -13,14 +13,14 @@ from core.curation.pictures.picture_files import is_picture
 from core.curation.review import moves
 from core.curation.review.conflicts import Hunk, hunks, solve
 from core.curation.review.diffs import fields_touched
-from core.curation.review.moves import Verdict
+from core.curation.review.moves import Facts, Verdict
 from core.curation.review.proposals import check_text, checked_files
 from core.curation.review.trailers import ONLY, co_authored, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, Changes
-from core.services.reviews.facts import BRANCHES, as_seen, branch_of, people
+from core.services.reviews.facts import BRANCHES, MAIN_LOCK, as_seen, branch_of, lock_of, people
 from core.storage.state.records import ChangeRow
 from core.types import Commit, Edit, Person
 
@@ -75,23 +75,45 @@ class Merger:
 
     def _merge(self, actor: Actor, number: int, reason: str, head: str) -> Change:
         self.repair()  # a merge that the database could not record, perhaps this one
-        with self.changes.writing(number) as (state, row, facts):
-            if self._adopt_unknown(state):
-                row, facts = self.changes.known(state, number)
-            self.changes.allow("bypass" if reason else "merge", facts, actor)
-            as_seen(facts.head, head)
-            lacking = moves.obstacles(facts) + (() if reason else moves.judgments(facts))
-            if lacking:
-                raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
-            change = self.changes.get(number)
-            writers, accounts = people(self.repository.written(facts.head, change.start)), self.changes.accounts
-            text = message(change, moves.approvals(facts), writers, accounts.address_of, reason, self._only(change))
-            commit = self.repository.merge(
-                facts.head, Person(change.author_name, accounts.address_of(change.author)), text
-            )
-            self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
+        commit = ""
+        try:
+            with self.changes.writing(number, MAIN_LOCK) as (state, row, facts):
+                if self._adopt_unknown(state):
+                    row, facts = self.changes.known(state, number)
+                self._refuse_unready(actor, facts, reason, head)
+                change = self.changes.get(number)
+                writers, accounts = people(self.repository.written(facts.head, change.start)), self.changes.accounts
+                only = self._only(change)
+                text = message(change, moves.approvals(facts), writers, accounts.address_of, reason, only)
+                author = Person(change.author_name, accounts.address_of(change.author))
+                commit = self.repository.merge(facts.head, author, text)
+                self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
+        except Unavailable as error:  # main may have moved all the same, and then nothing is undone
+            if not commit:
+                raise
+            return self._landed(actor, number, commit, error)
         self._finish(actor, number)
-        return self.changes.get(number)
+        with suppress(Unavailable):
+            return self.changes.get(number)
+        return replace(change, state="merged", merged=commit, requirements=(), ended_by=actor.name)
+
+    def _landed(self, actor: Actor, number: int, commit: str, error: Unavailable) -> Change:
+        """A merge whose commit is on main, after the database failed: written down now, or by itself later, but never undone."""
+        with suppress(Unavailable):
+            self.repair()
+            self._finish(actor, number)
+            return self.changes.get(number)
+        raise Unavailable(
+            f"Change {number} was merged as {commit[:12]}, but the database cannot be reached to write that down. This follows by "
+            f"itself once it answers; there is nothing to do again."
+        ) from error
+
+    def _refuse_unready(self, actor: Actor, facts: Facts, reason: str, head: str) -> None:
+        self.changes.allow("bypass" if reason else "merge", facts, actor)
+        as_seen(facts.head, head)
+        lacking = moves.obstacles(facts) + (() if reason else moves.judgments(facts))
+        if lacking:
+            raise Refused(f"It cannot be merged yet. {' '.join(lacking)}")
 
     def _only(self, change: Change) -> tuple[str, ...]:
         """The fields that a change sets, where they are no more than owner and tags."""
@@ -123,7 +145,7 @@ class Merger:
         """After the merge: delete the branch, start the index build. Whatever becomes of both, the merge stands."""
         with suppress(StorageFailed, Unavailable, Conflict):
             self.repository.delete_branch(branch_of(number))
-        with suppress(StorageFailed):
+        with suppress(StorageFailed, Unavailable):
             self.events.moved(actor)
             self.events.ended(number)
 
@@ -223,7 +245,7 @@ class Merger:
         """Record what reached main but not the database, after a kill or a direct push."""
         if self.database.audit.last_commit() == self.repository.head():
             return 0
-        with self.changes.newest() as state:
+        with self.changes.newest(MAIN_LOCK) as state:
             return self._adopt_unknown(state)
 
     @use_case(UPKEEP)
@@ -238,7 +260,7 @@ class Merger:
     @contextmanager
     def moving_main(self) -> Iterator[State]:
         """A transaction in which main may move; commits without a line in the audit get theirs first."""
-        with self.changes.newest() as state:
+        with self.changes.newest(MAIN_LOCK) as state:
             self._adopt_unknown(state)
             yield state
 
@@ -275,6 +297,7 @@ class Merger:
         lines = dict(trailers(step.message))
         named = lines.get("Change", "")
         number = int(named) if named.isdecimal() and len(named) < 10 else 0  # what an id can hold
+        state.hold(lock_of(number))  # nobody edits it while it becomes a merged one
         row = state.changes.get(number)
         open_head = self.repository.head(branch_of(number)) if row and row.stage == "in review" else ""
         if row and len(step.parents) == 2 and step.parents[1] == open_head:

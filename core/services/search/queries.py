@@ -25,6 +25,7 @@ PASSAGES = 20  # that the Search page shows
 SAME_VISIT = timedelta(minutes=30)  # the same question of one person counts once
 MOST_KEPT = 200  # questions of one person in that time; nobody asks more
 TYPING = timedelta(minutes=2)  # a question that goes on is the end of the one before
+PATIENCE = 1.0  # seconds that a search waits until its question is kept
 _LOG = logging.getLogger(__name__)
 
 
@@ -42,10 +43,9 @@ class QueryLog:
     def keep(self, actor: Actor, question: str, *, opened: bool = False) -> bool:
         """Keep a question that somebody asked, or that one of its hits was opened. It never fails a search."""
         words = one_line(question)
-        if len(words) < SHORTEST or not self.consents(actor):
-            return False
         try:
-            return self._keep(actor.id, words, opened)
+            with self.database.within(PATIENCE):
+                return len(words) >= SHORTEST and self.consents(actor) and self._keep(actor.id, words, opened)
         except ConcordError as error:
             _LOG.warning("A question was not kept: %s", error)
             return False

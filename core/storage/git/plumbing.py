@@ -18,7 +18,7 @@ from pathlib import Path
 
 from git.cmd import Git
 
-from core.adapters.system.files import flock, fsync_folder
+from core.adapters.system.files import PATIENCE, flock, fsync_folder
 from core.curation.document.names import safe_revision
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review.proposals import SETTINGS
@@ -261,7 +261,7 @@ class Plumbing:
         if getattr(self._own, "writing", False):
             yield  # this thread holds it already
             return
-        with storing(self.path), flock(self.path / LOCK, inherit=True):
+        with storing(self.path), flock(self.path / LOCK, inherit=True, patience=PATIENCE):
             sweep(self.path)
             for stale in self.path.glob(f"{_INDEX}*"):
                 shutil.rmtree(stale, ignore_errors=True)

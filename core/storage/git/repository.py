@@ -9,7 +9,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -108,12 +108,8 @@ class Repository(RepositoryReader):
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Where the repository is a clone: the newest branches of all nodes, which nobody else moves here during the block."""
-        if self.clone is None:
-            yield
-            return
-        self.clone.follow()
-        with self.git.writing():
+        """Where the repository is a clone: its branches, which nobody else moves here during the block."""
+        with self.git.writing() if self.clone else nullcontext():
             yield
 
     def share(self) -> int:

@@ -28,7 +28,7 @@ LOST_RACE = re.compile(
 )
 _OUTPUT, _ERRORS = 1 << 24, 1 << 18  # bytes that are kept of what a call says
 _BOUNDED = 'ulimit -f 8388608; ulimit -d 2097152 2>/dev/null; exec "$@"'  # files of 4 GiB, memory of 2 GiB
-_KEPT = ("PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "TMPDIR", "LD_LIBRARY_PATH")
+_KEPT = ("PATH", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "TMPDIR", "LD_LIBRARY_PATH")
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 _HELPER = (
     '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$CONCORD_GIT_USER" "$CONCORD_GIT_TOKEN"; }; f'

@@ -5,7 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TypeVar
 
@@ -78,6 +80,8 @@ class Rehearsal:
 class State:
     """Every repository, over statements that run alone or inside one transaction."""
 
+    hold: Callable[[str], None]  # inside a transaction: have one more lock until it ends
+
     def __init__(self, statements: Statements) -> None:
         self.accounts, self.audit = AccountRows(statements), AuditRows(statements)
         self.sessions, self.tokens = SessionRows(statements), TokenRows(statements)
@@ -100,6 +104,19 @@ class State:
         self.mail_choices, self.replies = MailChoiceRows(statements), ReplyRows(statements)
 
 
+_LIMIT: ContextVar[float] = ContextVar("database_limit", default=inf)
+
+
+def patience(usual: float) -> float:
+    """Seconds that whoever asks now waits for the database at most, for each thing that can keep them waiting."""
+    return min(usual, _LIMIT.get())
+
+
+def impatient() -> bool:
+    """Whether whoever asks now rather does without an answer than wait for one."""
+    return _LIMIT.get() < inf
+
+
 class Database(State):
     """The repositories of a workspace. Each call is a transaction of its own; `transaction()` joins several."""
 
@@ -108,7 +125,7 @@ class Database(State):
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.statements = Statements(self._reading, self._writing, self._unlocked)
+        self.statements = Statements(self._reading, self._single, self._unlocked, self._spare)
         super().__init__(self.statements)
 
     @abstractmethod
@@ -122,8 +139,31 @@ class Database(State):
     def _reading(self) -> AbstractContextManager[Connection]: ...
 
     @abstractmethod
-    def _writing(self) -> AbstractContextManager[Connection]:
-        """One writer at a time: what a transaction read is still true when it writes."""
+    def _writing(self, *locks: str) -> AbstractContextManager[Connection]:
+        """One writer at a time: what a transaction read is still true when it writes. Those that name locks wait for each other
+        only where they name the same, where that can be."""
+
+    def _single(self) -> AbstractContextManager[Connection]:
+        """For one statement, which happens as a whole or not at all."""
+        return self._writing()
+
+    @contextmanager
+    def _spare(self) -> Iterator[Connection | None]:
+        """For a note that may be left out: None where somebody else writes just now."""
+        with self._single() as connection:
+            yield connection
+
+    def _hold(self, connection: Connection, lock: str) -> None:
+        """Have one more lock until the transaction ends."""
+
+    @contextmanager
+    def within(self, seconds: float) -> Iterator[None]:
+        """Whoever asks in the block waits so long at most, and is then told that the database cannot be reached."""
+        token = _LIMIT.set(min(seconds, _LIMIT.get()))
+        try:
+            yield
+        finally:
+            _LIMIT.reset(token)
 
     def _unlocked(self) -> AbstractContextManager[Connection]:
         """For single rows that only their holder changes: does not wait for a writer, where that can be."""
@@ -174,11 +214,16 @@ class Database(State):
         return Rehearsal(have, have)
 
     @contextmanager
-    def transaction(self) -> Iterator[State]:
-        """Several calls that happen together or not at all: those of the repositories that the block gets."""
-        with self._writing() as connection:
+    def transaction(self, *locks: str) -> Iterator[State]:
+        """Several calls that happen together or not at all: those of the repositories that the block gets.
+
+        Without `locks` nobody else's transaction without them runs meanwhile; with them, nobody's that names one of them.
+        """
+        with self._writing(*locks) as connection:
             joined = lambda: nullcontext(connection)
-            yield State(Statements(joined, joined, joined, alone=False))
+            state = State(Statements(joined, joined, joined, joined, alone=False))
+            state.hold = lambda lock: self._hold(connection, lock)
+            yield state
 
     def facts(self) -> DatabaseFacts:
         """What it says about itself, in whichever form it is; nothing is written."""

@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from core.errors import BadInput, Refused, Unavailable, storing
 from core.storage.state import migrations, row_copy, tables
-from core.storage.state.database import Database, belong
+from core.storage.state.database import Database, belong, impatient, patience
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.transactions import ConnectionLost
 from core.types import RESTORE, Damage
@@ -25,15 +25,36 @@ from core.types import RESTORE, Damage
 LOG = logging.getLogger("concord.database")
 T = TypeVar("T")
 _PATIENCE = 10  # seconds in which a server that restarts comes back
+_SILENCE = 40  # seconds without an answer to one statement; one that waits for a lock is told sooner
+_TURN = 30  # seconds that a writer waits for others
+_DOWN = 2.0  # seconds for which a server that fell silent is not asked by whoever can do without
+_BUSY = f"Somebody else has been writing for {_TURN} seconds. Nothing was changed; try again in a moment."
 _FINAL = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
-_LOCK = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema()))"
+_EVERYBODY = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema()))"
+_ONE = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema() || ' ' || %s))"
+_NO_BACKUP = "SELECT pg_advisory_xact_lock_shared(hashtext('concord backup ' || current_schema()))"
+_BACKUP = "SELECT pg_advisory_xact_lock(hashtext('concord backup ' || current_schema()))"
+_SLOWLY = "SET LOCAL idle_in_transaction_session_timeout = '10min'"  # a copy of every row takes its time
 _SESSION = (
-    "SET lock_timeout = '60s'; SET idle_in_transaction_session_timeout = '5min'; SET client_min_messages = 'warning'; "
+    f"SET lock_timeout = '{_TURN}s'; SET idle_in_transaction_session_timeout = '20s'; SET client_min_messages = 'warning'; "
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
-)  # whoever vanished gives up the lock
+)  # whoever vanished or hangs gives up the lock
 
 for _index in (index for table in tables.METADATA.tables.values() for index in table.indexes):
     _index.dialect_options["postgresql"]["where"] = _index.dialect_options["sqlite"]["where"]  # said in tables.py once
+
+
+class PatientConnection(psycopg.Connection[Any]):
+    """A connection that gives up on a server which takes what it is sent and never answers."""
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, patience(_SILENCE) if timeout is None else timeout)
+        except psycopg.errors._WaitTimeout:
+            if timeout is not None:
+                raise
+            self.pgconn.finish()
+            raise psycopg.OperationalError("the server does not answer") from None
 
 
 class PostgresDatabase(Database):
@@ -56,17 +77,20 @@ class PostgresDatabase(Database):
         self._reader = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._turn = threading.Lock()  # threads of a process wait here, without a connection each
         self._answered = False  # ever
+        self._silent = 0.0  # until when nobody asks who can do without
         super().__init__(engine)
 
     def _connect(self, dialect: Any, record: Any, positional: Any, named: Any) -> Any:
         """A connection; a server that is just restarting is waited for."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + patience(_PATIENCE)
         while True:
             try:
-                connection = psycopg.connect(*positional, **named)
+                limited = {"connect_timeout": max(1, round(patience(named["connect_timeout"])))}
+                connection = PatientConnection.connect(*positional, **{**named, **limited})
             except psycopg.OperationalError as error:
                 why = " ".join(str(error).split())
                 if any(sign in why for sign in _FINAL) or time.monotonic() > end:
+                    self._silent = time.monotonic() + _DOWN
                     raise self._unreachable(why) from None
                 time.sleep(0.2)
             else:
@@ -95,6 +119,8 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _connected(self, engine: Engine) -> Iterator[Connection]:
+        if impatient() and time.monotonic() < self._silent:
+            raise self._unreachable("it was silent a moment ago")
         with storing(self.place):
             try:
                 connection = engine.connect()
@@ -104,9 +130,28 @@ class PostgresDatabase(Database):
                 yield connection
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._turn, self._unlocked() as connection:
-            connection.exec_driver_sql(_LOCK)
+    def _writing(self, *locks: str) -> Iterator[Connection]:
+        if not self._turn.acquire(timeout=patience(_TURN)):
+            raise Unavailable(_BUSY)
+        try:
+            with self._unlocked() as connection:
+                connection.exec_driver_sql(_NO_BACKUP if locks else _EVERYBODY)
+                for lock in locks:
+                    self._hold(connection, lock)
+                yield connection
+        finally:
+            self._turn.release()
+
+    def _hold(self, connection: Connection, lock: str) -> None:
+        connection.exec_driver_sql(_ONE, (lock,))
+
+    def _single(self) -> AbstractContextManager[Connection]:
+        return self._unlocked()
+
+    @contextmanager
+    def _spare(self) -> Iterator[Connection | None]:
+        with self.within(1.0), self._unlocked() as connection:
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
             yield connection
 
     @contextmanager
@@ -120,7 +165,9 @@ class PostgresDatabase(Database):
     @contextmanager
     def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
         with self._connected(self.engine.execution_options(isolation_level="REPEATABLE READ")) as snapshot:
-            with self._writing():
+            with self._writing() as connection:
+                connection.exec_driver_sql(_BACKUP)
+                snapshot.exec_driver_sql(_SLOWLY)
                 snapshot.exec_driver_sql("SELECT 1")  # its snapshot is that of its first statement
                 seen = look()
             yield seen, lambda target: self._copy(snapshot, target)
@@ -145,6 +192,7 @@ class PostgresDatabase(Database):
         if (mine.workspace, mine.commit) != (given.workspace, given.commit):
             self.refuse_taken()
             with source._reading() as rows, self._writing() as connection:
+                connection.exec_driver_sql(_SLOWLY)
                 if self._lacks(connection):
                     migrations.upgrade(connection)
                 row_copy.copy_rows(rows, connection)
@@ -172,12 +220,14 @@ class PostgresDatabase(Database):
     def _explain(self, context: ExceptionContext) -> None:
         """What the server says, as a sentence."""
         error = context.original_exception
+        if context.is_disconnect:
+            self._silent = time.monotonic() + _DOWN
         if context.is_disconnect and not context.is_pre_ping:
             raise ConnectionLost(
                 "The connection to the database was lost. What was not finished was undone: try again."
             ) from error
         if isinstance(error, psycopg.errors.LockNotAvailable):
-            raise Unavailable("Somebody else has been writing for a minute. Try again in a moment.") from error
+            raise Unavailable(_BUSY) from error
         if isinstance(error, psycopg.DataError) and "NUL" in str(error):
             raise BadInput("A text holds a NUL character, which the database cannot keep. Remove it.") from error
 

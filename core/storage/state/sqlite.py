@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
-from core.adapters.system.files import flock, scratch_folder, sweep
+from core.adapters.system.files import PATIENCE, flock, scratch_folder, sweep, try_flock
 from core.errors import Corrupt, Refused, Unavailable, storing
 from core.storage.state import migrations, table_sums
-from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong
+from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong, patience
 from core.storage.state.tables import METADATA, revision
 from core.types import RESTORE, Damage
 
@@ -73,10 +73,23 @@ class SqliteDatabase(Database):
         table_sums.seal(raw)
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _writing(self, *locks: str) -> Iterator[Connection]:
         """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
-        with storing(self.path), flock(self.path.with_suffix(".lock")), self._writer.begin() as connection:
+        turn = flock(self.path.with_suffix(".lock"), patience=patience(PATIENCE))
+        with storing(self.path), turn, self._writer.begin() as connection:
             yield connection
+
+    @contextmanager
+    def _spare(self) -> Iterator[Connection | None]:
+        lock = try_flock(self.path.with_suffix(".lock"))
+        if lock is None:
+            yield None
+            return
+        try:
+            with storing(self.path), self._writer.begin() as connection:
+                yield connection
+        finally:
+            os.close(lock)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -86,7 +99,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
         with self._reading() as connection:
-            with flock(self.path.with_suffix(".lock")):
+            with flock(self.path.with_suffix(".lock"), patience=PATIENCE):
                 connection.exec_driver_sql("BEGIN")
                 connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")  # a transaction begins when it reads
                 seen = look()
@@ -170,7 +183,7 @@ class SqliteDatabase(Database):
 
     def erase(self) -> None:
         workspace = self.facts().workspace
-        with storing(self.path), flock(self.path.with_suffix(".lock")):
+        with storing(self.path), flock(self.path.with_suffix(".lock"), patience=PATIENCE):
             self.engine.dispose()
             for end in ("", "-wal", "-shm"):
                 self.path.with_name(f"{self.path.name}{end}").unlink(missing_ok=True)

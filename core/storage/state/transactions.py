@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from importlib import import_module
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -16,6 +16,7 @@ from core.errors import Unavailable
 Value = TypeVar("Value")
 Kind = TypeVar("Kind")
 Connect = Callable[[], AbstractContextManager[Connection]]
+Spare = Callable[[], AbstractContextManager[Connection | None]]
 
 
 class seconds_now(FunctionElement[float]):  # noqa: N801  named like the other functions of SQL
@@ -43,10 +44,18 @@ class Statements:
     """Runs what the repositories ask. A select reads; everything else waits for its turn to write."""
 
     def __init__(
-        self, reading: Connect, writing: Connect, beside: Connect | None = None, *, alone: bool = True
+        self,
+        reading: Connect,
+        writing: Connect,
+        beside: Connect | None = None,
+        spare: Spare | None = None,
+        *,
+        alone: bool = True,
     ) -> None:
         """`alone` says that each statement has a connection of its own; inside a transaction they share one."""
-        self._reading, self._writing, self._unlocked, self._alone = reading, writing, beside or writing, alone
+        self._reading, self._writing, self._unlocked = reading, writing, beside or writing
+        self._spare: Spare = spare or writing
+        self._alone = alone
 
     def rows(self, kind: type[Kind], statement: Executable, **values: Any) -> list[Kind]:
         """All rows, as objects of a class of `records.py` that has the columns of the statement."""
@@ -94,6 +103,12 @@ class Statements:
         """Run an update or a delete; the number of rows that it changed."""
         with self._writing() as connection:
             return int(connection.execute(statement, values).rowcount)
+
+    def note(self, statement: Executable, **values: Any) -> None:
+        """Run an update that may be left out: where somebody else writes just now, or the database is silent, it is."""
+        with suppress(Unavailable), self._spare() as connection:
+            if connection is not None:
+                connection.execute(statement, values)
 
     def take(self, statement: Executable, **values: Any) -> list[Any]:
         """Run an update that returns a column of the rows it changed; it does not wait for other writers where they do not matter."""

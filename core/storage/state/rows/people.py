@@ -159,7 +159,7 @@ class SessionRows(NumberedRows[SessionRow]):
         return self._run.rows(SessionOfAccount, mine, now=now, idle=idle)
 
     def touch(self, number: int, seen: str) -> None:
-        self._run.change(update(sessions).where(sessions.c.id == number).values(seen=seen))
+        self._run.note(update(sessions).where(sessions.c.id == number).values(seen=seen))
 
     def end(self, number: int) -> int:
         """Over, at once; how many that were."""
@@ -194,7 +194,7 @@ class TokenRows(NumberedRows[TokenRow]):
         return self._run.rows(TokenOfAccount, _TOKENS.where(tokens.c.account == account) if account else _TOKENS)
 
     def touch(self, number: int, used: str) -> None:
-        self._run.change(update(tokens).where(tokens.c.id == number).values(used=used))
+        self._run.note(update(tokens).where(tokens.c.id == number).values(used=used))
 
     def revoke(self, number: int, at: str) -> None:
         """Worth nothing from now on; the row stays for the audit."""
