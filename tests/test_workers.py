@@ -202,6 +202,19 @@ def test_what_went_wrong_is_in_the_log_that_every_node_reads(tmp_path: Path, url
     assert "ZeroDivisionError" in node(tmp_path / "other", urls("sqlite")).platform.jobs.log(ADMIN, job.id)
 
 
+def test_the_last_free_worker_of_several_is_kept_for_builds(app: App) -> None:
+    jobs, workers = app.platform.jobs, app.platform.workers.database.workers
+    for name in ("one", "two", "three"):
+        workers.join(name, "now")
+    long = [jobs.start("impact", {"change": n}).id for n in range(3)]
+    assert [jobs.claim(name) for name in ("one", "two", "three")] == [*long[:2], None]
+    build = jobs.start("reindex", {}).id
+    assert jobs.claim("three") == build
+    workers.leave("one")
+    workers.leave("two")
+    assert jobs.claim("three") == long[2], "a worker that is alone does everything"
+
+
 def test_a_build_that_nobody_asked_for_is_found_by_comparing(tmp_path: Path, urls: Callable[[str], str]) -> None:
     """The node that merged died before it could queue anything."""
     app = node(tmp_path / "home", urls("sqlite"))

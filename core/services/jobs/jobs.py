@@ -190,12 +190,22 @@ class Jobs:
                 self._end(row.id, "failed", worker=row.worker, error=why)
 
     def claim(self, worker: str) -> int | None:
-        """The job that is next in line, now this worker's; None if none waits."""
+        """The job that is next in line, now this worker's; None if none waits for it."""
         while waiting := self.rows.waiting(MAX_ATTEMPTS):
+            if all(row.kind not in _FIRST for row in waiting) and self._is_last_free():
+                return None
             number = next_in_line([(row.id, row.kind, _asker(row.asked)) for row in waiting])
             if self.rows.claim(number, worker, self.clock.stamp(), self.crew.lease):
                 return number
         return None
+
+    def _is_last_free(self) -> bool:
+        """Whether every other worker of several has long work: then this one is kept for builds. A worker that this node starts
+        by itself is not missed."""
+        alive = {row.name for row in self.database.workers.alive(self.crew.lease)} if not self.crew.limit else set()
+        held = (row for row in self.rows.open() if row.state == "running" and not row.lost)
+        busy = {row.worker for row in held if row.kind not in _FIRST}
+        return len(alive) > 1 and len(alive & busy) >= len(alive) - 1
 
     def run(self, number: int, kinds: Mapping[str, Work], worker: str = "this process") -> Job:
         """Claim a job and do it; one that ended, or that another worker has, stays as it is."""
