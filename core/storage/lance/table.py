@@ -23,6 +23,7 @@ from core.storage.object_store.address import lance_options
 NAME = "chunks"
 KEY = "id"
 PARTITION = 1_000  # vectors in one partition of the IVF index, about
+GROWN = 4  # times as many partitions as it was trained with: then a table is trained again, or its probes compare nearly every row
 PROBES = 20  # partitions that a search looks into
 REFINE = 4  # times as many as asked for are compared by their whole vectors; the index holds a byte for each number
 FLAT = 5_000  # chunks; up to here every vector is compared
@@ -131,15 +132,31 @@ def index(table: Any, rows: int) -> bool:
     """Index the words, and the vectors from `FLAT` rows on. Whether the partitions of vectors were learned anew."""
     from lancedb.index import FTS, IvfSq
 
-    known = {column for config in table.list_indices() for column in config.columns}
+    there = table.list_indices()
+    known = {column for config in there for column in config.columns}
     plain = {"stem": False, "remove_stop_words": False, "lower_case": False, "ascii_folding": False}
     for words in {"terms", "around"} - known if rows else ():
         table.create_index(words, config=FTS(base_tokenizer="whitespace", max_token_length=None, **plain))
-    if "vector" in known or rows <= FLAT:
-        return False
+    trained = [config.name for config in there if "vector" in config.columns]
     partitions = max(2, rows // PARTITION)
-    table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=partitions))
+    if rows <= FLAT or partitions < GROWN * min(map(trained_for, trained), default=0):
+        return False
+    config = IvfSq(distance_type="cosine", num_partitions=partitions)
+    table.create_index("vector", config=config, name=f"vector_{partitions}")
+    for name in trained:
+        if name != f"vector_{partitions}":
+            table.drop_index(name)
     return True
+
+
+def trained_for(name: str) -> int:
+    """How many partitions an index of vectors was made with, which LanceDB does not say; earlier versions wrote no number.
+
+    >>> trained_for("vector_246"), trained_for("vector_idx")
+    (246, 0)
+    """
+    number = name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
 
 
 def settle(table: Any) -> int:

@@ -53,18 +53,22 @@ def lance_options() -> Mapping[str, str]:
     found = session.get_credentials()
     if found is None:
         raise Unavailable("The store needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
-    keys, endpoint = found.get_frozen_credentials(), _endpoint()
-    options = {
-        "aws_access_key_id": keys.access_key,
-        "aws_secret_access_key": keys.secret_key,
-        "region": session.region_name,
-    }
-    if keys.token:
-        options["aws_session_token"] = keys.token
+    endpoint, options = _endpoint(), {"region": session.region_name, **_keys(found)}
     if endpoint:
         options |= {"endpoint": endpoint, "aws_virtual_hosted_style_request": "false"}
         options["allow_http"] = str(endpoint.startswith("http://")).lower()
     return options
+
+
+def _keys(found: Any) -> dict[str, str]:
+    """Keys that stay as they are. Those of a role expire while a table is open: LanceDB finds and renews them by itself."""
+    from botocore.credentials import RefreshableCredentials
+
+    if isinstance(found, RefreshableCredentials):
+        return {}
+    keys = found.get_frozen_credentials()
+    token = {"aws_session_token": keys.token} if keys.token else {}
+    return {"aws_access_key_id": keys.access_key, "aws_secret_access_key": keys.secret_key, **token}
 
 
 def _session() -> Any:
