@@ -126,10 +126,10 @@ class RayCluster:
     def variables(self) -> tuple[tuple[str, str], ...]:
         """What workers take from here instead of their own environment."""
         offline = ("CONCORD_OFFLINE", "yes" if self.settings.offline else "no")
+        models = ("CONCORD_MODELS", str(self.settings.models))
         if not self.is_local:
-            return (offline,)
-        places = ("CONCORD_HOME", str(self.settings.home)), ("CONCORD_MODELS", str(self.settings.models))
-        return offline, *places, ("CONCORD_DEVICE", self.settings.device)
+            return offline, models
+        return offline, models, ("CONCORD_HOME", str(self.settings.home)), ("CONCORD_DEVICE", self.settings.device)
 
 
 class _Batches:
@@ -295,8 +295,20 @@ def _tool(variables: tuple[tuple[str, str], ...], work: str, key: Any) -> Any:
     return WORKS[work].prepare(_models(variables), key)
 
 
+def worker_environment(given: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a worker: what it is given, but for the models of a machine that says itself where it has them.
+
+    >>> worker_environment({"CONCORD_MODELS": "/here", "CONCORD_OFFLINE": "yes"}, {"CONCORD_MODELS": "/there"})
+    {'CONCORD_MODELS': '/there', 'CONCORD_OFFLINE': 'yes'}
+    >>> worker_environment({"CONCORD_MODELS": "/here", "CONCORD_HOME": "/home"}, {"CONCORD_MODELS": "/there"})["CONCORD_MODELS"]
+    '/here'
+    """
+    elsewhere = "CONCORD_HOME" not in given and "CONCORD_MODELS" in own
+    return {**own, **given, **({"CONCORD_MODELS": own["CONCORD_MODELS"]} if elsewhere else {})}
+
+
 @cache
 def _models(variables: tuple[tuple[str, str], ...]) -> ModelRegistry:
-    settings = load({**os.environ, **dict(variables)})
+    settings = load(worker_environment(dict(variables), os.environ))
     tuned = settings.home / "models" / "embedders"
     return ModelRegistry(settings.models, 1, settings.offline, Endpoints(settings), tuned)
