@@ -59,7 +59,7 @@ def boot(plan: Plan, known: Secrets, supervisor: Supervisor, say: Say) -> None:
     make_database(plan, known)
     make_bucket(plan, known)
     say("Preparing the knowledge base ...")
-    prepare(plan, known)
+    prepare(plan, known, say)
     say(f"Starting {plan.nodes} nodes and {plan.workers} workers ...")
     supervisor.start(
         [
@@ -121,28 +121,37 @@ def _try_bucket(plan: Plan, known: Secrets) -> None:
         client.delete_object(Bucket=BUCKET, Key=f"probe-{n}")
 
 
-def prepare(plan: Plan, known: Secrets) -> None:
+def prepare(plan: Plan, known: Secrets, say: Say) -> None:
     """The knowledge base with its first documents, its index and its first admin, made as the first node."""
-    run_core(plan, known, "init")
-    run_core(plan, known, "reindex")
+    run_core(plan, known, "init", say=say)
+    run_core(plan, known, "reindex", say=say)
     listed = run_core(plan, known, "accounts", "list")
     if not any(line.split()[:1] == [ADMIN] for line in listed.splitlines()):
         run_core(plan, known, "accounts", "add", ADMIN, "--role", "admin", "--password", given=known.admin)
 
 
-def run_core(plan: Plan, known: Secrets, *arguments: str, given: str = "") -> str:
-    """A command of Concord with the environment of the first node."""
-    done = subprocess.run(
+def run_core(plan: Plan, known: Secrets, *arguments: str, given: str = "", say: Say = lambda line: None) -> str:
+    """A command of Concord with the environment of the first node; `say` gets its progress line by line."""
+    process = subprocess.Popen(
         [sys.executable, "-m", "core", *arguments],
         cwd=PROJECT,
         env=environment(plan, known, plan.node_names[0]),
-        input=given,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
-    if done.returncode:
-        raise Unavailable(f"python -m core {' '.join(arguments)} failed: {(done.stderr or done.stdout).strip()[-600:]}")
-    return done.stdout
+    with process:
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        if stdin is None or stdout is None or stderr is None:
+            raise Unavailable(f"python -m core {' '.join(arguments)} has no pipes.")
+        stdin.write(given)
+        stdin.close()
+        errors = [(line, say(f"  {line.rstrip()}"))[0] for line in stderr]
+        out = stdout.read()
+    if process.returncode:
+        raise Unavailable(f"python -m core {' '.join(arguments)} failed: {(''.join(errors) or out).strip()[-600:]}")
+    return out
 
 
 def down(plan: Plan, say: Say, patience: float = 60.0) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 from cluster.line import Line, Lost, Reply
 
 FOLDER = "people/walk"
+_WRITES = {"propose", "comment", "submit", "approve", "merge", "close"}
 _SHARED = 4  # documents that several authors edit, so that some changes conflict
 
 
@@ -50,9 +51,13 @@ class Diary:
     refusals: list[Trouble] = field(default_factory=list)  # by the rules: conflicts, somebody was faster
     doings: dict[str, list[float]] = field(default_factory=dict)  # what was done to how long each took
     unknown: int = 0  # merges without an answer that turned out to have happened
+    stale: int = 0  # documents that were read without a line of the reader that was merged
+    wrote: list[float] = field(default_factory=list)  # when something was written, in seconds since the start
 
     def did(self, what: str, seconds: float) -> None:
         self.doings.setdefault(what, []).append(seconds)
+        if what in _WRITES:
+            self.wrote.append(time.monotonic() - self.started)
 
     def met(self, who: str, doing: str, reply: Reply | None, why: str = "") -> None:
         """Write an answer down that was no success."""
@@ -72,6 +77,8 @@ class Person:
         self.line, self.diary, self.pause = Line(address, account["token"]), diary, pause
         self.rng = random.Random(f"{self.name} {seed}")
         self.written = self.last = 0
+        self.mark = ("", "")  # path and mark of the last change
+        self.merged: dict[str, str] = {}  # path to the last mark that was merged
         self.unsure = False  # whether the last click that failed may have happened all the same
 
     async def live(self, until: float) -> None:
@@ -122,6 +129,7 @@ class Person:
         if found is None:
             return
         text, blob = found
+        self.diary.stale += self.merged.get(path, "") not in text
         line = f"- Item {mark}: count the drawer, {self.rng.choice(_WORDS)} the {self.rng.choice(_WORDS)} and sign.\n"
         files = [{"path": path, "text": text + line}]
         proposal = {"title": f"Add {mark}", "files": files, "message": f"Needed for {mark}.", "read": {path: blob}}
@@ -129,6 +137,7 @@ class Person:
         if made is None:
             return
         number = self.last = made.json["id"]
+        self.mark = (path, mark)
         await self.think()
         await self.try_to("comment", lambda: self.line.post(f"/changes/{number}/comments", {"message": f"See {mark}."}))
         await self.try_to("submit", lambda: self.line.post(f"/changes/{number}/submit", {}), tries=3)
@@ -140,6 +149,8 @@ class Person:
         shown = await self.try_to("open change", lambda: self.line.get(f"/changes/{self.last}"), tries=3)
         if shown is not None and shown.json["state"] == "draft":  # its submission was lost
             await self.try_to("submit", lambda: self.line.post(f"/changes/{self.last}/submit", {}))
+        if shown is not None and shown.json["merged"]:
+            self.merged |= dict([self.mark])
         return shown is None or not (shown.json["merged"] or shown.json["state"] == "closed")
 
     async def _text(self, path: str) -> tuple[str, str] | None:

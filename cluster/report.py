@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from cluster.faults import Happened
@@ -26,6 +27,17 @@ def latency(values: Sequence[float]) -> dict[str, float]:
     """Milliseconds: the median, and what the slow ones took."""
     found = {f"p{round(100 * share)}": percentile(values, share) for share in (0.5, 0.95, 0.99)}
     return {name: round(1000 * value, 1) for name, value in {**found, "max": max(values, default=0.0)}.items()}
+
+
+def longest_gap(times: Sequence[float], fault: Happened | None = None) -> float:
+    """The longest time between two events; of those that touch a fault, if one is named.
+
+    >>> longest_gap([5.0, 1.0, 2.0]), longest_gap([1.0, 2.0, 5.0], Happened("", "", 0.0, 1.5))
+    (3.0, 1.0)
+    """
+    ordered = sorted(times)
+    near = [gap for gap in pairwise(ordered) if fault is None or (gap[0] <= fault.again and gap[1] >= fault.at)]
+    return max((end - start for start, end in near), default=0.0)
 
 
 def cause(trouble: Trouble, faults: Sequence[Happened]) -> str:
@@ -72,6 +84,8 @@ def markdown(report: dict[str, Any]) -> str:
         ("search, milliseconds p50 / p95 / p99 / max", _spread(searches["ms"])),
         ("merge, milliseconds p50 / p95 / p99 / max", _spread(report["doings"].get("merge", {}).get("ms"))),
         ("from a merge until a node serves it, seconds p50 / p95 / max", " / ".join(f"{report['freshness'][name]:.1f}" for name in ("p50", "p95", "max"))),
+        ("longest time without a search / without a write, seconds", f"{report['no_search']} / {report['no_write']}"),
+        ("documents read without one's own line that was merged", report["stale"]),
         ("errors that people saw", report["errors"]["people"]),
         ("errors that searches saw", report["errors"]["searches"]),
         ("steps in real browsers / that failed", f"{sum(one['did'] for one in report['browsers'])} / {sum(len(one['failed']) for one in report['browsers'])}"),
@@ -80,8 +94,12 @@ def markdown(report: dict[str, Any]) -> str:
     lines = ["| What | Seen |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows), ""]
     lines += ["| Error | Doing | Cause | Times |", "|---|---|---|---|"]
     lines += [f"| {one['status'] or 'connection'} {one['sentence'][:110]} | {one['doing']} | {one['cause']} | {one['times']} |" for one in report["errors"]["listed"]]  # fmt: skip
-    lines += ["", "| Fault | At second | Ran again after |", "|---|---|---|"]
-    lines += [f"| {one['words']} | {one['at']:.0f} | {one['again'] - one['at']:.1f} s |" for one in report["faults"]]
+    lines += [
+        "",
+        "| Fault | At second | Ran again after | Longest without a search | Without a write |",
+        "|---|---|---|---|---|",
+    ]
+    lines += [f"| {one['words']} | {one['at']:.0f} | {one['again'] - one['at']:.1f} s | {one['no_search']} s | {one['no_write']} s |" for one in report["faults"]]  # fmt: skip
     return "\n".join(lines) + "\n"
 
 

@@ -18,7 +18,7 @@ from cluster.faults import Happened, disturb
 from cluster.line import Line, Lost
 from cluster.people import Diary, Person
 from cluster.plan import HERE, Plan, environment, kept_secrets, ports
-from cluster.report import counted, latency, percentile
+from cluster.report import counted, latency, longest_gap, percentile
 from cluster.searches import Answers, crowd, questions
 from core.errors import Unavailable
 from core.settings import PROJECT
@@ -99,7 +99,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     stayed = checks.kept(repository, diary.merges, database)
     mixed = checks.mixed(repository, answers.passages)
     delays = serving.delays({merge.commit: merge.at for merge in diary.merges}, repository.main_line())
-    took = [each for _, each in answers.took]
+    took, answered = [each for _, each in answers.took], [asked + each for asked, each in answers.took]
     found = diary.troubles
     searched = [one for one in found if one.doing == "search"]
     return {
@@ -138,7 +138,13 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
             "listed": counted(found, happened),
         },
         "browsers": browsed,
-        "faults": [asdict(one) for one in happened],
+        "faults": [
+            {**asdict(one), "no_search": round(longest_gap(answered, one), 1), "no_write": round(longest_gap(diary.wrote, one), 1)}
+            for one in happened
+        ],
+        "no_search": round(longest_gap(answered), 1),
+        "no_write": round(longest_gap(diary.wrote), 1),
+        "stale": diary.stale,
         "settled_after": settled,
         "end": end,
         "cpu_seconds": spent,

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import yaml
 
-from cluster import checks, running
+from cluster import checks, faults, running
 from cluster.boot import refuse_second
 from cluster.faults import SCHEDULE, Happened
 from cluster.line import Line, Lost, Reply
@@ -295,7 +295,7 @@ def test_a_merge_without_an_answer_counts_if_it_is_there_and_that_of_another_per
 
 
 def report() -> dict[str, Any]:
-    faults = [Happened(SCHEDULE[0].words, "node-2", 10.0, 14.0)]
+    happened = [Happened(SCHEDULE[0].words, "node-2", 10.0, 14.0)]
     troubles = [Trouble(11.0, "ann", "merge", 0, "ConnectionResetError"), Trouble(300.0, "bob", "search", 503, "Down.")]
     return {
         "people": 30, "rate": 50.0, "minutes": 10.0,
@@ -303,8 +303,9 @@ def report() -> dict[str, Any]:
         "searches": {"answered": 30_000, "per_second": 50.0, "gave_up": 4, "passages": 99, "mixed": 0, "ms": latency([0.01, 0.02])},
         "doings": {"merge": {"ms": latency([0.1])}},
         "freshness": {"p50": 3.0, "p95": 5.0, "max": 6.0},
-        "errors": {"people": 1, "searches": 1, "listed": counted(troubles, faults)},
-        "faults": [{"words": one.words, "at": one.at, "again": one.again} for one in faults],
+        "errors": {"people": 1, "searches": 1, "listed": counted(troubles, happened)},
+        "faults": [{"words": one.words, "at": one.at, "again": one.again, "no_search": 0.4, "no_write": 2.0} for one in happened],
+        "no_search": 0.4, "no_write": 2.0, "stale": 0,
         "end": {"questions": 80, "differing": {"node-1": 0, "node-2": 0}, "doubled_chunks": 0},
         "settled_after": 2.0,
         "browsers": [{"did": 9, "failed": ["/search: late"]}],
@@ -316,6 +317,25 @@ def test_a_report_says_what_was_seen_and_why() -> None:
     assert "| merges acknowledged | 12 |" in table
     assert "| connection ConnectionResetError | merge | kill -9 of an app node | 1 |" in table
     assert "| 503 Down. | search | none of the faults | 1 |" in table
+    assert "| kill -9 of an app node | 10 | 4.0 s | 0.4 s | 2.0 s |" in table
+
+
+def test_a_program_that_is_paused_hangs_with_all_it_started_and_goes_on() -> None:
+    started = "import subprocess, sys; c = subprocess.Popen(['sleep', '60']); print(c.pid, flush=True); c.wait()"
+    with subprocess.Popen([sys.executable, "-c", started], stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout
+        child = int(program.stdout.readline())
+        state = lambda pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+        async def looked() -> list[str]:
+            hanging = asyncio.create_task(faults._hang(program.pid, 0.3))
+            while state(child) != "T" or state(program.pid) != "T":
+                await asyncio.sleep(0.01)
+            await hanging
+            return [state(child), state(program.pid)]
+
+        assert "T" not in asyncio.run(looked())
+        os.kill(child, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
