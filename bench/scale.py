@@ -10,10 +10,12 @@ from pathlib import Path
 
 from bench import report
 from bench.measure import markdown_table
+from core.storage.lance.table import PARTITION, PROBES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "scale.md"
 WORDS, CODES = 247, 392  # bytes a chunk in a Lance table: its words, and a byte for each of 384 dimensions with an id
 HOT = WORDS + CODES
+IDS = 24  # bytes a chunk that the numbers 0 to N - 1 of the port `Index` cost at every merge
 SIZES = (200_000, 10_000_000, 1_000_000_000)
 HOURS = 730  # of a month
 
@@ -112,7 +114,7 @@ Values = Callable[[int], str]
 def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     """Each line: what, from which inputs, and its value for a number of chunks."""
     g = {name: figure.value for name, figure in given.items()}
-    cells = lambda n: math.sqrt(n)
+    cells = lambda n: n / PARTITION
     yield "documents", "N / document", lambda n: f"{n / g['document']:,.0f}"
     yield "Markdown", "N x characters", lambda n: size(n * g["characters"])
     yield "embedding cache", "N x 384 x 4 bytes", lambda n: size(n * 1536)
@@ -123,9 +125,9 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     yield "two copies in a store of one's own", "twice that", lambda n: size(2 * n * g["lance"] * g["versions"])
     yield "its hot part: words and codes of vectors", f"N x ({WORDS} + {CODES}) bytes", lambda n: size(n * HOT)
     yield (
-        "read for one vector query, 20 of sqrt(N) cells",
-        f"20 x sqrt(N) x {CODES} bytes",
-        lambda n: size(20 * cells(n) * CODES),
+        f"read for one vector query, {PROBES} cells of {PARTITION:,}",
+        f"{PROBES} x {PARTITION:,} x {CODES} bytes",
+        lambda n: size(PROBES * PARTITION * CODES),
     )
     yield "**embedding** on processors", "N x embed", lambda n: core_hours(n * g["embed"])
     yield "… in 24 hours", "N x embed / 86,400", lambda n: f"cores: {math.ceil(n * g['embed'] / 86_400):,}"
@@ -137,10 +139,11 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     yield "**chunks, terms, exact index**", "N x build", lambda n: core_hours(n * g["build"])
     yield "words of a Lance table", "N x lance_fts", lambda n: core_hours(n * g["lance_fts"])
     yield (
-        "assignment to sqrt(N) cells",
-        "2 x 384 x N x sqrt(N) / flops",
+        f"assignment to N / {PARTITION:,} cells, again at four times the size",
+        f"2 x 384 x N x N / {PARTITION:,} / flops",
         lambda n: core_hours(2 * 384 * n * cells(n) / g["flops"]),
     )
+    yield "ids that a merge into a Lance table reads, on every node", f"N x {IDS} bytes", lambda n: size(n * IDS)
     yield (
         "a first load, one document a commit",
         "N / document x commit",
@@ -253,7 +256,22 @@ ENGINES = """## Which engine from where on
 |---|---|---|---|
 | up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
 | where vectors no longer fit in memory | the Lance profile: one table on the store, every node answers every query | it saves memory, not time: {lance_200k} of CPU a search at 200,000, {lance_10m} at 10 million if that stays a line; one writer at a time per table ({rate:.0f} documents a second, each a commit of its own: load in batches) | to 200,000; the rest is this arithmetic |
-| beyond, or thousands of searches a second | an engine that spreads one query over shards: OpenSearch, Vespa, Milvus, LanceDB Enterprise | money and operation | no: none could be run here. It is another adapter of `Index` with `bm25`, `dense`, filters and passages; pipeline, evaluation and pages stay |
+| beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch | money and operation | no: none could be run here, and the port `Index` comes first (below) |
+
+### What the port must lose first
+
+`Index` (`core/ports.py`) speaks of chunks by number, 0 to N - 1: masks of what somebody may find, lists of all documents and the vocabulary are as long as N. That is right for an
+image in memory, costs a Lance profile a look at every id after every merge, and no engine with shards can give it. In this order, each step with the exact image as its reference:
+
+1. **Opaque ids.** A leg answers with ids and scores; passages are asked for by id. Numbers stay inside the image.
+2. **Filters that are pushed down.** `where` (statuses, folders, types, days, readers) goes to the engine as a condition instead of a mask made here.
+3. **Counts instead of lists**: how often a word occurs and how many documents match, in place of the vocabulary and of all documents.
+
+Legs that need every chunk (tfidf, graph, pagerank, "did you mean") stay with the image, as they do for a Lance profile today. What a query does to its candidates (fusion, reranking,
+confidence, grouping by document) already works on the few that legs return, so pipeline, evaluation and pages stay. Not built, and tried with no engine: none with a server is in the
+package registries that were at hand.
+
+Not in the arithmetic: requests to the store (a search of a Lance table on S3 makes dozens), and a copy of the hot part on a node's disk, for which there is no code.
 
 What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../cluster.md#the-store). What grows with documents
 is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
