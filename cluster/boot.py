@@ -147,7 +147,10 @@ def run_core(plan: Plan, known: Secrets, *arguments: str, given: str = "", say: 
             raise Unavailable(f"python -m core {' '.join(arguments)} has no pipes.")
         stdin.write(given)
         stdin.close()
-        errors = [(line, say(f"  {line.rstrip()}"))[0] for line in stderr]
+        errors = list[str]()
+        for line in stderr:
+            errors.append(line)
+            say(f"  {line.rstrip()}")
         out = stdout.read()
     if process.returncode:
         raise Unavailable(f"python -m core {' '.join(arguments)} failed: {(''.join(errors) or out).strip()[-600:]}")

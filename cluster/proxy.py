@@ -38,6 +38,7 @@ backend nodes
     cookie concord_node insert indirect nocache httponly attr "SameSite=Lax"
     option httpchk GET /_stcore/health
     http-check send hdr Host {here}
+    http-check disable-on-404
     retry-on conn-failure empty-response response-timeout
     http-request disable-l7-retry unless METH_GET
     http-response set-header X-Concord-Node %s

@@ -1,8 +1,12 @@
-"""Where the app listens, how many connections it takes and for how long it keeps one. A demo stays on this machine's own address."""
+"""Where the app listens, how many connections it takes, for how long it keeps one, and how it ends. A demo stays on this machine's own address."""
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import threading
 from contextlib import suppress
+from types import FrameType
 
 import streamlit as st
 import uvicorn
@@ -10,6 +14,8 @@ import uvicorn
 from core.services.people.accounts import may_demo
 
 KEPT = 125  # seconds: longer than nginx and AWS (60), Traefik (90) and Caddy (120) keep an idle connection to an app
+LEAVE = 3.0  # seconds in which a proxy notices that a node leaves: two looks and some
+LEAVING = threading.Event()  # a proxy sends nothing new, and what is under way ends well
 DEMO_ADDRESS = (
     "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
     "Start it with: make run, or give people accounts and set CONCORD_SIGN_IN to local or oidc."
@@ -36,6 +42,21 @@ def keep_connections(seconds: int = KEPT) -> None:
 def bound_messages() -> None:
     """Refuse a message of a tab that is larger than Streamlit takes before it is in memory, not after."""
     _configure("ws_max_size", int(st.get_option("server.maxWidgetStateSize")) * 1024 * 1024)
+
+
+def leave_slowly(seconds: float = LEAVE) -> None:
+    """Where a proxy spreads people over nodes: let it know for a moment that this one ends, before it ends. A second signal ends it at once."""
+    stop, loop = signal.getsignal(signal.SIGTERM), asyncio.get_running_loop()
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        if callable(stop) and LEAVING.is_set():
+            stop(number, frame)
+        elif callable(stop):
+            LEAVING.set()
+            loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
+
+    if callable(stop):
+        signal.signal(signal.SIGTERM, leave)
 
 
 def raise_connections() -> None:

@@ -22,6 +22,7 @@ import streamlit
 from core import logs
 from core.services.people.accounts import LOOPBACK
 from core.settings import Settings, load
+from pages.ui import listening
 
 MAX_TARGET = 16_384  # bytes of a path with its query
 ALIVE = ("/api/health", "/api/v1/health", "/_stcore/health")  # ask for up or down by any name: balancers use addresses
@@ -137,6 +138,8 @@ class Guard:
             return 414, f"The address is longer than {MAX_TARGET:,} bytes."
         if len(hosts) != 1 or split_host(hosts[0]) is None or len(origins) > 1:
             return 400, "The request names no host, or several."
+        if path in ALIVE and listening.LEAVING.is_set():
+            return 404, "This node is leaving."
         if path not in ALIVE and not known_host(hosts[0], _port(scope), self.settings):
             return 421, "This server does not answer to that name. Whoever runs it sets CONCORD_HOSTS."
         changes = scope["type"] == "websocket" or scope["method"] not in SAFE

@@ -51,6 +51,8 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     ending = threading.Event()
     loops = threading.Thread(target=run_loops, args=(ending,), daemon=True)
     loops.start()
+    if load().database:
+        listening.leave_slowly()
     async with ASSISTANTS.running():
         yield
     ending.set()
