@@ -29,7 +29,7 @@ FILES, ANCHORS = 48 << 20, 6000  # bytes of parsed documents, and how many have 
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CommitContents:
     """What a commit holds, as far as checks ask."""
 
     blobs: Mapping[str, str]  # of documents, by path
@@ -58,7 +58,7 @@ class Overlaid(Mapping[str, str]):
         return sum(1 for _ in self)
 
 
-class Owners(Mapping[str, str]):
+class IdOwners(Mapping[str, str]):
     """Id to path: a document keeps its id, then existing ones, then new ones."""
 
     def __init__(
@@ -140,7 +140,7 @@ class ChangeChecks:
         path, there = edit.old_path or edit.path, self._around(main)
         if path not in there.blobs:
             return Counter()
-        context = CheckContext(self._anchors(there.blobs), Owners(there.owners), today, there.pictures)
+        context = CheckContext(self._anchors(there.blobs), IdOwners(there.owners), today, there.pictures)
         found = _judged(self._file(path, there.blobs[path]), context)
         return Counter((finding.rule, finding.message) for finding in found)
 
@@ -203,7 +203,7 @@ class ChangeChecks:
         """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
         there = self._around(base)
         attachments = there.pictures | frozenset(pictures)
-        context = CheckContext(self._anchors(there.blobs), Owners(there.owners, (path,)), today, attachments)
+        context = CheckContext(self._anchors(there.blobs), IdOwners(there.owners, (path,)), today, attachments)
         return check_rules.check(path, text.encode("utf-8", "replace"), context, self.reader)
 
     def _context(
@@ -219,11 +219,11 @@ class ChangeChecks:
         kept = {name: path for path, name in claims.items() if name and before.get(path) == name}
         new = {name: path for path, name in reversed(claims.items()) if name}
         pictures = (there.pictures - gone) | frozenset(proposed)
-        return CheckContext(self._anchors(blobs), Owners(there.owners, gone, kept, new), today, pictures)
+        return CheckContext(self._anchors(blobs), IdOwners(there.owners, gone, kept, new), today, pictures)
 
-    def _read_around(self, commit: str) -> Around:
+    def _read_around(self, commit: str) -> CommitContents:
         if not commit:
-            return Around({}, {}, {}, frozenset())
+            return CommitContents({}, {}, {}, frozenset())
         blobs = self.repository.blobs(commit)
         ids = self._declared(blobs)
         owners: dict[str, tuple[str, ...]] = {}
@@ -231,7 +231,7 @@ class ChangeChecks:
             if name:
                 owners[name] = (*owners.get(name, ()), path)
         pictures = frozenset(entry.path for entry in self.repository.pictures(commit))
-        return Around(blobs, ids, owners, pictures)
+        return CommitContents(blobs, ids, owners, pictures)
 
     def _declared(self, blobs: Mapping[str, str]) -> dict[str, str]:
         new = {blob: path for path, blob in blobs.items() if blob not in self._ids}
