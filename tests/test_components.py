@@ -81,6 +81,20 @@ def test_filtering_and_sorting_the_library_keeps_the_focus_and_shows_the_folder(
         assert page.evaluate(FOCUS) == "Owner ↑", "new data came from the server"
 
 
+def test_a_thousand_documents_are_a_tree_of_folders_with_counts(chromium: Any) -> None:
+    folders = [f"{top}/{below}" for top in ("finance", "it") for below in ("a", "b", "c", "d")]
+    rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": folders[n % 8]} for n in range(1200)]
+    with browser.component(chromium, "library", "rows") as page:
+        page.evaluate("show", {"rows": rows, "narrowed": {}})
+        tree = lambda: [line.replace("\n", " ") for line in page.locator(".tree button").all_inner_texts()]
+        assert [line.split() for line in tree()] == [["All", "documents1,200"], ["▸finance600"], ["▸it600"]]
+        page.get_by_role("button", name="finance").click()
+        assert [line.split() for line in tree()][1:4] == [["▾finance600"], ["a150"], ["b150"]]
+        assert page.locator("tr.item").count() == 60, "more on demand"
+        page.evaluate("show", {"rows": rows, "narrowed": {"folder": "it/b"}})
+        assert page.locator("[aria-current=true]").inner_text().endswith("b150"), "as the address says"
+
+
 def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
     row = {
         "owner": "Ann",
@@ -259,6 +273,7 @@ def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(
         page.locator("[data-key=search]").press("Enter")
         page.locator("[data-key=search]").press("Enter")
         page.get_by_role("link", name="Open here").click()
+        assert "top" in page.evaluate("sessionStorage.getItem('concord place')"), "Back leads to the same place"
         told = [value for name, value in page.evaluate("sent") if name == "settled"]
         assert told == [{"q": "labels", "opened": False}, {"q": "labels", "opened": True}]
         page.get_by_role("button", name="Leave mine out").click()

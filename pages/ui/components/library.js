@@ -177,6 +177,9 @@ function folderTree(folders, total, chosen, choose) {
     .sort((a, b) => a[0].localeCompare(b[0]))
     .filter(([folder]) => isVisible(folder, chosen))
     .map(([folder, count]) => [folder, folder.split("/").pop(), count, folder.split("/").length - 1]);
+  const parents = new Set([...folders.keys()].map(parentFolder));
+  const isOpen = (folder) => chosen === folder || chosen.startsWith(`${folder}/`);
+  const sign = (folder) => (folder && parents.has(folder) ? (isOpen(folder) ? "▾" : "▸") : "");
   return el(
     "nav",
     { class: "tree", "aria-label": "Folders" },
@@ -185,14 +188,15 @@ function folderTree(folders, total, chosen, choose) {
         "button",
         {
           type: "button",
-          class: depth ? "deep" : "",
           "aria-current": chosen === folder,
+          "aria-expanded": parents.has(folder) && folder ? isOpen(folder) : null,
           "data-key": `folder ${folder}`,
           style: { paddingLeft: `${8 + 14 * depth}px` },
           onclick: () => choose(folder),
         },
-        el("span", { class: "name" }, name),
-        el("span", { class: "n" }, count),
+        el("span", { class: "sign", "aria-hidden": "true" }, sign(folder)),
+        el("span", { class: "name", title: folder }, name),
+        el("span", { class: "n" }, count.toLocaleString("en")),
       ),
     ),
   );

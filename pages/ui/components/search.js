@@ -46,7 +46,10 @@ const sets = (...names) => Object.fromEntries(names.map((name) => [name, new Set
 // Built once; later draws only replace the results, so that the cursor stays.
 function build(root, state, data) {
   state.box = searchBox(root, state, data.placeholder);
-  const used = ({ target }) => target.closest(`.card :is(${USES})`) && settle(state, true);
+  const used = ({ target }) => {
+    if (target.closest(".card a")) keepPlace();
+    if (target.closest(`.card :is(${USES})`)) settle(state, true);
+  };
   state.results = el("div", { onclick: used, onauxclick: used });
   state.progress = el("div", { class: "line" });
   state.waiting = el("span", { class: "pending muted small" });
@@ -175,6 +178,22 @@ function parameters(asked) {
 const showInAddressBar = (asked) =>
   window.history.replaceState(window.history.state, "", asked.q ? `?${parameters(asked)}` : window.location.pathname);
 
+// Back from a document leads to where somebody was in the list, not to its top.
+const PLACE = "concord place";
+const scroller = () => document.querySelector('[data-testid="stMain"]');
+const here = () => window.location.pathname + window.location.search;
+
+function keepPlace() {
+  sessionStorage.setItem(PLACE, JSON.stringify({ at: here(), top: scroller()?.scrollTop || 0 }));
+}
+
+function findPlace() {
+  const kept = JSON.parse(sessionStorage.getItem(PLACE) || "null");
+  if (!kept || kept.at !== here()) return;
+  sessionStorage.removeItem(PLACE);
+  for (const wait of [0, 150, 500]) setTimeout(() => scroller()?.scrollTo({ top: kept.top }), wait);
+}
+
 // ------------------------------------------------------------ by words so far
 
 // One line, drawn in place: how far the vectors are. When all are there, the question is asked again.
@@ -261,7 +280,10 @@ function draw(root, state) {
       el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)),
       state.asked.as_of ? backToNow(root, state) : "",
     );
-  else refocus(root, () => results.replaceChildren(layout(root, state)));
+  else {
+    refocus(root, () => results.replaceChildren(layout(root, state)));
+    findPlace();
+  }
 }
 
 function layout(root, state) {
