@@ -74,10 +74,7 @@ def one_document(name: str) -> None:
     try:
         document = app().knowledge.documents.show(name)
     except NotFound:
-        st.error(
-            f"There is no document {flash.plain(name)}. It may have been renamed or removed: look for it in Search, or in All documents.",
-            icon=":material/search_off:",
-        )
+        document_actions.missing(name, me)
         return
     except ConcordError as error:
         st.error(flash.plain(flash.refusal(error)), icon=":material/search_off:")

@@ -877,6 +877,37 @@ def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> Non
     assert "5 years" in kb.knowledge.repository.read(kb.reviews.changes.all()[0].head, PATH).decode()
 
 
+def test_moving_deleting_and_restoring_are_journeys_to_the_merge_and_back(visit: Open, kb: App) -> None:
+    put(kb, {"it/vpn.md": "# VPN\n\nSee [records](../finance/records.md).\n"})
+
+    def merged() -> None:
+        number = str(kb.reviews.changes.all()[0].id)
+        visit("reviews", "author", change=number).button(key=f"do_submit_{number}").click().run()
+        visit("reviews", "reviewer", change=number).button(key=f"do_approve_{number}").click().run()
+        visit("reviews", "author", change=number).button(key=f"do_merge_{number}").click().run()
+        assert kb.reviews.changes.get(int(number)).state == "merged"
+
+    there = lambda: {document.path for document in kb.knowledge.documents.all()}
+    app = visit("documents", "author", doc="FIN-1")
+    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
+    app.button(key="move").click().run()
+    merged()
+    assert "finance/kept/records.md" in there()
+    assert "(../finance/kept/records.md)" in kb.knowledge.documents.show("it/vpn.md").text, "links follow"
+    app = visit("documents", "author", doc="FIN-1")
+    app.radio(key="fate").set_value("Delete").run()
+    assert "1 document links to it" in words(app)
+    app.button(key="delete").click().run()
+    merged()
+    assert "finance/kept/records.md" not in there()
+    gone = visit("documents", "author", doc="FIN-1")
+    assert "There is no document FIN-1" in words(gone)
+    gone.button(key="bring_back").click().run()
+    merged()
+    assert kb.knowledge.documents.show("FIN-1").text == TEXT, "as it was, with its id and its history"
+    assert len(kb.knowledge.documents.history("FIN-1")) > 0
+
+
 def test_what_was_typed_for_one_document_stays_with_it(visit: Open, kb: App) -> None:
     for years in ("6", "7", "8"):
         put(kb, {PATH: TEXT.replace("5 years", f"{years} years")}, years)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.storage.git.repository import Repository
 
 
+MOST_GONE = 200  # deleted documents that are looked at for a name, the last ones first
 _RENAME_THERE = "Only .md is read from a repository. Rename it there, or bring the files in without their history."
 
 
@@ -37,6 +38,14 @@ class Version:
     """One version of a document: its commit and its file at that commit."""
 
     number: int
+    commit: Commit
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """A document that was deleted: as it was, and the commit that deleted it."""
+
+    document: Document
     commit: Commit
 
 
@@ -265,6 +274,26 @@ class Documents:
         return tuple(
             Version(len(steps) - n, step) for n, step in enumerate(steps) if seen is None or seen.path(step.path)
         )
+
+    @use_case(EVERYBODY)
+    def deleted(self, name: str) -> Gone | None:
+        """The last state of a document that is gone, by id or path; None where there never was one."""
+        looked = 0
+        for commit, edits in self.repository.log(self.repository.head()):
+            for edit in (edit for edit in edits if edit.kind == "deleted" and edit.path.endswith(".md")):
+                looked += 1
+                if looked > MOST_GONE or not commit.parents:
+                    return None
+                document = self._before(commit, edit.path)
+                if document and name in (document.id, edit.path) and self._shown((document,)):
+                    return Gone(document, commit)
+        return None
+
+    def _before(self, commit: Commit, path: str) -> Document | None:
+        try:
+            return read_document(path, decode(self.repository.read(commit.parents[0], path)))
+        except ConcordError:
+            return None
 
     @use_case(EVERYBODY)
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:

@@ -12,7 +12,7 @@ from core.curation.document.links import picture_paths, rewrite_links
 from core.curation.document.names import collision_key, safe_path
 from core.curation.pictures import picture_files
 from core.curation.review.conflicts import Hunk, hunks, solve
-from core.errors import BadInput, Conflict
+from core.errors import BadInput, Conflict, NotFound
 from core.services.knowledge.documents import Documents
 from core.services.reviews.changes import Change, Changes
 from core.types import Document
@@ -133,6 +133,18 @@ def deleted(documents: Documents, path: str) -> Files:
     own = picture_files.moves(path, path, (e.path for e in documents.repository.pictures(documents.repository.head())))
     shown = {other for document in documents.all() if document.path != path for other in picture_paths(document)}
     return {path: None, **{picture: None for picture in own if picture not in shown}}
+
+
+def brought_back(documents: Documents, name: str) -> Files:
+    """A deleted document as it was, with the pictures that went with it."""
+    gone = documents.deleted(name)
+    if gone is None:
+        raise NotFound(f"No document {name!r} was deleted.")
+    document, before, head = gone.document, gone.commit.parents[0], documents.repository.head()
+    there = {entry.path for entry in documents.repository.pictures(head)}
+    shown = [e.path for e in documents.repository.pictures(before) if e.path in picture_paths(document)]
+    files = {path: documents.repository.read(before, path) for path in shown if path not in there}
+    return {check_new_path(documents, document.path): document.text.encode(), **files}
 
 
 def restored(documents: Documents, path: str, commit: str, old_path: str) -> Files:

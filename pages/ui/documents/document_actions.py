@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
-from core.services.reviews.authoring import Files, deleted, moved, restored, touching, with_status
+from core.services.reviews.authoring import Files, brought_back, deleted, moved, restored, touching, with_status
 from core.types import Document
 from pages.ui import address, flash, keys, style, watching
 from pages.ui.documents import feedback, save_target, share
@@ -107,6 +107,20 @@ def _delete(document: Document, me: Actor) -> None:
     chosen = save_target.choose(f"delete_{document.id}", title, app().knowledge.repository.head(), me)
     if st.button(save_target.label(chosen), type="primary", key="delete"):
         save_target.finish(chosen, lambda: deleted(app().knowledge.documents, document.path))
+
+
+def missing(name: str, me: Actor) -> None:
+    """That there is no such document; one that was deleted can be brought back, as a change."""
+    gone = app().knowledge.documents.deleted(name) if allowed(me, "propose a change") else None
+    said = "It may have been renamed or removed: look for it in Search, or in All documents."
+    if gone:
+        said = f"{gone.commit.author.name} deleted it on {style.day(gone.commit.when[:10])}."
+    st.error(flash.plain(f"There is no document {name}. {said}"), icon=":material/search_off:")
+    if gone:
+        title = f"Bring back {gone.document.title}"[:200]
+        chosen = save_target.choose("bring_back", title, app().knowledge.repository.head(), me)
+        if st.button("Bring it back", icon=":material/settings_backup_restore:", type="primary", key="bring_back"):
+            save_target.finish(chosen, lambda: brought_back(app().knowledge.documents, name))
 
 
 def restore_version(document: Document, version: Version, me: Actor) -> None:
