@@ -30,7 +30,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
   const body = el(
     "div",
-    { class: "body" },
+    { class: "prose body" },
     data.first ? more(data.first, "earlier blocks", Math.max(0, data.first - data.step)) : null,
     data.nodes.map((node) => drawNode(node, documentLink, decorate)),
     data.hidden ? more(data.hidden, "more blocks", data.first + data.nodes.length) : null,
