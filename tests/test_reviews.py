@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from core.access import Actor
 from core.bootstrap import App
@@ -42,6 +43,23 @@ def approved(app: App, files: dict[str, bytes | None], title: str = "Longer") ->
     app.reviews.changes.submit(AUTHOR, number)
     app.reviews.discussion.approve(REVIEWER, number)
     return number
+
+
+@pytest.mark.sqlite
+def test_what_is_stored_about_a_change_is_read_once_until_somebody_commits(reviews_app: App) -> None:
+    changes, number = reviews_app.reviews.changes, approved(reviews_app, changed("5 years", "7 years"))
+    first, asked = changes.get(number), list[str]()
+    event.listen(changes.database.engine, "before_cursor_execute", lambda *said: asked.append(said[2]))
+    assert [changes.get(number), changes.show(REVIEWER, number), changes.own_work(AUTHOR2, number)] == [
+        first,
+        first,
+        "",
+    ]
+    assert asked == []
+    sql(reviews_app, f"UPDATE changes SET title = 'By another program' WHERE id = {number}")
+    assert changes.get(number).title == "By another program"
+    changes.describe(AUTHOR, number, "By this one", "")
+    assert changes.get(number).title == "By this one"
 
 
 def test_a_merge_is_one_commit_that_names_who_wrote_and_reviewed(reviews_app: App) -> None:
@@ -742,6 +760,7 @@ def test_a_list_asks_the_database_as_often_for_many_changes_as_for_one(
 
     def statements_of(listing: Callable[[], object]) -> int:
         asked.clear()
+        changes._known = (None, {})
         listing()
         return len(asked)
 

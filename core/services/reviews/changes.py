@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, overload
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from core.access import EVERYBODY, READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1000  # changes whose records are read together
 LOOKED_AT = 100  # changes whose texts are read together
+KEPT = 100  # rows and records that are kept until the database changes
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +121,7 @@ class Changes:
         self.readership = base.documents.readership
         self.requests = ReviewRequests(accounts, news.messages, base.clock)
         self.co_authors = CoAuthors(accounts, news.messages, base.clock)
+        self._known: tuple[object, dict[object, Any]] = (None, {})  # a version of the database, and what was read
 
     # ------------------------------------------------------------ reading
 
@@ -133,7 +137,7 @@ class Changes:
 
     def get(self, number: int) -> Change:
         """A change, for services; doors call `show`."""
-        for _, change in self._described([_known(self.database, number)], self.readership.now()):
+        for _, change in self._described([self._row(number)], self.readership.now()):
             return change
         raise no_change(number)
 
@@ -203,7 +207,24 @@ class Changes:
         return self.co_authors.candidates(self._facts_of(self.get(number)))
 
     def _facts_of(self, change: Change) -> Facts:
-        return self.facts.of(self.database, _known(self.database, change.id))[0]
+        return self.facts.of(self.database, self._row(change.id), self._records([change.id]))[0]
+
+    def _row(self, number: int) -> ChangeRow:
+        return self._once(number, partial(_known, self.database, number))
+
+    def _records(self, numbers: Sequence[int]) -> RowsOfChange:
+        read = partial(self.facts.records, self.database, numbers)
+        return self._once(("records", *numbers), read) if len(numbers) == 1 else read()
+
+    def _once(self, key: object, read: Callable[[], T]) -> T:
+        """What the database says, until somebody commits: a page asks for the same change a dozen times, ten statements each."""
+        version = self.database.version()
+        at, known = self._known
+        if version is None or at != version or len(known) >= KEPT:
+            self._known = _, known = version, {}
+        if key not in known:
+            known[key] = read()
+        return cast(T, known[key])
 
     def _list(self, numbers: Iterable[int], seen: Readable | None) -> Described:
         """A list for whoever asks now: it is described later, when somebody else may be asking."""
@@ -235,7 +256,7 @@ class Changes:
     def _parts(self, rows: Sequence[ChangeRow], size: int) -> Iterator[tuple[Sequence[ChangeRow], RowsOfChange]]:
         for first in range(0, len(rows), size):
             part = rows[first : first + size]
-            yield part, self.facts.records(self.database, [row.id for row in part])
+            yield part, self._records([row.id for row in part])
 
     def _change(self, row: ChangeRow, facts: Facts, work: GitState, records: RowsOfChange) -> Change:
         now = moves.state(facts)

@@ -135,6 +135,10 @@ class Database(State):
         A database that belongs to no workspace yet gets the given one.
         """
 
+    def version(self) -> object:
+        """Another one after every commit, whoever made it; None where that is not cheap to know."""
+        return None
+
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Connection]: ...
 

@@ -36,7 +36,8 @@ class SqliteDatabase(Database):
 
     def __init__(self, path: Path) -> None:
         self.path, self.place = path, str(path)
-        engine = create_engine(URL.create("sqlite", database=str(path)), creator=self._connect, max_overflow=-1)
+        url = URL.create("sqlite", database=str(path))
+        engine = create_engine(url, creator=self._connect, max_overflow=-1, pool_use_lifo=True)
         event.listen(engine, "connect", partial(_prepare, path))
         event.listen(engine, "begin", _begin)
         event.listen(engine, "before_cursor_execute", _watch)
@@ -95,6 +96,12 @@ class SqliteDatabase(Database):
     def _reading(self) -> Iterator[Connection]:
         with storing(self.path), self.engine.connect() as connection:
             yield connection
+
+    def version(self) -> object:
+        """A connection knows whether others committed, and counts what it changed itself."""
+        with self._reading() as connection:
+            itself, raw = connection.info.setdefault("itself", object()), _raw(connection)
+            return itself, raw.execute("PRAGMA data_version").fetchone(), raw.total_changes
 
     @contextmanager
     def frozen(self, look: Callable[[], T]) -> Iterator[tuple[T, Callable[[Path], None]]]:
