@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
 
 from core.errors import BadInput, Conflict, NotFound, Unavailable
 from core.lru import LruCache
-from core.storage.git import plumbing
+from core.storage.git import plumbing, refs
 from core.storage.git.refs import locked
-from core.storage.git.repository import Repository
+from core.storage.git.repository import Repository, _plain_config
 from core.types import Person
 
 ANN, BOB = Person("Ann", "ann@example.org"), Person("Bob <script>\n", "bob@example.org")
@@ -55,8 +56,48 @@ def test_reading_many_blobs_keeps_the_order(repository: Repository) -> None:
         assert len(raw) == entry.size
 
 
+def test_what_is_loose_is_read_as_git_reads_it_and_what_is_damaged_is_left_to_git(repository: Repository) -> None:
+    files = {"a.md": b"# A\n", "it/über/b.md": b"", "it/c.md": b"\0\xff" * 5000, "it.md": b"x"}
+    head = repository.commit("main", files, ANN, "add")
+    tree, blob = repository.git.tree_of(head), repository.blobs(head)["a.md"]
+    lists = [("ls-tree", "-r", "-z", *long, name) for long in ((), ("--long",)) for name in (head, tree)]
+    texts = [("cat-file", "blob", name) for name in (blob, *(f"{at}:{path}" for at in (head, tree) for path in files))]
+    for command in (*lists, *texts):
+        assert refs.loose_answer(repository.path, command) == repository.git._execute(command, b"", {}, True)[1]
+    assert tree == repository.git.ask("rev-parse", f"{head}^{{tree}}").decode().strip()
+    none = [f"{head}:{path}" for path in ("b.md", "it", "it/", "./a.md", "a.md/b.md")] + ["0" * 40, tree, "main:a.md"]
+    assert [refs.loose_answer(repository.path, ("cat-file", "blob", name)) for name in none] == [None] * len(none)
+    file = repository.path / "objects" / blob[:2] / blob[2:]
+    whole = file.read_bytes()
+    file.chmod(0o644)
+    for damaged in (b"", whole[:-1], whole + b"x", whole[:-1] + b"x", zlib.compress(b"blob 9\0# A\n")):
+        file.write_bytes(damaged)
+        assert refs.loose_answer(repository.path, ("cat-file", "blob", blob)) is None
+        assert refs.loose_answer(repository.path, lists[-1]) is None
+
+
+def test_a_configuration_is_read_as_git_reads_it(repository: Repository) -> None:
+    file = repository.path / "config"
+    asked = ("config", "--file", str(file), "--list", "-z")
+    for text in (file.read_text(), "[core]\n\tBare = true\n[Concord]\n\tworkspace = a.b-c\n[core]\n\tbare = false\n"):
+        file.write_text(text)
+        said = repository.git.ask(*asked, bare=False).decode()
+        assert _plain_config(file) == dict(line.partition("\n")[::2] for line in said.split("\0") if line)
+    for text in (
+        '[a "b"]\n\tc = d\n',
+        "[a]\n\tb = c d\n",
+        "[a]\n\tb\n",
+        '[a]\n\tb = "c"\n',
+        "[a]\n\tb = c # d\n",
+        "b = c\n",
+    ):
+        file.write_text(text)
+        assert _plain_config(file) is None
+
+
 def test_what_git_said_of_a_full_id_is_not_asked_again(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
     first = repository.commit("main", {"a.md": b"# A\n"}, ANN, "add")
+    repository.git.ask("repack", "-adq")  # what is loose needs no process
     asked: list[tuple[str, ...]] = []
     execute = repository.git._execute
     monkeypatch.setattr(

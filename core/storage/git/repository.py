@@ -66,6 +66,8 @@ class Repository(RepositoryReader):
         return self.workspace()
 
     def _config(self) -> dict[str, str]:
+        if (plain := _plain_config(self.path / "config")) is not None:
+            return plain
         code, out = self.git.run("config", "--file", str(self.path / "config"), "--list", "-z", bare=False)
         if code:
             raise Corrupt(" ".join(map(str, self.damaged())))
@@ -340,6 +342,23 @@ class Repository(RepositoryReader):
         for group in self.new_collisions(names, before):
             together = " and ".join(map(repr, group))
             raise BadInput(f"{together} differ only in case or Unicode form. Rename one of them.")
+
+
+def _plain_config(file: Path) -> dict[str, str] | None:
+    """git's configuration in the form that git and we write it, without a process; None where only git can read it."""
+    found, section = {}, ""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    for line in text.splitlines():
+        if head := re.fullmatch(r"\[([a-zA-Z]+)\]", line):
+            section = head[1].lower()
+        elif section and (setting := re.fullmatch(r"\t([a-zA-Z]+) = ([\w./@+-]+)", line, re.ASCII)):
+            found[f"{section}.{setting[1].lower()}"] = setting[2]
+        else:
+            return None
+    return found
 
 
 def _lacking(have: Mapping[str, str], workspace: str) -> dict[str, str]:

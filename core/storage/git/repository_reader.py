@@ -150,8 +150,10 @@ class RepositoryReader:
                 self.git.keep(text, "cat-file", "blob", name)
 
     def read_blobs(self, blobs: Sequence[str]) -> Iterator[bytes]:
-        """Files by blob id, in the given order, through one git process."""
-        if not blobs:
+        """Files by blob id, in the given order, through one git process where not all are loose."""
+        loose = refs.loose_blobs(self.path, blobs)
+        if loose is not None:
+            yield from loose
             return
         out = self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
         for blob, text in zip(blobs, _objects(out), strict=True):
