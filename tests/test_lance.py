@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import date, timedelta
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +26,7 @@ from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.storage.index.generations import Generations
 from core.storage.lance import clauses, rows, table
+from core.storage.object_store import address
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
 from tests.conftest import ROOT, put, small_app
@@ -330,3 +333,42 @@ def test_every_problem_of_a_table_is_named(tmp_path: Path) -> None:
     assert "the table holds" in app.index.generations.check(profile)[0]
     shutil.rmtree(place / "chunks.lance")
     assert "cannot be read" in app.index.generations.check(profile)[0]
+
+
+class GrownTable:
+    """Knows the names of its indexes, as a Lance table does."""
+
+    def __init__(self, name: str) -> None:
+        self.names = {"terms": "terms_idx", "around": "around_idx", "vector": name}
+
+    def list_indices(self) -> list[Any]:
+        return [SimpleNamespace(name=name, columns=[column]) for column, name in self.names.items()]
+
+    def create_index(self, column: str, *, config: Any, name: str = "") -> None:
+        self.made = config.num_partitions
+        self.names[column] = name
+
+    def drop_index(self, name: str) -> None:
+        self.dropped = name
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "partitions"),
+    [("vector_18", 71_000, 0), ("vector_18", 72_000, 72), ("vector_18", 246_000, 246), ("vector_idx", 246_000, 246)],
+)
+def test_a_table_that_grew_fourfold_learns_its_partitions_anew(name: str, rows: int, partitions: int) -> None:
+    grown = GrownTable(name)
+    assert table.index(grown, rows) is bool(partitions)
+    if partitions:
+        assert (grown.made, grown.dropped, grown.names["vector"]) == (partitions, name, f"vector_{partitions}")
+
+
+def test_keys_that_expire_are_left_to_lancedb_and_others_are_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    from botocore.credentials import Credentials, RefreshableCredentials
+
+    lasting = Credentials("id", "secret")
+    expiring = RefreshableCredentials("id", "secret", "token", None, lambda: {}, "a role")
+    for found, names in ((lasting, {"aws_access_key_id", "aws_secret_access_key"}), (expiring, set())):
+        session = SimpleNamespace(get_credentials=lambda found=found: found, region_name="us-east-1")
+        monkeypatch.setattr(address, "_session", lambda session=session: session)
+        assert {name for name in address.lance_options() if "key" in name or "token" in name} == names
