@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -96,6 +97,25 @@ def test_a_question_of_its_own_that_is_not_found_is_said_first() -> None:
         "1 of its own questions is not found among the first 3: “Who waters the plants?”. "
         "1 question is now found among the first 3. Results change for 1 of 10 questions."
     )
+
+
+SHIFTS = st.lists(
+    st.builds(
+        impacts.Shift, st.just("Who?"), st.sampled_from(("own", "answers", "guard")), st.just("a.md"),
+        st.integers(0, 6), st.integers(0, 6), st.just(0.5), st.just(0.5), judged=st.booleans(), gone=st.booleans(),
+    ),
+    max_size=5,
+)  # fmt: skip
+
+
+@given(SHIFTS)
+def test_green_is_only_where_nobody_loses_and_a_loss_is_said_first(shifts: list[impacts.Shift]) -> None:
+    impact = impacts.Impact(1, "h", "m", "local", "c", {"answers": 9}, tuple(shifts), {}, {})
+    outcomes = {each.outcome for each in shifts}
+    assert impact.outcome == next((word for word in ("loss", "gain") if word in outcomes), "tie")
+    assert [row[-1] == "loss" for row in impact.rows[:1]] == [impact.outcome == "loss"][: len(shifts)]
+    if impact.outcome == "loss":
+        assert not re.match(r"\d+ questions? (?:is|are) now found|No result|Results change|Its own", impact.sentence)
 
 
 def test_a_removed_document_leaves_its_questions_without_an_answer(impact_app: App) -> None:
