@@ -237,15 +237,22 @@ def test_a_query_set_is_judged_question_by_question(visit: Open, home: Path) -> 
 
 def test_the_alpha_strip_is_drawn_where_alpha_matters(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "Convex 0.3"), tool="Alpha strip"))
-    assert len(app.get("plotly_chart")) == 1
+    (chart,) = app.get("plotly_chart")
+    labels = [note["text"] for note in json.loads(chart.proto.spec)["layout"]["annotations"]]
+    titles = [trace["name"].split(" › ")[0] for trace in json.loads(chart.proto.spec)["data"] if trace.get("name")]
+    assert any(label.removesuffix("…") in title for label in labels for title in titles), (
+        "a line is named by its document"
+    )
     assert "changes at" in words(app)
     assert "No column weighs its legs by alpha" in words(visit(Setup(QUERY, columns("BM25"), tool="Alpha strip")))
 
 
 def test_the_tau_line_says_where_a_query_stands(visit: Open) -> None:
     app = visit(Setup(QUERY, columns("BM25", "Conditional rerank"), tool="Tau line"))
-    assert len(app.get("plotly_chart")) == 1
-    assert re.search(r"The best score is [\d.]+, (not )?below tau 0.99", words(app).replace("\\", ""))
+    (chart,) = app.get("plotly_chart")
+    heights = [note.get("yshift", 0) for note in json.loads(chart.proto.spec)["layout"]["annotations"]]
+    assert len(set(heights)) == len(heights) == 2, "one label never stands on the other"
+    assert re.search(r"[\d.]+, (not )?below tau 0.7: ", words(app).replace("\\", ""))
     assert "calibrate tau on the Tuning page" in words(app)
     assert "No column reranks by tau" in words(visit(Setup(QUERY, columns("BM25"), tool="Tau line")))
 

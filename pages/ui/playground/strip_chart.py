@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -81,17 +82,26 @@ def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, 
 
 def _label_lines(chart: Any, strip: AlphaStrip, alpha: float, search: CachedSearch) -> None:
     """Names of the lines that the present ranking shows: at their right end, or at the left one if they end before."""
-    for chunk in strip.intervals:
+    labels = _labels([chunk for chunk in strip.intervals if strip.rank(chunk, alpha)], search)
+    for chunk, label in labels.items():
         right, left = strip.rank(chunk, 1.0), strip.rank(chunk, 0.0)
-        if not strip.rank(chunk, alpha) or not (right or left):
-            continue
-        passage = search.index.passage(chunk)
-        title = passage.heading[-1] if passage.heading else search.index.documents[passage.document].title
-        text = {"text": escape(style.shortened(title, _LABEL), quote=False), "showarrow": False, "font": {"size": 11}}
+        text = {"text": escape(style.shortened(label, _LABEL), quote=False), "showarrow": False, "font": {"size": 11}}
         if right:
             chart.add_annotation(x=1.0, y=right, xanchor="left", xshift=6, **text)
-        else:
+        elif left:
             chart.add_annotation(x=0.0, y=left, xanchor="left", xshift=4, yshift=8, **text)
+
+
+def _labels(chunks: Sequence[int], search: CachedSearch) -> dict[int, str]:
+    """The title of a passage's document; its heading where the document has several lines."""
+    passages = {chunk: search.index.passage(chunk) for chunk in chunks}
+    often = Counter(passage.document for passage in passages.values())
+    return {
+        chunk: passage.heading[-1]
+        if passage.heading and often[passage.document] > 1
+        else search.index.documents[passage.document].title
+        for chunk, passage in passages.items()
+    }
 
 
 def figure(

@@ -62,11 +62,11 @@ def figure(on_curve: BestScore, n: int) -> Any:
     ):
         side = "top left" if x > 0.5 else "top right"
         chart.add_vline(
-            x=x, line={"color": colour, "width": 2, "dash": dash}, annotation={"text": text, "yanchor": "bottom"},
-            annotation_position=side if dash == "solid" else side.replace("left", "right"),
+            x=x, line={"color": colour, "width": 2, "dash": dash}, annotation_position=side,
+            annotation={"text": text, "yanchor": "bottom", "yshift": 0 if dash == "solid" else 15},  # two lines of words
         )  # fmt: skip
     chart.update_layout(
-        height=260 if points else 130, margin={"l": 52, "r": 46, "t": 30, "b": 42},
+        height=260 if points else 130, margin={"l": 52, "r": 46, "t": 44, "b": 42},
         xaxis={"title": f"{'best fused score' if on_curve.scale == SCORE else 'chance that the first hit answers'}; below tau the query is reranked", "range": [0, 1.02], "zeroline": False, "showgrid": False, "dtick": 0.1},
         yaxis={"title": "answered" if points else "", "range": [0, 1.03], "tickformat": ".0%", "visible": bool(points), "zeroline": False},
     )  # fmt: skip
