@@ -697,7 +697,7 @@ function drawPool(root, state) {
     el(
       "p",
       { class: "muted" },
-      `${pool.length} passages, shuffled, without ranks. Grade with 0 to 3; ${done} done. Below the list you can add what is missing.`,
+      `${pool.length} passages, shuffled, without ranks. Grade each: ${GRADES.map((meaning, n) => `${n} ${meaning}`).join(", ")}. ${done} done. Below the list you can add what is missing.`,
     ),
     done === pool.length ? poolScores(state) : null, // earlier they would tell who found what
     pool.map((hit) =>

@@ -66,8 +66,10 @@ def _tools(now: Setup, comparison: Comparison) -> None:
             key=keys.TOOL,
             label_visibility="collapsed",
             on_change=_tool,
-            disabled=now.blind,  # each would say which configuration found what
+            disabled=now.blind,
         )
+        if now.blind:
+            st.caption("They would say who found what, so they wait until you stop judging blind.")
         with st.container(horizontal=True, vertical_alignment="center", width="content"):
             st.toggle("Judge blind", key=keys.BLIND, on_change=_blind, help=_BLIND)
             with st.popover("Share and export", icon=":material/ios_share:", type="tertiary"):
