@@ -72,6 +72,8 @@ class Cores:
                 theirs.close()
                 forks.append(Fork(pid, ours))
                 continue
+            for line in (ours, *(fork.line for fork in forks)):
+                line.close()  # a fork whose leader is gone must see it, and end
             factory._basetemp = factory.mktemp(f"core{number}", numbered=False)
             Inside(session, theirs, self.durations).work(queue, files)
         os.close(queue)
