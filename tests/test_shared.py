@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ import pytest
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Conflict, Corrupt, Moved, Refused, Unavailable
-from core.services.platform.node import GRACE, Loop, RepositorySync
-from tests.conftest import demo, put, small_app
+from core.services.platform.node import GRACE, Background, Loop, RepositorySync
+from tests.conftest import demo, put, small_app, until
 from tests.git_server import daemon, http_host
 from tests.nodes import AUTHOR, REVIEWER, merged, node, proposed
 from tests.postgres import Server
@@ -121,6 +122,20 @@ def test_without_the_shared_repository_reading_goes_on_and_nothing_is_written(
     shared.with_name("gone.git").rename(shared)
     assert {store.head() for store in (one.knowledge.repository, two.knowledge.repository)} == before
     assert two.reviews.merger.merge(AUTHOR, number).state == "merged"
+
+
+def test_a_worker_only_follows_and_loops_begin_again_after_they_ended() -> None:
+    done: list[str] = []
+    follows, serves = (
+        Loop(partial(done.append, name), 0.001, "", partial(done.append, f"{name} ended")) for name in "fs"
+    )
+    background = Background([follows], [serves])
+    for _ in range(2):
+        done.clear()
+        background.start(serves=False)
+        until(lambda: done)
+        background.end()
+        assert (set(done), done[-1]) == ({"f", "f ended"}, "f ended")
 
 
 def test_a_loop_goes_on_after_what_fails_says_a_refusal_once_and_ends(caplog: pytest.LogCaptureFixture) -> None:

@@ -57,6 +57,7 @@ class Background:
     def start(self, serves: bool = True) -> None:
         """A worker only follows."""
         for loop in (*self.following, *(self.serving if serves else ())):
+            loop.ending.clear()
             self._threads.append(threading.Thread(target=loop.run, daemon=True))
             self._threads[-1].start()
 
@@ -67,6 +68,7 @@ class Background:
             loop.ending.set()
         for thread in self._threads:
             thread.join(ENDING)
+        self._threads.clear()
 
 
 class RepositorySync:
