@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 from dataclasses import fields
@@ -14,6 +15,7 @@ import pytest
 import yaml
 
 from core.entrypoints.api.metrics import Meters
+from core.entrypoints.cli import parser
 from core.settings import Settings
 from tests.api_server import served
 from tests.conftest import ROOT, demo
@@ -26,9 +28,20 @@ def text(name: str) -> str:
     return (DEPLOY / name).read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["env.example", "compose.yaml", "concord.service", "concord-backup.service", "Dockerfile"])  # fmt: skip
+@pytest.mark.parametrize("name", ["env.example", "compose.yaml", "concord.service", "concord-backup.service", "concord.sh", "Dockerfile"])  # fmt: skip
 def test_every_setting_is_one_of_concord(name: str) -> None:
     assert set(re.findall(r"CONCORD_[A-Z_]+", text(name))) <= KNOWN
+
+
+def test_every_command_and_file_of_the_guide_is_there() -> None:
+    guide = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    typed = "\n".join(re.findall(r"```sh\n(.*?)```", guide, re.DOTALL))
+    commands = re.findall(r"(?:^sudo (?:APP=\S+ )?concord|python -m core) (.+)$", typed, re.MULTILINE)
+    assert len(commands) == 8
+    for words in commands:
+        parser(shlex.split(words, comments=True)).parse_args(shlex.split(words, comments=True))
+    named = set(re.findall(r"deploy/[\w.-]+", typed)) - {"deploy/.env"}
+    assert {name for name in named if not (ROOT / name).is_file()} == set()
 
 
 def test_rules_and_dashboard_ask_for_metrics_that_there_are(tmp_path: Path) -> None:
