@@ -361,6 +361,7 @@ VALUES: dict[str, Any] = {
     "bool": True,
     "bytes": b"",
     "Mapping[str, bytes]": {"x": b""},
+    "Mapping[str, Any]": dict.fromkeys(("question", "path", "heading", "quote", "source", "judge"), "x"),
 }
 EXAMPLES = VALUES | {
     kind.__name__: kind(**{each.name: VALUES[str(each.type)] for each in records.columns(kind)})
