@@ -30,7 +30,7 @@ def from_url() -> dict[str, Any]:
 
 @st.fragment
 def search() -> None:
-    """The box and its results. Keystrokes go to the server's own route; where it cannot be reached, they rerun this fragment."""
+    """The box and its results. Keystrokes go to the server's own route; this fragment runs again for a new token."""
     me = identity.require("search")
     typed = (st.session_state.get("search_view") or {}).get("asked")
     asked = typed or from_url()
@@ -49,8 +49,6 @@ def search() -> None:
         allowed(me, "get a written answer") and app().search.answerer.offered(),
         pending_json(vectors.pending(app())),
     )
-    if clicked.settled:
-        app().search.queries.keep(me, str(clicked.settled.get("q", "")), opened=bool(clicked.settled.get("opened")))
     if clicked.consent:
         actions.do_quietly(lambda actor: app().search.queries.consent(actor, bool(clicked.consent.get("keep"))))
         st.rerun(scope="fragment")

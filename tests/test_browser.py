@@ -283,23 +283,32 @@ def test_an_empty_workspace_is_calm_everywhere(chromium: Any, tmp_path: Path) ->
         screen.shot("home-empty")
 
 
-def test_search_works_where_a_proxy_hides_the_routes(chromium: Any, served_url: str) -> None:
+def test_search_takes_another_token_for_one_that_is_too_old_and_says_where_nothing_answers(
+    chromium: Any, served_url: str
+) -> None:
     from playwright.sync_api import expect
 
     with browser.screen(chromium, served_url) as screen:
-        screen.page.route("**/api/**", lambda route: route.fulfill(status=404))
+        old: list[Any] = []
+
+        def refuse_once(route: Any) -> None:
+            old.append(route)
+            route.fulfill(status=401) if len(old) in (1, 3) else route.continue_()
+
         screen.open("/search")
+        screen.page.route("**/api/find?*", refuse_once)
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
-        for _ in range(2):
+        for count in (1, 3):
             box.fill("hazmat training every three years")
             expect(found.first).to_contain_text("hazardous", ignore_case=True)
-            box.fill("")
-            expect(found).to_have_count(0)
-            screen.settle()
-            expect(found).to_have_count(0)
-        box.fill("hazmat training every three years")
-        screen.page.get_by_label("people").check()
-        expect(found.first).to_contain_text("people /")
+            assert len(old) == count
+            box.fill("wire transfer")
+            expect(found.first).not_to_contain_text("hazardous", ignore_case=True)
+            assert len(old) == count + 1
+        screen.page.unroute("**/api/find?*")
+        screen.page.route("**/api/find?*", lambda route: route.fulfill(status=404, body="<p>A proxy.</p>"))
+        box.fill("cash")
+        expect(screen.page.get_by_text("The server cannot be reached. Try again in a moment.")).to_be_visible()
 
 
 def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_url: str) -> None:

@@ -1,8 +1,8 @@
 """Tokens with which components call the server's own routes for the signed-in account.
 
 A page signs a token with a key that lives as long as the process. It names the session of the page, not its rights:
-both are looked up per request, so that a sign-out and a lost role take effect at once. Where a route fails (a proxy hides it, the token is
-too old), the component falls back to a rerun of the page.
+both are looked up per request, so that a sign-out and a lost role take effect at once. Where a token is too old, a rerun of the page
+brings another one.
 """
 
 from __future__ import annotations

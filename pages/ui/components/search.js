@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const state = memory(root, () => ({
     asked: data.asked,
     found: data.found,
-    direct: data.direct, // the token for the route, null when queries go through Python
+    direct: data.direct, // the token for the route
     open: { all: "", filters: false, ...sets("why", "menu", "more", "whole", "reported", "told", "watched", "pinned") },
     request: null,
     timer: 0,
@@ -19,7 +19,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     box: null,
     serial: -1,
   }));
-  state.askPython = (asked) => setStateValue("asked", asked);
+  state.renew = (asked) => setStateValue("asked", { ...asked, renewed: Date.now() });
   state.send = setTriggerValue;
   state.examples = data.examples || [];
   state.may = data.may || {};
@@ -31,7 +31,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     state.serial = data.serial;
     state.asked = data.asked;
     state.found = data.found;
-    state.direct = state.unreachable ? null : data.direct;
+    state.direct = data.direct;
   }
   if (!state.box) build(root, state, data);
   const isTyping = document.activeElement?.shadowRoot?.activeElement === state.box;
@@ -130,14 +130,13 @@ async function ask(root, state, change) {
   state.asked = asked;
   showInAddressBar(asked);
   state.request?.abort();
-  if (!state.direct) state.askPython(asked); // an empty box too: else asking the same again would be no change to Python
   if (!asked.q.trim()) {
     state.found = null;
     draw(root, state);
     return;
   }
   state.progress.classList.add("busy");
-  if (state.direct) await askRoute(root, state, asked);
+  await askRoute(root, state, asked);
 }
 
 async function askRoute(root, state, asked) {
@@ -147,23 +146,14 @@ async function askRoute(root, state, asked) {
       signal: request.signal,
       headers: { Authorization: `Bearer ${state.direct}` },
     });
-    if (!answer.ok || !answer.headers.get("content-type")?.includes("json")) {
-      fallBack(state, asked, answer.status !== 401);
-      return;
-    }
+    if (answer.status === 401) return state.renew(asked); // a rerun of the page brings another token, and the answer
     state.found = await answer.json();
     state.pending = state.found.pending;
-    draw(root, state);
   } catch (error) {
-    if (error.name !== "AbortError") fallBack(state, asked, true);
+    if (error.name === "AbortError") return;
+    state.found = { error: "The server cannot be reached. Try again in a moment." };
   }
-}
-
-// Ask through Python. Its answer replaces a token that has expired (401); an unreachable route is not tried again.
-function fallBack(state, asked, unreachable) {
-  state.direct = null;
-  state.unreachable = unreachable;
-  state.askPython(asked);
+  draw(root, state);
 }
 
 function parameters(asked) {
@@ -202,7 +192,7 @@ function drawPending(root, state) {
   const share = pending ? Math.round((100 * pending.done) / pending.total) : 0;
   const bar = el("span", { class: "track" }, el("span", { style: { width: `${share}%` } }));
   waiting.replaceChildren(...(pending ? [pending.stopped ? "" : bar, pending.message] : []));
-  if (pending && state.direct && !state.looking) state.looking = setTimeout(() => look(root, state), LOOK);
+  if (pending && !state.looking) state.looking = setTimeout(() => look(root, state), LOOK);
 }
 
 async function look(root, state) {
@@ -234,14 +224,12 @@ function settle(state, opened = false) {
   const q = state.asked.as_of ? "" : state.asked.q.trim(); // what was known earlier is nothing that is missing now
   if (!q || !state.kept?.mine || (q === state.settled && !opened)) return;
   state.settled = q;
-  if (!state.direct) state.send("settled", { q, opened });
-  else
-    fetch("/api/asked", {
-      method: "POST",
-      keepalive: true,
-      headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ q, opened }),
-    }).catch(() => {});
+  fetch("/api/asked", {
+    method: "POST",
+    keepalive: true,
+    headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
+    body: JSON.stringify({ q, opened }),
+  }).catch(() => {});
 }
 
 function drawNote(state) {

@@ -45,8 +45,8 @@ def search_view(
     answers: bool = False,
     pending: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Draw the box and the results. Returns `asked` (where Python must answer), the clicks `report`, `feedback`, `watch` and
-    `pin`, `settled` (a finished question, where Python must keep it) and `consent`.
+    """Draw the box and the results. Returns `asked` (where the token is too old), and the clicks `report`, `feedback`, `watch`,
+    `pin` and `consent`.
     `may` says whether to offer a pin and how the search ran, `kept` what becomes of questions, `answers` whether a model writes
     answers, `pending` how far vectors are that are still being computed."""
     return component("search", "snippet", "answer")(
@@ -69,7 +69,6 @@ def search_view(
         on_feedback_change=lambda: None,
         on_watch_change=lambda: None,
         on_pin_change=lambda: None,
-        on_settled_change=lambda: None,
         on_consent_change=lambda: None,
     )
 
