@@ -31,6 +31,16 @@ def switched(name: str) -> None:
     )
 
 
+def groups_set(name: str) -> None:
+    groups = str(st.session_state.get(f"groups_{name}", "")).split(",")
+    actions.do(lambda actor: _set_groups(actor, name, groups))
+
+
+def _set_groups(actor: Actor, name: str, groups: list[str]) -> str:
+    account = app().people.accounts.set_groups(actor, name, groups)
+    return f"{account.name} is in {', '.join(account.groups) or 'no group'}."
+
+
 def password_set(name: str) -> None:
     password = str(st.session_state.pop(f"password_{name}", ""))
     actions.do(lambda actor: _set_password(actor, name, password))
@@ -103,6 +113,7 @@ def account_row(account: Account) -> None:
             args=(account.id,),
             label_visibility="collapsed",
         )
+        groups_of(account, name)
         if account.kind == PERSON:
             ways_in(account, name)
         else:
@@ -110,6 +121,18 @@ def account_row(account: Account) -> None:
             working = sum(token.state == "active" for token in own)
             with st.popover(style.count(working, "token"), type="tertiary", icon=":material/key:"):
                 tokens.listing(own, account.actor)
+
+
+def groups_of(account: Account, name: str) -> None:
+    """The groups that folders may name as their readers."""
+    known = dict.fromkeys((*account.groups, *account.provider_groups))
+    with st.popover(style.count(len(known), "group"), type="tertiary", icon=":material/group:"):
+        key = f"groups_{account.id}"
+        st.session_state.setdefault(key, ", ".join(account.groups))
+        st.text_input(f"Groups of {name}", key=key, help="With commas between them. Folders name groups as their readers, in the review rules.")  # fmt: skip
+        if account.provider_groups:
+            st.caption(f"From the sign-in provider: {flash.plain(', '.join(account.provider_groups))}")
+        st.button("Set groups", key=f"set_groups_{account.id}", on_click=groups_set, args=(account.id,))
 
 
 def ways_in(account: Account, name: str) -> None:

@@ -16,14 +16,17 @@ import numpy as np
 import pytest
 
 from core import profiles
+from core.access import Actor
 from core.analysis import analyser
 from core.bootstrap import App
+from core.curation.review.readers import Readable, Readers
 from core.errors import BadInput, Unavailable
 from core.lru import LruCache
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
+from core.retrieval.reader_index import seen_by
 from core.storage.index.generations import Generations
 from core.storage.lance import clauses, rows, table
 from core.storage.object_store import address
@@ -372,3 +375,21 @@ def test_keys_that_expire_are_left_to_lancedb_and_others_are_given(monkeypatch: 
         session = SimpleNamespace(get_credentials=lambda found=found: found, region_name="us-east-1")
         monkeypatch.setattr(address, "_session", lambda session=session: session)
         assert {name for name in address.lance_options() if "key" in name or "token" in name} == names
+
+
+def test_a_reader_of_half_of_the_folders_finds_the_same_by_every_engine(both: tuple[App, Index, Index]) -> None:
+    """And only what they may read: the mask is one more filter, in the image, in DuckDB and as a clause of the table."""
+    _, exact, beyond = both
+    folders = sorted({facts.path.split("/")[0] for facts in exact.documents})
+    policy = Readers({f"{folder}/": ("nobody",) for folder in folders[::2]}, named=True)
+    seen = Readable(Actor("ann", "Ann", "", "reader"), policy, {}, frozenset(), frozenset(), frozenset(), "half")
+    ours, theirs = (seen_by(index, seen) for index in (exact, beyond))
+    mask, clause = (index.allowed(Filters(), TODAY) for index in (ours, theirs))
+    assert mask.tolist() == clause.tolist()
+    assert 0 < mask.sum() < exact.size
+    for question in questions(exact)[:25]:
+        found = ours.bm25(question).search(DEPTH, mask)
+        assert all(ours.documents[ours.document_of(chunk)].path.split("/")[0] in folders[1::2] for chunk in found)
+        assert list(found) == list(theirs.bm25(question).search(DEPTH, clause)), question
+        assert list(found) == list(ours.bm25(question, "duckdb").search(DEPTH, mask)), question
+        assert list(found) == list(ours.bm25(question).search(DEPTH, None)), "also where nobody gives a mask"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, is_dataclass, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
 from core.errors import ConcordError, NotFound
+from core.services.people.accounts import COMMAND_LINE
 from core.settings import ProviderSettings
 from core.types import Filters
 from tests.conftest import NoProcesses, demo, put, small_app
@@ -66,6 +68,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 def hang_on(app: App) -> None:
     changes, talk = app.reviews.changes, app.reviews.discussion
+    hook = {"name": "hook", "url": "https://hook.example", "format": "concord", "secret": "s", "created": "", "who": ""}
+    with app.people.accounts.database.transaction() as state:
+        state.webhooks.add(**hook)
     merged = changes.propose(INSIDE, "Smaragdtitel one", {HIDDEN: SECRET.replace("signs", "approves").encode()})
     changes.submit(INSIDE, merged.id)
     talk.approve(JUDGE, merged.id, "malachitwort is right")
@@ -87,6 +92,12 @@ def hang_on(app: App) -> None:
     app.evaluation.runs.measure(INSIDE, "stones", [(app.platform.settings.profile().name, "bm25")])
     app.inbox.watches.evaluate()
     app.inbox.reminders.remind()
+    late = FILES["fin/sar.md"].replace("Form 111", "Form 119")
+    other = changes.propose(demo("author"), "Another form", {"fin/sar.md": late.encode()})
+    changes.submit(demo("author"), other.id)
+    talk.approve(demo("reviewer"), other.id)
+    app.evaluation.querysets.guard(INSIDE, "stones")
+    app.reviews.impacts.measure(replace(INSIDE, door=COMMAND_LINE), other.id)
 
 
 def found_in(value: Any, typed: str = "") -> list[str]:
@@ -111,7 +122,7 @@ def told(value: Any) -> str:
 # ---------------------------------------------------------------- the law over all use cases
 
 NAMES: dict[str, tuple[Any, ...]] = {
-    "number": (1, 2),
+    "number": (1, 2, 3),
     "name": ("HID-1", HIDDEN, "HID-2", "stones"),
     "query": ("quokkawort form", "file form 111", "heliotropfrage now"),
     "words": ("form 111",),
@@ -120,9 +131,7 @@ NAMES: dict[str, tuple[Any, ...]] = {
     "question": ("What does lapisfrage mean?",),
     "text": (SECRET,),
     "queryset": ("stones",),
-    "when": ("2999-01-01",),
-    "as_of": ("main~1", "main"),
-    "revision": ("main~1", "main"),
+    **dict.fromkeys(("when", "as_of", "revision"), ()),
     "source": ("Amazonit Rhodonit",),
     "target": ("Form 111",),
     "file": ("pins.yaml",),
@@ -147,10 +156,16 @@ def calls(app: App, method: Callable[..., Any], actor: Actor) -> Iterator[dict[s
     """The use case with everything that could lead to a hidden document."""
     parameters = [p for p in inspect.signature(method).parameters.values() if p.kind in (1, 3)]
     runs = tuple(run.id for run in app.evaluation.runs.all())
+    repository = app.knowledge.repository
+    past = (repository.log(repository.head())[-1][0].id, repository.head(), str(app.upload.uploads.clock.today()))
     values = {
-        p.name: runs if p.name in ("number", "run", "before", "after") and p.annotation == "str" else NAMES[p.name]
+        p.name: runs
+        if p.name in ("number", "run", "before", "after") and p.annotation == "str"
+        else past
+        if p.name in ("when", "as_of", "revision", "commit")
+        else NAMES[p.name]
         for p in parameters
-        if p.name in NAMES or p.name in ("run", "before", "after")
+        if p.name in NAMES or p.name in ("run", "before", "after", "commit")
     }
     needed = [p for p in parameters if p.default is p.empty]
     base = {p.name: dummy(str(p.annotation)) for p in needed if p.name != "actor"}
@@ -352,10 +367,37 @@ def heard(name: str, given: Any, actor: Actor, call: Callable[[], Any]) -> list[
     return [f"{name}: {', '.join(words)}" for words in [found_in(said, told(given))] if words]
 
 
+def test_nobody_acts_on_what_they_do_not_read(app: App) -> None:
+    """It does not exist for them: the same sentence as for a number that nobody gave."""
+    me, talk, changes = OUTSIDE[2], app.reviews.discussion, app.reviews.changes
+    acts: dict[str, Callable[[], Any]] = {
+        "comment": lambda: talk.comment(me, 2, "so"),
+        "approve": lambda: talk.approve(me, 2),
+        "submit": lambda: changes.submit(me, 2),
+        "close": lambda: changes.close(me, 2),
+        "edit": lambda: changes.edit(me, 2, {"fin/a.md": b"# A\n"}),
+        "merge": lambda: app.reviews.merger.merge(me, 2),
+        "revert": lambda: app.reviews.merger.revert(me, 1),
+        "confirm": lambda: app.knowledge.freshness.confirm(me, HIDDEN, date(2999, 1, 1)),
+        "feedback": lambda: app.knowledge.feedback.give(me, "HID-1", "right"),
+        "propose": lambda: changes.propose(me, "In", {f"{FOLDER}/new.md": b"# New\n"}),
+        "delete": lambda: changes.propose(me, "Out", {HIDDEN: None}),
+        "rules": lambda: changes.propose(me, "Open it", {"review-rules.yaml": b"rules: []\n"}),
+        "own list": lambda: changes.propose(me, "Own", {"it/mine.md": b"---\nreaders: [author2]\n---\n# Mine\n"}),
+    }
+    for name, act in acts.items():
+        with reading_as(me), pytest.raises(NotFound) as refusal:
+            act()
+        assert not found_in(str(refusal.value), HIDDEN), name
+
+
 def test_mail_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:
     with app.people.accounts.database.transaction() as state:
         rows = [row.title + row.text for account in OUTSIDE for row in state.messages.of(account.id, False, "", 500)]
     assert not found_in(rows)
+    hooks = [row.content for row in app.people.accounts.database.deliveries.newest(500)]
+    assert hooks
+    assert not found_in(hooks)
     assert any(
         "malachitwort" in row.text for row in app.people.accounts.database.messages.of("reviewer2", False, "", 500)
     )
@@ -402,6 +444,24 @@ def test_the_law_finds_a_filter_that_was_taken_out(app: App, fault: str, monkeyp
     list(gone_through(app, INSIDE))
     leaks = [name for name, typed, value in gone_through(app, OUTSIDE[2]) if found_in(value, typed)]
     assert set(leaks) - {name for name, _ in TOLD}, fault
+
+
+PAGES = ("home", "documents", "reviews", "freshness", "words", "evaluation", "inbox")
+
+
+def test_no_page_shows_a_word_of_a_hidden_document(app: App, visit: Callable[..., Any]) -> None:
+    """After somebody who may read it was there, so that every cache is warm."""
+    query = {"documents": {"doc": "HID-1"}, "reviews": {"change": "2"}}
+    leaks, met = [], set()
+    for page in PAGES:
+        for persona in (JUDGE.id, "reviewer"):
+            shown = repr(visit(page, app.settings.home, persona, **query.get(page, {}))._tree)
+            if persona == JUDGE.id:
+                met.update(found_in(shown))
+            else:
+                leaks += [f"{page}: {', '.join(words)}" for words in [found_in(shown)] if words]
+    assert len(met) > 8, met
+    assert not leaks, "\n".join(leaks)
 
 
 # ---------------------------------------------------------------- groups, tokens, and what a change does

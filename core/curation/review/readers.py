@@ -141,7 +141,8 @@ class Readable:
 
 def _may(actor: Actor, readers: Readers, path: str, own: tuple[str, ...] | None) -> bool:
     inside = not actor.folders or any(path.startswith(f"{folder.strip('/')}/") for folder in actor.folders)
-    return inside and (by_role(actor, readers) or is_reader(actor, readers.of(path, own)))
+    names = readers.of(path, own) if readers.named else None
+    return inside and (by_role(actor, readers) or is_reader(actor, names))
 
 
 def readable(actor: Actor, readers: Readers, documents: Iterable[Document]) -> Readable:

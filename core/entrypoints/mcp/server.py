@@ -136,7 +136,12 @@ def _add_documents(server: MCPServer, visits: Visits, limiter: anyio.CapacityLim
     async def document(commit: str, path: str, ctx: Context) -> str:
         """A document as it was at a commit of the main line; `now` is the newest."""
         as_of = "" if commit == NOW else commit
-        work = lambda: visits(ctx).document(path, as_of)[0].text
+
+        def work() -> str:
+            visit = visits(ctx)
+            with reading_as(visit.actor):
+                return visit.document(path, as_of)[0].text
+
         try:
             return await anyio.to_thread.run_sync(work, limiter=limiter)
         except ConcordError as error:

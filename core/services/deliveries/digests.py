@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from core import strict
-from core.access import Actor, allowed
+from core.access import Actor, allowed, reading_as
 from core.services.deliveries.choices import TOPICS, topic_of
 from core.services.deliveries.letters import DIGEST
 from core.services.deliveries.outbox import Outbox, OutboxItem
@@ -58,12 +58,17 @@ class Digests:
             rows = [row for row in state.deliveries.held(moment) if row.target == name]
             if not rows or state.deliveries.by_key(key):
                 return False
-            news = [row for row in rows if not row.read]
+            news = [row for row in rows if not row.read and self._may_be_told(state, account.actor, row)]
             if news and account.active:
                 self.outbox.put(state, OutboxItem(key, "mail", name, DIGEST, _content(news, standing, day)))
             sent = state.deliveries.by_key(key)
             self._end(state, rows, sent.id if sent else 0)
         return bool(news) and account.active
+
+    def _may_be_told(self, state: State, actor: Actor, row: HeldDelivery) -> bool:
+        """What was held may have been hidden since."""
+        content = json.loads(row.content)
+        return self.accounts.messages.readership.may_be_told(state, actor, content["about"], content["ref"])
 
     def _end(self, state: State, rows: Iterable[HeldDelivery], number: int) -> None:
         stamp = self.outbox.clock.stamp()
@@ -132,6 +137,10 @@ class DigestContent:
 
     def of(self, actor: Actor) -> list[tuple[str, list[Line]]]:
         """Headings with their lines; empty ones are left out."""
+        with reading_as(actor):
+            return self._of(actor)
+
+    def _of(self, actor: Actor) -> list[tuple[str, list[Line]]]:
         parts = [
             ("Waiting for your review", list(self._reviews(actor))),
             ("Due for review", list(self._due(actor))),

@@ -96,8 +96,9 @@ class FreshnessBoard:
         if until <= self.clock.today():
             raise BadInput("The next review must lie in the future.")
         with self.moving_main() as state:
-            head = self.repository.head()
-            if name not in {entry.path for entry in self.repository.entries(head)}:
+            head, seen = self.repository.head(), self.documents.readership.now()
+            hidden = seen is not None and not seen.path(name)
+            if hidden or name not in {entry.path for entry in self.repository.entries(head)}:
                 raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
             text = decode(self.repository.read(head, name))
             files = {name: with_fields(text, {"review_due": until}).encode()}

@@ -36,6 +36,7 @@ class Readership:
         self._noted: set[tuple[str, str, str]] = set()  # once for each version
         self._policy = lru_cache(maxsize=8)(self._read)
         self._files = lru_cache(maxsize=4096)(self._read_files)
+        self._denied = lru_cache(maxsize=64)(self._deny)
         self._moves = lru_cache(maxsize=2)(self._read_moves)
         self._readable = lru_cache(maxsize=1024)(self._look)
 
@@ -137,6 +138,22 @@ class Readership:
     def view(self, index: Index) -> Index:
         """An open generation as whoever reads now may see it."""
         return seen_by(index, self.now())
+
+    def view_aside(self, index: Index) -> Index:
+        """The same of a state beside main, of a change or an earlier day: what its documents say of their readers counts too."""
+        seen = self.now()
+        if seen is None:
+            return index
+        denied = self._denied(index.generation.commit, seen)
+        key = strict.digest([seen.key, sorted(denied)])
+        return seen_by(index, replace(seen, hidden=seen.hidden | denied, key=key) if denied else seen)
+
+    def _deny(self, commit: str, seen: Readable) -> frozenset[str]:
+        """Documents of a commit that say themselves that somebody may not read them."""
+        with reading_as(SYSTEM):
+            documents = self._documents(commit)
+        said = ((document.path, readers.said_by(document)) for document in documents)
+        return frozenset(path for path, own in said if own is not None and not seen.path(path, own))
 
     def _read(self, head: str) -> Readers:
         try:

@@ -128,7 +128,7 @@ class Base:
 
     def place(self, root: Path) -> Generations:
         """Generations beside the index that people search: of a change, of an earlier day."""
-        return _generations(self.settings, root, view=self.documents.readership.view)
+        return _generations(self.settings, root, view=self.documents.readership.view_aside)
 
 
 def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:

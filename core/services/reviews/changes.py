@@ -334,6 +334,11 @@ class Changes:
         seen, rules = self.readership.now(), self.facts.rules()
         return tuple(rule for rule in rules if seen is None or seen.path(f"{rule.match.rpartition('/')[0]}/"))
 
+    @use_case("manage accounts", READS)
+    def readers(self, actor: Actor) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Folders with their readers, for admins: that they exist and who reads them, not what they hold."""
+        return tuple(sorted(self.readership.policy().folders.items()))
+
     @use_case("propose a change", READS)
     def rules_text(self, actor: Actor) -> str:
         """The file of the review rules; "" where there is none, and one approval is enough, or where it is for admins alone."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, use_case
+from core.access import EVERYBODY, SYSTEM, reading_as, use_case
 from core.errors import Unavailable
 from core.lru import LruCache
 from core.ports import Index, Progress, no_progress
@@ -44,7 +44,10 @@ class AsOf:
         builder: IndexBuilder,
         place: Callable[[Path], Generations],
         require_room: Callable[[str], None] = lambda what: None,
+        view: Callable[[Index], Index] = lambda index: index,
     ) -> None:
+        """`view` gives an index as whoever reads now may see it; what is kept is whole."""
+        self._view = view
         self.root, self.line, self.builder, self._place, self._require_room = root, line, builder, place, require_room
         self._open: LruCache[tuple[str, Profile], Index] = LruCache(OPEN)
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
@@ -58,10 +61,10 @@ class AsOf:
     def open(self, when: str, profile: Profile, progress: Progress = no_progress) -> PastIndex:
         """The index of a profile as it was; built aside if no generation of that state is kept."""
         moment = self.moment(when)
-        with self._opening:
+        with self._opening, reading_as(SYSTEM):
             key = (moment.commit, profile)
             index = self._open.find(key, lambda: self._another(moment.commit, profile, progress))
-        return PastIndex(index, moment)
+        return PastIndex(self._view(index), moment)
 
     def _another(self, commit: str, profile: Profile, progress: Progress) -> Index:
         """One more open index; where memory is short, in the place of all others."""

@@ -50,7 +50,12 @@ def learned(base: Base) -> LearnedFiles:
 def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files: LearnedFiles) -> Search:
     progress = VectorProgress(jobs)
     as_of = AsOf(
-        base.settings.home / "as_of", base.documents.line, states.builder, base.place, base.memory.require_room
+        base.settings.home / "as_of",
+        base.documents.line,
+        states.builder,
+        base.place,
+        base.memory.require_room,
+        base.documents.readership.view_aside,
     )
     elsewhere = OtherStates(states.open, as_of.open)
     trained = LearnedModels(files.alphas, files.rankers)

@@ -44,6 +44,9 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     ranking = leaderboard(tuple(run.id for run in runs), measure, identity.me())
     if len({(run.commit, run.queryset_digest) for run in runs}) > 1:  # before any number of them
         st.warning("Some runs saw an older commit or older questions. Run them again to compare like with like.", icon=":material/warning:")  # fmt: skip
+    if not ranking:
+        st.info("All of its questions are about documents that you may not read.", icon=":material/visibility_off:")
+        return
     _leader(ranking, names, measure)
     _about(runs[0].queryset)
     colours = style.colours([run.id for run in runs])

@@ -23,6 +23,9 @@ def draw(me: Actor) -> None:
     with st.expander("Review rules", icon=":material/rule:", key="review_rules"):
         rows = [{"Documents": _where(rule), "Before a merge": policy.demands(rule)} for rule in app().reviews.changes.rules(me)]  # fmt: skip
         st.dataframe(rows, hide_index=True, key="rules_table", width="stretch")
+        if allowed(me, "manage accounts") and (readers := app().reviews.changes.readers(me)):
+            table = [{"Folder": folder, "Readers": ", ".join(names) or "nobody"} for folder, names in readers]
+            st.dataframe(table, hide_index=True, key="readers_table", width="stretch")
         st.caption("Rules are changed as documents are: somebody proposes, admins decide.")
         if allowed(me, "propose a change") and st.button("Propose other rules", key="rules_edit", icon=":material/edit:"):  # fmt: skip
             _edit()
