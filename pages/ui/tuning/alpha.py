@@ -25,7 +25,7 @@ def draw(tuning_set: TuningSet) -> None:
     production = app().platform.settings.production().config
     weighed = any(knob.name == "alpha" for knob in configs.knobs(production))
     if weighed:
-        drawn.mark(figure, production.alpha, f"production {production.alpha:g}", drawn.GREY, 0.1)
+        drawn.mark(figure, production.alpha, f"production {production.alpha:.2f}", drawn.GREY, 0.1)
     drawn.mark(figure, here, f"here {here:.2f}", style.CONFIGURATIONS[0], 0.02)
     if at_tau:
         tau.beside(figure, at_tau)
