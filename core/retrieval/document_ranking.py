@@ -5,8 +5,9 @@ A document is stood for by one of its passages, so that everything after, from f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from core.ports import Index, Ranking
 from core.retrieval.candidates import Candidates
@@ -15,6 +16,7 @@ from core.types import SearchConfig
 PER_DOCUMENT = 3  # passages that a leg retrieves for each document it shall bring
 DEEPEST = 3_000  # passages
 RRF = 60
+_MERITS = tuple(1.0 / (RRF + place) for place in range(1, DEEPEST + 1))
 FURTHER = 4  # passages of a document that are kept besides its best
 
 
@@ -28,15 +30,22 @@ def reduced(found: Candidates, index: Index, depth: int) -> Candidates:
 
     A leg's score for a document is that of its best passage there, whichever that is.
     """
-    ranked = _by_document(found.retrieved, index)
+    documents = {leg: index.documents_of(list(ranking)) for leg, ranking in found.retrieved.items()}
+    ranked = _by_document(found.retrieved, documents)
     best = {document: own[0] for document, own in ranked.items()}
-    retrieved = {leg: dict(_first(ranking, best, index, depth)) for leg, ranking in found.retrieved.items()}
+    retrieved = {leg: _first(ranking.values(), documents[leg], best, depth) for leg, ranking in found.retrieved.items()}
     kept = {chunk for ranking in retrieved.values() for chunk in ranking}
 
     def score(leg: str, chunks: Sequence[int]) -> list[float]:
-        families = [index.chunks_of(index.document_of(chunk)) for chunk in chunks]
-        scores = iter(found.score(leg, [chunk for family in families for chunk in family]))
-        return [max(next(scores) for _ in family) for family in families]
+        import numpy as np
+
+        families = [index.chunks_of(document) for document in index.documents_of(chunks)]
+        if not families:
+            return []
+        scores = np.array(found.score(leg, list(chain.from_iterable(families))))
+        starts = np.cumsum([0, *map(len, families[:-1])])
+        highest: list[float] = np.maximum.reduceat(scores, starts).tolist()
+        return highest
 
     further = {own[0]: tuple(own[1 : 1 + FURTHER]) for own in ranked.values() if own[0] in kept}
     return replace(found, retrieved=retrieved, score=score, further=further)
@@ -45,30 +54,30 @@ def reduced(found: Candidates, index: Index, depth: int) -> Candidates:
 def once(order: Sequence[int], index: Index) -> list[int]:
     """An order without a second passage of a document: a reranker may have brought in a neighbour."""
     first: dict[int, int] = {}
-    for chunk in order:
-        first.setdefault(index.document_of(chunk), chunk)
+    for document, chunk in zip(index.documents_of(order), order, strict=True):
+        first.setdefault(document, chunk)
     return list(first.values())
 
 
-def _by_document(retrieved: Mapping[str, Ranking], index: Index) -> dict[int, list[int]]:
+def _by_document(retrieved: Mapping[str, Ranking], documents: Mapping[str, Sequence[int]]) -> dict[int, list[int]]:
     """The passages of each document that a leg found, best first by reciprocal ranks over all legs."""
     merits: dict[int, float] = {}
-    for ranking in retrieved.values():
-        for place, chunk in enumerate(ranking, 1):
-            merits[chunk] = merits.get(chunk, 0.0) + 1.0 / (RRF + place)
+    owner: dict[int, int] = {}
+    for leg, ranking in retrieved.items():
+        for merit, chunk in zip(_MERITS, ranking, strict=False):
+            merits[chunk] = merits.get(chunk, 0.0) + merit
+        owner.update(zip(ranking, documents[leg], strict=True))
     families: dict[int, list[int]] = {}
-    for chunk in sorted(merits, key=lambda chunk: (-merits[chunk], chunk)):
-        families.setdefault(index.document_of(chunk), []).append(chunk)
+    for _, chunk in sorted((-merit, chunk) for chunk, merit in merits.items()):
+        families.setdefault(owner[chunk], []).append(chunk)
     return families
 
 
-def _first(ranking: Ranking, best: Mapping[int, int], index: Index, depth: int) -> Iterator[tuple[int, float]]:
+def _first(scores: Iterable[float], documents: Sequence[int], best: Mapping[int, int], depth: int) -> dict[int, float]:
     """The first `depth` documents of a leg, each by the passage that stands for it."""
-    seen: set[int] = set()
-    for chunk, score in ranking.items():
-        document = index.document_of(chunk)
-        if document not in seen:
-            if len(seen) == depth:
-                return
-            seen.add(document)
-            yield best[document], score
+    first: dict[int, float] = {}
+    for document, score in zip(documents, scores, strict=True):
+        first.setdefault(document, score)
+        if len(first) == depth:
+            break
+    return {best[document]: score for document, score in first.items()}

@@ -25,7 +25,7 @@ class Explainer:
         fields: Mapping[str, float] = NOTHING,
     ) -> None:
         self.index, self.candidates, self.fused, self.outcome, self.fields = index, candidates, fused, outcome, fields
-        self._scores = cache(index.fields)  # by wording
+        self._scores = cache(lambda text: index.fields(text, tuple(fields)))  # by wording
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
         legs, guides = fused.legs, candidates.guides

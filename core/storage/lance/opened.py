@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -161,6 +161,11 @@ class TableIndex:
         document: int = self._doc_of.item(chunk)
         return document
 
+    def documents_of(self, chunks: Sequence[int]) -> list[int]:
+        """Of many at once, in their order."""
+        documents: list[int] = self._doc_of[np.array(chunks, dtype=np.int64)].tolist()
+        return documents
+
     def chunks_of(self, document: int) -> list[int]:
         """In the order of the text."""
         chunks: list[int] = self._order[self._bounds[document] : self._bounds[document + 1]].tolist()
@@ -306,10 +311,10 @@ class TableIndex:
             if term in held
         )
 
-    def fields(self, query: str) -> FieldScores:
+    def fields(self, query: str, names: Collection[str] = tuple(FIELDS)) -> FieldScores:
         """What the words of a query score in each field of a passage, before weights."""
         terms = sorted(set(self.analyse(query)))
-        return lambda chunk: self.fits(terms, chunk, FIELDS)
+        return lambda chunk: self.fits(terms, chunk, names)
 
     def fits(self, terms: Sequence[str], chunk: int, names: Iterable[str]) -> Mapping[str, float]:
         """What terms score in some fields of a passage."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache, partial
@@ -31,8 +31,9 @@ from core.storage.serving.library_engines import Engines
 from core.storage.serving.spread import spread_of
 from core.storage.serving.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
 from core.storage.serving.stopwords import StopWords
-from core.types import NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
+from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
+FIELD_SCORES = 16  # of the last queries: what their words score in each field
 ONLY_STOPS = "The question has stop words alone, so they count here."
 Texts: TypeAlias = image.MappedTexts | StitchedTexts
 Numbers: TypeAlias = np.ndarray | StitchedNumbers
@@ -70,6 +71,7 @@ class MappedIndex:
         self.segments = listed(folder)
         self._stitched = None if image.is_alone(folder) else MergedSegments.of(folder, self.segments, profile.lexical)
         self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
+        self._field_scores = lru_cache(maxsize=FIELD_SCORES)(self._score_field)
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
@@ -183,6 +185,11 @@ class MappedIndex:
         document: int = self._doc_of.item(chunk)
         return document
 
+    def documents_of(self, chunks: Sequence[int]) -> list[int]:
+        """Of many at once, in their order."""
+        documents: list[int] = self._doc_of[np.array(chunks, dtype=np.int64)].tolist()
+        return documents
+
     def chunks_of(self, document: int) -> list[int]:
         """In the order of the text."""
         order, bounds = self._by_document
@@ -215,13 +222,10 @@ class MappedIndex:
     def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
         """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the image."""
         engine, terms = engine_of("bm25", engine), self._terms_of(query)
-        known = self._fields_for(query) if fields else {}
-        weighed = [(known[name], weight) for name, weight in fields.items() if weight]
+        weighed = [(partial(self._field_scores, query, name), weight) for name, weight in fields.items() if weight]
         if engine == IMAGE or self._only_stops(query):
-            return FieldedLeg(self._bm25(query), terms, weighed) if weighed else self._bm25(query)
-        return self._engines.bm25(
-            engine, terms, lambda: sum(weight * field.scores(terms)(np.s_[:]) for field, weight in weighed)
-        )
+            return FieldedLeg(self._bm25(query), weighed) if weighed else self._bm25(query)
+        return self._engines.bm25(engine, terms, lambda: sum(weight * score()(np.s_[:]) for score, weight in weighed))
 
     def _bm25(self, query: str) -> Bm25Leg:
         if self._only_stops(query):
@@ -233,11 +237,14 @@ class MappedIndex:
         numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
         return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
 
-    def fields(self, query: str) -> FieldScores:
-        """What the words of a query score in each field of a passage, before weights; they are looked up once."""
-        terms = self._terms_of(query)
-        scores = {name: field.scores(terms) for name, field in self._fields_for(query).items()}
+    def fields(self, query: str, names: Collection[str] = tuple(FIELDS)) -> FieldScores:
+        """What the words of a query score in fields of a passage, before weights; they are looked up once."""
+        scores = {name: self._field_scores(query, name) for name in names}
         return lambda chunk: {name: float(score(chunk)) for name, score in scores.items()}
+
+    def _score_field(self, query: str, name: str) -> Callable[[Any], Any]:
+        """What the words of a query score in one field; a search and the explanation of its hits ask for the same."""
+        return self._fields_for(query)[name].scores(self._terms_of(query))
 
     def _fields_for(self, query: str) -> Mapping[str, Field | StitchedField]:
         return self._fields_of_all_words if self._only_stops(query) else self._fields
@@ -375,8 +382,7 @@ class FieldedLeg:
     """BM25 of the passage, plus what the words score in weighed fields."""
 
     passages: Bm25Leg
-    terms: Sequence[str]
-    fields: Sequence[tuple[Field | StitchedField, float]]
+    fields: Sequence[tuple[Callable[[], Callable[[Any], Any]], float]]
     floor = 0.0
 
     @property
@@ -396,7 +402,7 @@ class FieldedLeg:
 
     @cached_property
     def _scores(self) -> list[tuple[Callable[[Any], Any], float]]:
-        return [(field.scores(self.terms), weight) for field, weight in self.fields]
+        return [(score(), weight) for score, weight in self.fields]
 
 
 @dataclass(frozen=True, slots=True)
