@@ -20,7 +20,7 @@ if not queryset:
 tuning_set = state.open_set(queryset)
 selection.say_why(queryset)
 state.start()
-progress.draw(("evaluate", "calibrate", "learn", "prompt", "ranker", "embedder", "drift"))
+progress.draw(("evaluate", "calibrate", "learn", "prompt", "ranker", "embedder", "learn-all", "drift"))
 PARTS = {"Desk": sliders.draw, "Train": train.draw, "Production": production.draw}
 for tab, part in zip(
     st.tabs(list(PARTS), key=state.TAB, bind="query-params", on_change="rerun"), PARTS.values(), strict=True

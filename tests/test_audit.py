@@ -76,6 +76,11 @@ def ranked(app: App) -> None:
     app.tuning.rankers.train(ADMIN, [wide(app)], config=configs.parse("convex-0.5"))
 
 
+def taught(app: App) -> None:
+    app.tuning.embedders.trainer = NotingTrainer(app.settings.home)
+    app.tuning.learning.learn(ADMIN, [wide(app)])
+
+
 def embedded(app: App) -> None:
     """An embedder of a trainer that trains nothing."""
     app.tuning.embedders.trainer = NotingTrainer(app.settings.home)
@@ -442,6 +447,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN, "small", "ridge", "bm25", "nDCG@10", "lss"),
     "evaluation.jobs.tune_prompt": lambda app: app.evaluation.jobs.tune_prompt(ADMIN, "small"),
     "evaluation.jobs.learn_ranker": lambda app: app.evaluation.jobs.learn_ranker(ADMIN, ["small"]),
+    "evaluation.jobs.learn_all": lambda app: app.evaluation.jobs.learn_all(ADMIN),
     "evaluation.jobs.train_embedder": lambda app: app.evaluation.jobs.train_embedder(ADMIN, [wide(app)]),
     "evaluation.jobs.keep_result": lambda app: app.evaluation.jobs.keep_result(ADMIN, "learn", {}, queryset="small"),
     "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
@@ -455,6 +461,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "tuning.confidence.measure": lambda app: app.tuning.confidence.measure(ADMIN, "small"),
     "tuning.confidence.choose": lambda app: app.tuning.confidence.choose(ADMIN, threshold=0.4, reason="A try."),
     "tuning.rankers.train": lambda app: ranked(app),
+    "tuning.learning.learn": lambda app: taught(app),
     "tuning.embedders.train": lambda app: embedded(app),
     "tuning.prompts.tune": lambda app: tuned(app),
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),

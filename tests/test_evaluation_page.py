@@ -19,11 +19,13 @@ from core.evaluation.querysets.queryset import Question
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.history import distinct, latest, over_commits
 from core.evaluation.runs.run import Run
+from core.evaluation.statistics import compare
 from core.retrieval.presets import spell
 from core.services.evaluation.runs import RunPlan
 from core.services.playground.compare import Column
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import choice
+from core.services.tuning.recommendation import LearnedPart, LearningReport
 from core.services.tuning.sweeps import SweepScope
 from pages.ui import flash
 from tests.apptest import page_of
@@ -395,6 +397,22 @@ def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb:
     desk = visit("tuning", kb)
     assert [trace.get("xaxis", "x") for trace in figure(desk, "tune_curve")["data"]] == ["x", "x", "x2", "x2"]
     assert "0% reranked" in words(desk)
+
+
+def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: App) -> None:
+    app = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    assert "Nothing was learned yet" in words(app)
+    assert not app.button(key="learning_go").disabled
+    gap = compare([0.5] * 60, [0.75] * 4 + [0.5] * 56)
+    parts = (
+        LearnedPart("Ranker", "Keep production.", "small-ranker", gain=gap),
+        LearnedPart("Embedder", "Not learned: no torch."),
+    )
+    report = LearningReport(("small",), 60, parts)
+    kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", report.plain(), querysets=["small"])
+    shown = words(visit("tuning", kb, persona="author", tuning_tab="Train", train="All at once"))
+    assert f"About {report.more:,} more judged questions would tell" in shown
+    assert "Embedder: Not learned: no torch." in shown
 
 
 def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open, kb: App) -> None:

@@ -172,3 +172,17 @@ def test_what_a_ranker_saves_is_plain_json(judged_app: App) -> None:
     with open(made.path, encoding="utf-8") as file:
         assert RANKER.from_json(file.read(), "r") == made.model
     assert strict.plain(made.model)["format"] == 1
+
+
+def test_learning_in_one_step_trains_every_part_and_promotes_nothing(judged_app: App) -> None:
+    before = judged_app.platform.settings.production()
+    report = judged_app.tuning.learning.learn(ADMIN, ["small"])
+    assert [part.title for part in report.parts] == ["Alpha per question", "Ranker", "Embedder"]
+    trained = [part for part in report.parts if part.gain]
+    assert trained, "something can be learned from these questions"
+    assert all(part.name for part in trained)
+    assert all(part.sentence.startswith("Not learned: ") for part in report.parts if part.gain is None)
+    assert bool(report.run) == any(part.wins for part in report.parts)
+    assert report.run or "Keep production" in report.advice
+    assert judged_app.platform.settings.production() == before
+    assert report.plain()["questions"] == report.questions == len({row.question for row in questions().judgments})

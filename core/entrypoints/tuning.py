@@ -8,12 +8,13 @@ from typing import Annotated, Any
 
 from core import strict
 from core.entrypoints.querysets import ESTIMATE, show_estimate
-from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import ANY, MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.reports import charts, report
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
+from core.evaluation.statistics import PairedComparison
 from core.evaluation.tuning import calibration
 from core.evaluation.tuning.answerable import ALARMS
 from core.evaluation.tuning.calibration import TauRule
@@ -88,6 +89,11 @@ class TuneEmbedderOptions:
     batch: Annotated[int, Option("questions at once (default: what the device holds)")] = 0
     seed: Annotated[int, Option("the same seed draws the same examples")] = 42
     name: Annotated[str, Option("what to call the embedder and its profile")] = ""
+
+
+@form
+class TuneLearnOptions:
+    querysets: Annotated[tuple[str, ...], Argument("QUERYSET", nargs=ANY)] = ()
 
 
 @form
@@ -394,6 +400,29 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
         f"Its profile is {tuned.profile.name}; nothing uses it until a run on it is promoted.",
     ]
     return Shown(value, lines)
+
+
+@command(
+    "tune learn",
+    "learn alpha, a ranker and an embedder from your questions, and see what each is worth",
+    "tuning.learning.learn",
+)
+def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
+    report = call.app.tuning.learning.learn(call.actor, form.querysets, call.progress)
+    call.app.evaluation.jobs.keep_result(call.actor, "learn-all", report.plain(), querysets=report.querysets)
+    rows = [(part.title, part.name or "-", _gained(part.gain), "yes" if part.wins else "no") for part in report.parts]
+    lines = [
+        f"{report.questions} judged questions of {', '.join(report.querysets)}.",
+        *table(rows, ("learned", "name", "gained on unseen questions", "better")),
+        *(f"{part.title}: {part.sentence}" for part in report.parts),
+        report.advice,
+        *([f"python -m core tune promote {report.run[:8]}"] if report.run else []),
+    ]
+    return Shown(report.plain(), lines)
+
+
+def _gained(gain: PairedComparison | None) -> str:
+    return f"{gain.difference.mean:+.4f} ({gain.difference.low:+.4f} to {gain.difference.high:+.4f})" if gain else "-"
 
 
 @command("tune prompt", "let a language model rewrite its reranking prompt where it failed", "tuning.prompts.tune")

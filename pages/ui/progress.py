@@ -22,6 +22,7 @@ NAMES = {
     "prompt": "Tuning a prompt",
     "ranker": "Learning a ranker",
     "embedder": "Training an embedder",
+    "learn-all": "Learning from your questions",
     "drift": "Checking production",
     "check-model": "Checking a language model",
     "remote": "Push to the remote",

@@ -33,6 +33,7 @@ MEASURING = (
     "prompt",
     "ranker",
     "embedder",
+    "learn-all",
     "drift",
 )  # jobs that authors may cancel
 
@@ -103,6 +104,11 @@ class EvaluationJobs:
     def train_embedder(self, actor: Actor, querysets: Sequence[str], epochs: int = 4) -> Job:
         """Fine-tune the embedder of production on query sets; that there are enough questions is checked at once."""
         return self._train(actor, "embedder", {"querysets": list(querysets), "epochs": epochs})
+
+    @use_case("change what is in production")
+    def learn_all(self, actor: Actor, querysets: Sequence[str] = ()) -> Job:
+        """Learn all that the questions of the knowledge base teach; nothing is promoted."""
+        return self._train(actor, "learn-all", {"querysets": list(querysets)})
 
     def _train(self, actor: Actor, job: str, arguments: Mapping[str, Any]) -> Job:
         self.trainables[job].check(arguments)

@@ -46,7 +46,7 @@ def wire(base: Base, models: ModelRoom, runs: Runs, builder: IndexBuilder, tunin
     recogniser = spacy_ner.names if spacy_ner.installed() else None
     context = ExperimentContext(runs, builder, base.documents, models.registry, names=recogniser, aside=aside)
     experiments = Experiments(context, base.settings.home / "reports", runs.jobs, base.events.written)
-    trained = (tuning.training, tuning.prompts, tuning.rankers, tuning.embedders)
+    trained = (tuning.training, tuning.prompts, tuning.rankers, tuning.embedders, tuning.learning)
     jobs = EvaluationJobs(context, tuning.sweeps, [one.trainable for one in trained], runs.jobs)
     base.upkeep.works.update({"experiment": experiments.work, **jobs.works()})
     return Evaluation(runs.querysets, QuerySetEditor(runs.querysets), runs, experiments, jobs)

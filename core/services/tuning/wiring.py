@@ -18,7 +18,7 @@ from core.services.tuning.embedders import EmbedderTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.rankers import RankerTraining
-from core.services.tuning.recommendation import Recommendation
+from core.services.tuning.recommendation import Learning, Recommendation
 from core.services.tuning.sweeps import Sweeps
 
 
@@ -36,6 +36,7 @@ class Tuning:
     rankers: RankerTraining
     ranker_files: TrainedFiles[RankerModel]
     embedders: EmbedderTuning
+    learning: Learning
 
 
 def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: LearnedFiles) -> Tuning:
@@ -51,15 +52,18 @@ def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: Lea
     )
     base.events.served.then(production.follow)
     base.upkeep.works["drift"] = production.work
+    alphas, rankers = AlphaTraining(runs, files.alphas), RankerTraining(runs, files.rankers)
+    embedders = EmbedderTuning(runs, index.builder, index.admin, trainer)
     return Tuning(
         Sweeps(runs),
-        AlphaTraining(runs, files.alphas),
+        alphas,
         files.alphas,
         production,
         PromptTuning(runs, base.audit),
         ConfidenceTuning(runs),
         Recommendation(production),
-        RankerTraining(runs, files.rankers),
+        rankers,
         files.rankers,
-        EmbedderTuning(runs, index.builder, index.admin, trainer),
+        embedders,
+        Learning(production, alphas, rankers, embedders),
     )

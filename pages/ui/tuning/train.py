@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.ui.tuning import confidence, embedder, learned, prompts, ranker, state, tau
+from pages.ui.tuning import confidence, embedder, learned, learning, prompts, ranker, state, tau
 from pages.ui.tuning.state import TuningSet
 
 PARTS = {
+    "All at once": learning.draw,
     "Tau": tau.draw,
     "Learned alpha": learned.draw,
     "Ranker": ranker.draw,
