@@ -420,6 +420,7 @@ def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open
         visit("tuning", kb, persona="author", tuning_tab="Train", train="Learned alpha").button(key="learn_go").disabled
     )
     app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
+    ran(app.selectbox(key="learn_target").select("ranking"))
     ran(app.button(key="learn_go").click())
     work(kb)
     app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
+from core.evaluation.learning.training import Example
 from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
@@ -21,10 +22,12 @@ from core.evaluation.tuning import alpha_curves, passage_table, sweep
 from core.evaluation.tuning.calibration import Observed, TauRule, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
+from core.retrieval.method_values import LegScores
 from core.retrieval.ordering import rank
 from core.retrieval.presets import presets, spell
 from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.evaluation.runs import RunPlan
+from core.services.tuning import alpha as alpha_training
 from core.services.tuning.alpha import AlphaExamples, AlphaSettings
 from core.services.tuning.sweeps import SweepScope, observed, position, sweepable
 from core.types import Frozen
@@ -432,6 +435,13 @@ def test_a_set_without_anything_to_compare_with_is_unknown_and_not_fine(judged_a
     result = judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works).result
     assert (result["lost"], result["unknown"]) == ([], ["small"])
     assert result["sentences"] == ["small: nothing to compare with yet."]
+
+
+def test_nothing_is_learned_where_every_question_has_the_same_best_alpha() -> None:
+    same, other = (Example(name, "", LegScores("", {}, {}), alpha, 1.0) for name, alpha in (("a", 0.0), ("b", 0.4)))
+    with pytest.raises(BadInput, match="all 2 questions have the same best alpha, 0: there is nothing to learn"):
+        alpha_training._require_spread([same, same], "lss")
+    alpha_training._require_spread([same, other], "lss")
 
 
 def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that_was_tried(judged_app: App) -> None:

@@ -13,7 +13,7 @@ from core.access import Actor, use_case
 from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2
-from core.evaluation.learning.training import Example, Prediction, Trained, example, train
+from core.evaluation.learning.training import TARGETS, Example, Prediction, Trained, example, train
 from core.evaluation.measures.by_name import known as known_measure
 from core.evaluation.measures.lcs import coverage
 from core.evaluation.measures.scoring import READ, Gold, value
@@ -168,6 +168,7 @@ class AlphaTraining:
         index = self.runs.searcher.generations.open(plan.profile)
         examples = AlphaExamples(self.runs, index, base, self.runs.querysets.get(queryset))
         known = examples.all(kind == "mlp", settings.target, progress)
+        _require_spread(known, settings.target)
         trained = train(
             kind,
             known,
@@ -194,6 +195,16 @@ class AlphaTraining:
         asked = {name: arguments[name] for name in ("kind", "measure", "target")}
         config = configs.parse(arguments["config"])
         return self.train(actor, arguments["queryset"], AlphaSettings(config=config, **asked), progress=progress)
+
+
+def _require_spread(known: Sequence[Example], target: str) -> None:
+    """BadInput where all questions have one best alpha: a model of it would say what a fixed alpha says."""
+    best = {example.alpha for example in known}
+    if len(best) == 1:
+        others = ", ".join(name for name in TARGETS if name != target)
+        raise BadInput(
+            f"By the target {target} all {len(known):,} questions have the same best alpha, {best.pop():g}: there is nothing to learn. Choose the target {others}."
+        )
 
 
 class AlphaExamples:
