@@ -185,6 +185,22 @@ def test_nobody_reads_the_name_of_a_document_that_they_could_not_find(yard: App)
     assert "C-DRAFT" not in named_docs
 
 
+def test_a_page_that_says_more_elsewhere_hides_behind_no_other(yard: App) -> None:
+    """Its best passage is a copy; as a document it is another one."""
+    more = "\n\n".join(f"Key {n} opens door {n} of the shed, and its ring is painted in colour {n}." for n in range(60))
+    put(yard, {"yard/more.md": f"---\nid: C-MORE\ntitle: Copy 9\n---\n# Copy 9\n\n{RULE}\n\n## Keys\n\n{more}\n"})
+    yard.index.builder.build(yard.platform.settings.profile())
+    found = {
+        documents: yard.search.searcher.search(QUESTION, config=config(documents=documents)).hits
+        for documents in (True, False)
+    }
+    listed = {documents: [hit.doc for hit in hits] for documents, hits in found.items()}
+    assert "C-MORE" in listed[True]
+    assert "C-MORE" not in {other.doc for hit in found[True] for other in hit.also}
+    assert sum(doc.startswith("C-") for doc in listed[True]) == 2, "the copies themselves still stand together"
+    assert sum(doc.startswith("C-") for doc in listed[False]) == 1, "its passage alone is a copy"
+
+
 def test_an_approved_copy_stands_for_a_retired_one_that_ranks_a_little_better(yard: App) -> None:
     put(yard, {f"yard/copy{n}.md": None for n in range(8)})
     put(yard, {"yard/new.md": f"---\nid: C-NEW\ntitle: The new rule\n---\n# The new rule\n\n{RULE} Ask the office.\n"})

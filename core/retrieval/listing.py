@@ -69,16 +69,23 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     if not config.collapse:
         return [Placed(explain, chunk) for chunk in order]
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
-    groups = near_copies.groups(order, index.excerpt, config.k)
+    whole = (lambda chunk: _body(chunk, index)) if config.documents else None
+    groups = near_copies.groups(order, index.excerpt, config.k, whole)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)
         more = deeper(depth)
         by = {**dict.fromkeys(more.fused.ranking, more), **by}
         order = _order(list(dict.fromkeys([*order, *more.fused.ranking])), config, index)
-        groups = near_copies.groups(order, index.excerpt, config.k)
+        groups = near_copies.groups(order, index.excerpt, config.k, whole)
     approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
     led = (near_copies.led(group, lambda chunk: by[chunk].score(chunk), approved) for group in groups)
     return [Placed(by[first], first, tuple(others)) for first, *others in led]
+
+
+def _body(chunk: int, index: Index) -> str:
+    """The text of the document that a chunk stands for."""
+    document = index.document_of(chunk)
+    return index.text(document)[index.documents[document].body :]
 
 
 def parents(

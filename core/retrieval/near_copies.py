@@ -81,14 +81,19 @@ def compared(text: str) -> ComparedText:
     return ComparedText(text)
 
 
-def groups(order: Sequence[int], text: Callable[[int], str], k: int) -> list[list[int]]:
+def groups(
+    order: Sequence[int], text: Callable[[int], str], k: int, whole: Callable[[int], str] | None = None
+) -> list[list[int]]:
     """The first k that are distinct, each followed by its copies; what comes after them stands by itself.
 
     Candidates are looked through until k are distinct, and on to `LOOK` times k: a copy may stand below the last hit.
+    Where a candidate stands for a `whole` document, that must be a copy, too: a page that says more hides behind none.
 
-    >>> groups([7, 8, 9], {7: "Ring the bell.", 8: "Lock the door.", 9: "Ring  the *bell*."}.__getitem__, 2)
-    [[7, 9], [8]]
+    >>> said = {7: "Ring the bell.", 8: "Lock the door.", 9: "Ring  the *bell*."}
+    >>> groups([7, 8, 9], said.__getitem__, 2), groups([7, 9], said.__getitem__, 2, {7: "Ring.", 9: "Ring. Wait."}.__getitem__)
+    ([[7, 9], [8]], [[7], [9]])
     """
+    alike = lambda one, other: whole is None or compared(whole(one)).copies(compared(whole(other)))
     distinct: list[tuple[frozenset[bytes], ComparedText, list[int]]] = []
     same: dict[bytes, list[int]] = {}
     rest: list[list[int]] = []
@@ -97,10 +102,10 @@ def groups(order: Sequence[int], text: Callable[[int], str], k: int) -> list[lis
             return [*(group for _, _, group in distinct), *rest, *([other] for other in order[place:])]
         own = compared(text(candidate))
         group = same.get(own.text) if own.words else None
-        if group is None:
+        if group is None or not alike(candidate, group[0]):
             first, second = own.longest  # whoever has neither is no copy: cheap to see, and so it is with nearly all
             near = [(other, group) for words, other, group in distinct if first in words or second in words]
-            group = next((group for other, group in near if own.copies(other)), None)
+            group = next((group for other, group in near if own.copies(other) and alike(candidate, group[0])), None)
         if group is not None:
             group.append(candidate)
         elif len(distinct) < k:
