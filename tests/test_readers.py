@@ -180,8 +180,9 @@ def calls(app: App, method: Callable[..., Any], actor: Actor) -> Iterator[dict[s
 TOLD = {  # a folder that one typed oneself, and the policy, which is for admins
     ("inbox.watches.listed", "quarzpfad"),
     ("reviews.changes.rules_text", "quarzpfad"),
+    ("reviews.changes.readers", "quarzpfad"),
 }
-SKIPPED = {"knowledge.drafts.keep"}
+SKIPPED = {"knowledge.drafts.keep", "deliveries.sender.send"}
 
 
 @pytest.mark.parametrize("turn", ["cold", "warm"])
@@ -449,17 +450,24 @@ def test_the_law_finds_a_filter_that_was_taken_out(app: App, fault: str, monkeyp
 PAGES = ("home", "documents", "reviews", "freshness", "words", "evaluation", "inbox")
 
 
+def drawn(node: Any) -> str:
+    """Everything that a page sends to the browser."""
+    below = (drawn(child) for child in getattr(node, "children", {}).values())
+    return " ".join((str(getattr(node, "proto", "")), *below))
+
+
 def test_no_page_shows_a_word_of_a_hidden_document(app: App, visit: Callable[..., Any]) -> None:
     """After somebody who may read it was there, so that every cache is warm."""
     query = {"documents": {"doc": "HID-1"}, "reviews": {"change": "2"}}
     leaks, met = [], set()
     for page in PAGES:
         for persona in (JUDGE.id, "reviewer"):
-            shown = repr(visit(page, app.settings.home, persona, **query.get(page, {}))._tree)
+            shown = drawn(visit(page, app.settings.home, persona, **query.get(page, {}))._tree)
             if persona == JUDGE.id:
                 met.update(found_in(shown))
             else:
-                leaks += [f"{page}: {', '.join(words)}" for words in [found_in(shown)] if words]
+                typed = "quarzpfad" if page == "inbox" else ""  # the folder that one watches
+                leaks += [f"{page}: {', '.join(words)}" for words in [found_in(shown, typed)] if words]
     assert len(met) > 8, met
     assert not leaks, "\n".join(leaks)
 

@@ -30,6 +30,9 @@ def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     others = [run_id for run_id in ids if run_id != before]
     best = max(others, key=lambda run_id: next(run.figures[measure] for run in runs if run.id == run_id))
     after = str(second.selectbox("To", others, others.index(best), format_func=names.__getitem__, key="versus_after"))
+    if not all(with_questions(run_id, identity.me()).results for run_id in (before, after)):
+        st.caption("All of their questions are about documents that you may not read.")
+        return
     comparison = run_comparison(before, after, measure, identity.me())
     _verdict(comparison)
     _categories(comparison)
