@@ -55,7 +55,7 @@ def folder_row(name: str, count: int, kind: str) -> dict[str, object]:
         "title": f"{style.count(count, 'document')} in {name}",
         "about": "nobody owns them" if kind == "no owner" else "nobody approved them here yet",
         "kind": kind,
-        "owner": "no owner" if kind == "no owner" else "any",
+        **({"owner": "no owner"} if kind == "no owner" else {}),
         "folder": name,
         "badge": {"text": KINDS[kind], "tone": TONES[kind]},
         "when": "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from core.errors import BadInput
@@ -110,6 +111,29 @@ def free_name(name: str, taken: Collection[str]) -> str:
     """
     numbered = (f"{name}-{n}" for n in itertools.count(2))
     return next(free for free in itertools.chain([name], numbered) if free not in taken)
+
+
+def folder_counts(paths: Iterable[str], most: int = 30) -> dict[str, int]:
+    """How many documents lie in which folder, the largest first; one that holds most of them counts as its own folders.
+
+    >>> folder_counts(["a/x/1.md", "a/x/2.md", "a/y/3.md", "a/4.md", "b/5.md", "6.md"])
+    {'a/x': 2, '': 1, 'a': 1, 'a/y': 1, 'b': 1}
+    """
+    names = [path.rpartition("/")[0] for path in paths]
+    split: set[str] = set()
+
+    def group(name: str) -> str:
+        parts = name.split("/")
+        shown = (depth for depth in range(1, len(parts) + 1) if "/".join(parts[:depth]) not in split)
+        return "/".join(parts[: next(shown, len(parts))])
+
+    while True:
+        counts = Counter(map(group, names))
+        first, held = min(counts.items(), key=lambda pair: (-pair[1], pair[0]), default=("", 0))
+        below = {group(name) for name in names if name.startswith(f"{first}/")}
+        if not first or not below or first in split or 2 * held <= len(names) or len(counts) >= most:
+            return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
+        split.add(first)
 
 
 def top_folder(path: str) -> str:

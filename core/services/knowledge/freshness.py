@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from core.access import EVERYBODY, Actor, use_case
 from core.curation.document.freshness import Freshness, freshness
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.frontmatter_edit import with_fields
-from core.curation.document.names import top_folder
+from core.curation.document.names import folder_counts
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.services.knowledge.documents import Documents
@@ -113,7 +112,8 @@ class FreshnessBoard:
 def _folders(documents: tuple[Document, ...]) -> dict[str, int]:
     if len(documents) <= ONE_BY_ONE:
         return {}
-    return dict(Counter(top_folder(document.path) or "top level" for document in documents).most_common())
+    counts = folder_counts(document.path for document in documents)
+    return {name or "top level": count for name, count in counts.items()}
 
 
 def _in_state(dated: list[tuple[Document, Freshness]], state: str) -> tuple[tuple[Document, Freshness], ...]:

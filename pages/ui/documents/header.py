@@ -22,7 +22,9 @@ EARLIER = 5  # places of a question that are shown beside the present one
 
 
 def _people_to_ask(document: Document) -> str:
-    """Who wrote what stands there now, and when they last did."""
+    """Who wrote what stands there now, and when they last did; whoever imported it did not."""
+    if document.imported and document.version == 1:
+        return ""
     return ", ".join(_editors(app().knowledge.repository.head(), document.id))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.access import Actor
-from core.curation.document.names import top_folder
+from core.curation.document.names import folder_counts
 from core.errors import ConcordError
 from core.services.inbox.owners import NAMES, ProposedOwners
 from core.services.reviews.authoring import Target
@@ -27,9 +27,8 @@ def draw(me: Actor) -> None:
     st.title("Name owners")
     everything = app().knowledge.documents.all()
     ownerless = [document for document in everything if not document.meta.owner]
-    every = st.toggle(
-        f"Also the {style.count(len(everything) - len(ownerless), 'document')} that have one", key="owners_all"
-    )
+    owned = len(everything) - len(ownerless)
+    every = owned > 0 and st.toggle(f"Also the {style.count(owned, 'document')} that have one", key="owners_all")
     documents = everything if every else ownerless
     if not documents:
         st.info("Every document has an owner.", icon=":material/check:")
@@ -45,10 +44,8 @@ def draw(me: Actor) -> None:
 
 
 def _by_folder(documents: Sequence[Document]) -> ProposedOwners | None:
-    counts: dict[str, int] = {}
-    for document in documents:
-        counts[top_folder(document.path)] = counts.get(top_folder(document.path), 0) + 1
-    ordered = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
+    counts = folder_counts(document.path for document in documents)
+    ordered = [name for name in counts if name]
     chosen = {}
     for n, name in enumerate(ordered[:MOST]):
         words, field = st.columns([2, 3], vertical_alignment="bottom")

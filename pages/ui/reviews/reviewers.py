@@ -47,15 +47,21 @@ def draw(change: Change, me: Actor) -> None:
     """Those who were asked, and a box to ask others."""
     if change.asked:
         st.markdown(f":material/how_to_reg: :small[{flash.plain(said(change))}]")
-    for request in change.asked:
-        _request(change, request)
     if change.unknown:
         st.caption(
             f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is called so."
         )
-    draft = change.state == "draft"
-    if draft and moves.not_theirs("submit", change, me):
+    if change.state == "draft":
+        if not moves.not_theirs("submit", change, me):
+            _picker(change, me, draft=True)
         return
+    with st.expander("Ask others", icon=":material/person_add:", type="compact"):  # rare, and the diff should be near
+        for request in change.asked:
+            _request(change, request)
+        _picker(change, me, draft=False)
+
+
+def _picker(change: Change, me: Actor, *, draft: bool) -> None:
     people = {account.id: account.name for account in app().reviews.changes.reviewers(me, change.id)}
     if not people:
         return
