@@ -81,7 +81,9 @@ class PostgresDatabase(Database):
         super().__init__(engine)
 
     def _connect(self, dialect: Any, record: Any, positional: Any, named: Any) -> Any:
-        """A connection; a server that is just restarting is waited for."""
+        """A connection; a server that is just restarting is waited for, but not by those who can do without."""
+        if impatient() and time.monotonic() < self._silent:
+            raise self._unreachable("it was silent a moment ago")
         end = time.monotonic() + patience(_PATIENCE)
         while True:
             try:
