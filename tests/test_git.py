@@ -63,10 +63,16 @@ def test_what_is_loose_is_read_as_git_reads_it_and_what_is_damaged_is_left_to_gi
     lists = [("ls-tree", "-r", "-z", *long, name) for long in ((), ("--long",)) for name in (head, tree)]
     texts = [("cat-file", "blob", name) for name in (blob, *(f"{at}:{path}" for at in (head, tree) for path in files))]
     for command in (*lists, *texts):
-        assert refs.loose_answer(repository.path, command) == repository.git._execute(command, b"", {}, True)[1]
+        assert refs.loose_answer(repository.path, command) == repository.git._execute(command, b"", {}, True)[:2]
     assert tree == repository.git.ask("rev-parse", f"{head}^{{tree}}").decode().strip()
-    none = [f"{head}:{path}" for path in ("b.md", "it", "it/", "./a.md", "a.md/b.md")] + ["0" * 40, tree, "main:a.md"]
-    assert [refs.loose_answer(repository.path, ("cat-file", "blob", name)) for name in none] == [None] * len(none)
+    for path in ("b.md", "it/b.md", "./a.md", "it/über/b.md/", "nowhere/b.md"):
+        command = ("cat-file", "blob", f"{head}:{path}")
+        assert refs.loose_answer(repository.path, command) in (
+            None,
+            repository.git._execute(command, b"", {}, True)[:2],
+        )
+    for name in (f"{head}:it", f"{head}:a.md/b.md", "0" * 40, tree, "main:a.md"):
+        assert refs.loose_answer(repository.path, ("cat-file", "blob", name)) is None
     file = repository.path / "objects" / blob[:2] / blob[2:]
     whole = file.read_bytes()
     file.chmod(0o644)

@@ -95,9 +95,10 @@ class Plumbing:
         stays = bare and not (stdin or env) and lasts(arguments)
         if stays and (known := self._known.get(arguments)) is not None:
             return 0, known
-        if stays and (known := refs.loose_answer(self.path, arguments)) is not None:
-            self.keep(known, *arguments)
-            return 0, known
+        if stays and (answer := refs.loose_answer(self.path, arguments)) is not None:
+            if not answer[0]:
+                self.keep(answer[1], *arguments)
+            return answer
         code, out, errors = self._execute(arguments, stdin, env or {}, bare)
         if code and self.catch_up and self._lacks(arguments, stdin):
             self.catch_up()

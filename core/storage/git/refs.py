@@ -147,16 +147,17 @@ class NotLoose(Exception):
     """An object lies in a pack, is damaged or is not there."""
 
 
-def loose_answer(path: Path, arguments: Sequence[str]) -> bytes | None:
-    """What git would print, where every object that it reads is loose; None where git has to be asked."""
+def loose_answer(path: Path, arguments: Sequence[str]) -> tuple[int, bytes] | None:
+    """The exit code and output of git, where every object that it reads is loose; None where git has to be asked."""
     with suppress(NotLoose):
         match arguments:
             case ("cat-file", "blob", name):
-                return loose_blob(path, _found(path, name))
+                found = _found(path, name)
+                return (0, loose_blob(path, found)) if found else (128, b"")
             case ("ls-tree", "-r", "-z", *options, name) if options in ([], ["--long"]):
                 lines = islice(_listed(path, tree_of(path, name), b"", bool(options)), _FEW + 1)
                 out = [*lines]
-                return b"".join(out) if len(out) <= _FEW else None
+                return (0, b"".join(out)) if len(out) <= _FEW else None
     return None
 
 
@@ -182,12 +183,12 @@ def tree_of(path: Path, name: str) -> str:
 
 
 def _found(path: Path, name: str) -> str:
-    """The object behind an id, or behind the id of a commit and a path."""
+    """The object behind an id, or behind the id of a commit and a path; "" where the path is not there."""
     root, _, rest = name.partition(":")
     steps = os.fsencode(rest).split(b"/") if rest else []
     found = tree_of(path, root) if steps else root
     for step in steps:
-        found = next((entry for _, entry, label in _entries(path, found) if label == step), "")
+        found = next((entry for _, entry, label in _entries(path, found) if label == step), "") if found else ""
     return found
 
 

@@ -141,7 +141,9 @@ class RepositoryReader:
     def prefetch(self, places: Iterable[tuple[str, str]]) -> None:
         """Know files by commit and path before they are read one by one; what is not there stays unknown."""
         names = dict.fromkeys(f"{safe_revision(commit)}:{path}" for commit, path in places if "\n" not in path)
-        asked = [name for name in names if self.git.known("cat-file", "blob", name) is None]
+        commands = {name: ("cat-file", "blob", name) for name in names}
+        unknown = [name for name in names if self.git.known(*commands[name]) is None]
+        asked = [name for name in unknown if refs.loose_answer(self.path, commands[name]) is None]
         out = (
             self.git.ask("cat-file", "--batch", stdin="".join(f"{name}\n" for name in asked).encode()) if asked else b""
         )
