@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import threading
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise
@@ -53,6 +54,10 @@ class Cores:
         forks = self.start(session, files)
         try:
             self.hear(session, files, forks)
+        except BaseException:
+            for fork in forks:
+                os.kill(fork.pid, signal.SIGINT)
+            raise
         finally:
             for fork in forks:
                 os.waitpid(fork.pid, 0)
@@ -91,8 +96,6 @@ class Cores:
                     continue
                 self.note(kind, said, lines[line], files)
             if session.shouldfail or session.shouldstop:
-                for fork in lines.values():
-                    os.kill(fork.pid, 2)
                 raise (
                     session.Failed(session.shouldfail)
                     if session.shouldfail
@@ -133,6 +136,7 @@ class Inside:
     def work(self, queue: int, files: list[list[pytest.Item]]) -> None:
         """Until no file is left; then this process ends."""
         atexit._clear()
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background of a shell
         try:
             plugins = self.config.pluginmanager
             capture: Any = plugins.getplugin("capturemanager")
