@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise
@@ -17,6 +18,7 @@ from typing import Any
 from warnings import WarningMessage
 
 import pytest
+from _pytest.capture import FDCapture
 
 from tests.durations import Durations
 from tests.forks import Zygote
@@ -139,10 +141,7 @@ class Inside:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # it is ignored in the background of a shell
         try:
             plugins = self.config.pluginmanager
-            capture: Any = plugins.getplugin("capturemanager")
-            capture.suspend_global_capture()
-            capture.stop_global_capturing()  # its file is shared with the other forks
-            capture.start_global_capturing()
+            self.capture_alone(plugins.getplugin("capturemanager"))
             plugins.unregister(name="terminalreporter")
             plugins.register(self, "inside")
             for item, following in pairwise(chain(self.items(queue, files), [None])):
@@ -150,6 +149,14 @@ class Inside:
                 self.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         finally:
             self.end()
+
+    def capture_alone(self, manager: Any) -> None:
+        """A file of its own behind what is captured. The streams stay: some packages took them when they were imported."""
+        manager.suspend_global_capture()
+        for stream in (manager._global_capturing.out, manager._global_capturing.err):
+            if isinstance(stream, FDCapture):
+                with tempfile.TemporaryFile() as own:
+                    os.dup2(own.fileno(), stream.tmpfile.fileno())
 
     def end(self) -> None:
         """End servers and browsers, also after an interrupt. What was not done, the other side sees."""

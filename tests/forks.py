@@ -89,6 +89,7 @@ class Zygote:
 
     def end(self) -> None:
         self.held.close()
+        self.process.terminate()  # it may still be importing
         self.process.wait(300)
 
 
