@@ -75,7 +75,7 @@ class _Workspace:
 
     def _index(self) -> Iterator[GaugeMetricFamily]:
         state = self.app.knowledge.home.index_state()
-        yield _gauge("concord_documents", "Approved documents.", len(self.app.knowledge.documents.all()))
+        yield _gauge("concord_documents", "Documents of the knowledge base.", len(self.app.knowledge.documents.all()))
         yield _gauge("concord_index_behind", "Commits that the index does not have yet.", state.behind)
         if state.serving:
             age = _seconds_since(state.serving.built)
