@@ -50,7 +50,7 @@ def app() -> App:
 def forget() -> None:
     """Empty the caches that hold the most: what is asked for again is computed again."""
     for cached in (_cached_search, run, leaderboard, run_comparison, sweep_data, alpha_curve, evidence):
-        cached.clear()  # type: ignore[attr-defined]
+        cached.clear()  # type: ignore[attr-defined, union-attr]
 
 
 @cache
@@ -72,7 +72,7 @@ def kept(most: int, spinner: bool | str = False) -> Callable[[Callable[P, R]], C
             return function(*given, _actor)  # type: ignore[call-arg, arg-type]
 
         filled.__qualname__ = function.__qualname__  # by which Streamlit tells caches apart
-        cached = st.cache_resource(filled, max_entries=most, show_spinner=spinner)
+        cached = st.cache_resource(max_entries=most, show_spinner=spinner)(filled)
 
         @wraps(function)
         def asked(*given: P.args, **named: P.kwargs) -> R:

@@ -102,7 +102,10 @@ class Impacts:
         if seen is None:
             return impact
         secret = self._secret(seen)
-        hide = lambda found: tuple(one for one in found if seen.path(one.path))
+
+        def hide(found: Iterable[FoundDocument]) -> tuple[FoundDocument, ...]:
+            return tuple(one for one in found if seen.path(one.path))
+
         shifts = tuple(
             replace(
                 shift,

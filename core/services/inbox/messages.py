@@ -181,7 +181,10 @@ class Messages:
     ) -> None:
         """A message to each account but the actor's own that may read what it is about, inside the transaction of its cause."""
         people = {row.id: row for row in state.accounts.all() if row.active and row.id != actor.id}
-        may = lambda who: self.readership.may_be_told(state, who, subject.about, subject.ref)
+
+        def may(who: Actor) -> bool:
+            return self.readership.may_be_told(state, who, subject.about, subject.ref)
+
         if may(PUBLIC):
             self.outgoing.event(state, self._new(actor, "", kind, subject, text))
         for account in sorted(set(accounts) & people.keys()):

@@ -294,8 +294,9 @@ def next_in_line(waiting: Sequence[tuple[int, str, str]]) -> int:
 def _asked(asked: str) -> Actor:
     """Who asked for a job, as it is kept."""
     lists = {"groups", "folders"}
-    kept = json.loads(asked) if asked else {}
-    return Actor(**{name: tuple(value) if name in lists else value for name, value in kept.items()}) if kept else SYSTEM
+    kept: dict[str, Any] = json.loads(asked) if asked else {}
+    kept |= {name: tuple(kept[name]) for name in lists & kept.keys()}
+    return Actor(**kept) if kept else SYSTEM
 
 
 def _asker(asked: str) -> str:

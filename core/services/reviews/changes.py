@@ -572,11 +572,12 @@ def _known(state: State, number: int) -> ChangeRow:
 
 def _redacted(change: Change, seen: Readable) -> Change:
     """What checks and rules say of it, without the documents beside it that may not be read."""
-    sentences = {name: getattr(change, name) for name in ("requirements", "warnings", "stops")}
     return replace(
         change,
         findings=tuple(replace(finding, message=seen.redacted(finding.message)) for finding in change.findings),
-        **{name: tuple(map(seen.redacted, said)) for name, said in sentences.items()},
+        requirements=tuple(map(seen.redacted, change.requirements)),
+        warnings=tuple(map(seen.redacted, change.warnings)),
+        stops=tuple(map(seen.redacted, change.stops)),
     )
 
 
