@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from core.entrypoints.api.metrics import Meters
-from core.entrypoints.cli import parser
+from core.entrypoints.cli import main, parser
 from core.settings import Settings
 from tests.api_server import served
 from tests.conftest import ROOT, demo
@@ -79,6 +79,12 @@ def test_containers_run_without_rights_on_a_read_only_root() -> None:
     assert "USER concord" in text("Dockerfile")
     named = {composed["services"]["prepare"]["build"]["dockerfile"], "deploy/backup.sh", "deploy/Caddyfile"}
     assert all((ROOT / path).is_file() for path in named)
+
+
+def test_what_prepares_the_containers_ends_well_and_twice(tmp_path: Path) -> None:
+    """The others wait for it: with an index to build where there are no documents it failed, and nothing started."""
+    words = yaml.safe_load(text("compose.yaml"))["services"]["prepare"]["command"].removeprefix("python -m core ")
+    assert [main(["--home", str(tmp_path / "data"), *words.split()]) for _ in range(2)] == [0, 0]
 
 
 def test_a_backup_keeps_a_day_of_hours_and_a_month_of_midnights(tmp_path: Path) -> None:

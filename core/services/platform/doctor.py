@@ -140,7 +140,9 @@ def database(rows: Database) -> Iterator[Checkup]:
 def index(builder: IndexBuilder, settings: TeamSettings) -> Iterator[Checkup]:
     """What people search is the newest commit."""
     profile = settings.production().profile
-    if builder.generations.current(profile) is None:
+    if not builder.repository.head():
+        yield Checkup("index", FINE, "There are no documents yet.")
+    elif builder.generations.current(profile) is None:
         yield Checkup("index", FAULT, "Nothing can be searched.", "Build it: python -m core reindex")
     elif builder.behind(profile):
         yield Checkup(
