@@ -104,10 +104,11 @@ def first_signs(candidates: Candidates, chunks: Sequence[int], index: Index) -> 
             margin,
             min(_MOST, gap),
             words_gap,
-            *(leg.get(index.document_of(chunk), 0.0) for leg in places),
+            places[0].get(document, 0.0),
+            places[1].get(document, 0.0),
             held / whole if whole else 0.5,
         )
-        for chunk, held in zip(chunks, _held(worths, chunks, index), strict=True)
+        for document, held in zip(index.documents_of(chunks), _held(worths, chunks, index), strict=True)
     ]
 
 
