@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.access import AUDITED, EVERYBODY, IN_HAND, SIGN_IN, UPKEEP, Actor, reading_as
+from core.access import AUDITED, EVERYBODY, IN_HAND, NEEDS, SIGN_IN, UPKEEP, Actor, reading_as
 from core.bootstrap import App
 from core.entrypoints import record, session
 from core.entrypoints.api.operations import ApiUse, operations
@@ -565,3 +565,26 @@ def test_an_own_list_counts_where_the_policy_speaks_of_readers(tmp_path: Path) -
         assert "HID-2" not in {document.id for document in app.knowledge.documents.all()}
     with reading_as(demo("author2")):
         assert "HID-2" in {document.id for document in app.knowledge.documents.all()}
+
+
+def test_a_door_that_names_nobody_reads_what_everybody_may(app: App) -> None:
+    assert not found_in(app.knowledge.documents.all())
+    assert {"BSA-1", "IT-1"} <= {document.id for document in app.knowledge.documents.all()}
+    with pytest.raises(NotFound):
+        app.knowledge.documents.show("HID-1")
+
+
+def test_what_works_on_every_document_is_for_admins_or_gives_figures() -> None:
+    """`whole=True` is a way around the readers: whoever adds one has looked at what it gives back."""
+    known = {
+        *(
+            "answers.checks.check",
+            "tuning.confidence.measure",
+            "tuning.production.check",
+            "tuning.recommendation.measure",
+        ),
+        *("tuning.sweeps.curve", "tuning.sweeps.load", "tuning.sweeps.tau", "evaluation.experiments.run"),
+        "knowledge.gaps.look",
+    }
+    whole = {name: mark for name, mark in records().items() if mark.whole and mark.needs != UPKEEP}
+    assert {name for name, mark in whole.items() if NEEDS[mark.needs] != "admin"} == known

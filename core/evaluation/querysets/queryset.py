@@ -20,6 +20,8 @@ MAX_TEXT = 2_000
 GRADES = (0, 3)  # the lowest and the highest
 HALVED = 60  # questions; of fewer, no half could show anything
 
+NOT_NAMED = "A question about a document that you may not read"
+
 
 @dataclass(frozen=True, slots=True)
 class Question:

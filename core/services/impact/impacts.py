@@ -15,7 +15,7 @@ from core.curation.text.render import plain
 from core.errors import Busy, ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
-from core.evaluation.querysets.queryset import QuerySet
+from core.evaluation.querysets.queryset import NOT_NAMED, QuerySet
 from core.evaluation.runs.run import label
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
@@ -56,9 +56,6 @@ class ImpactEvidence:
     guards: Callable[[], Iterable[QuerySet]]
     popular: Popular
     disagreeing: Callable[[Actor, int], Iterable[Disagreement]]
-
-
-NOT_NAMED = "A question about a document that you may not read"
 
 
 class Impacts:

@@ -6,11 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import IN_HAND, Actor, use_case
+from core.access import IN_HAND, Actor, reading_as, use_case
 from core.errors import BadInput
 from core.evaluation.measures.scoring import EVERY
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, known_unit, settled
+from core.evaluation.querysets.queryset import NOT_NAMED, QuerySet, Question, by_question, choosing, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.evaluation.tuning import alpha_curves, calibration, sweep
@@ -118,7 +118,16 @@ class Sweeps:
             data = self._load(judged_set, index, searched, scope.unit, progress, scope.whole)
             self._loaded = dict([*self._loaded.items(), (key, data)][-LOADED:])
             self.runs.audit.note(actor, "sweep", queryset, detail=f"{', '.join(scope.legs)} on {plan.profile.name}")
-        return self._loaded[key]
+        return self._for(actor, judged_set, self._loaded[key])
+
+    def _for(self, actor: Actor, queryset: QuerySet, data: SweepData) -> SweepData:
+        """Arrays of every question, without the words of those about documents that somebody may not read."""
+        if self.runs.querysets.documents.readership.of(actor) is None:
+            return data
+        with reading_as(actor):
+            known = {question.id for question in self.runs.querysets.shown(queryset).questions}
+        words = (one if one.id in known else replace(one, text=NOT_NAMED, category="") for one in data.questions)
+        return replace(data, questions=tuple(words))
 
     def _load(
         self,
