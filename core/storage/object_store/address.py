@@ -1,7 +1,7 @@
 """Where the store is and who asks: `s3://bucket/prefix`, with endpoint and credentials by the usual AWS ways.
 
 Those ways are boto3's: AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, the files
-in ~/.aws, or the role of the machine. LanceDB gets what boto3 found.
+in ~/.aws, or the role of the machine. LanceDB gets the keys that boto3 found, but for those of a role, which it finds and renews.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def lance_options() -> Mapping[str, str]:
     found = session.get_credentials()
     if found is None:
         raise Unavailable("The store needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
-    endpoint, options = _endpoint(), {"region": session.region_name, **_keys(found)}
+    limits = {"connect_timeout": f"{CONNECT}s", "timeout": f"{READ}s", "client_retry_timeout": str(ATTEMPTS * READ)}
+    endpoint, options = _endpoint(), {"region": session.region_name, **_keys(found), **limits}
     if endpoint:
         options |= {"endpoint": endpoint, "aws_virtual_hosted_style_request": "false"}
         options["allow_http"] = str(endpoint.startswith("http://")).lower()
