@@ -81,9 +81,8 @@ def _line(block: Any) -> str:
 
 def _marginal(block: Any, page: Any) -> bool:
     box = box_of(block)
-    return (block.text is not None or block.kind == "table") and (
-        box.bottom <= BAND * page.height or box.top >= (1 - BAND) * page.height
-    )
+    worded = block.text is not None or block.kind == "table"
+    return bool(worded and (box.bottom <= BAND * page.height or box.top >= (1 - BAND) * page.height))
 
 
 def _bullets(page: Any) -> list[Box]:
