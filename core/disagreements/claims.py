@@ -30,7 +30,7 @@ _CUT = re.compile(r";\s|\s[–—]\s|,\s(?=(?:and|but|then|or|so|while|whereas)\
 _CAMEL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}")
 _CITED = re.compile(r"(?<![\w.$])\d+(?:\.\d+)+(?:\([a-z0-9]+\))*(?![\w%])")
 _CASE = re.compile(r"(?:if|when|for|as|unless|after|before|during)\b", re.IGNORECASE)
-_DIGITS = re.compile(r"[\d.-]*\d")
+_DIGITS = re.compile(r"\d[\d.-]*")
 _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
 )
