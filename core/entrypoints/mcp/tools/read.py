@@ -109,10 +109,10 @@ def caution(document: Document, today: date) -> str:
     meta = document.meta
     if meta.status != "approved":
         return f"This document is {meta.status}: it does not hold any more. Say so if you use it."
-    if document.imported:
-        return "It was imported, and nobody here has approved it yet. Say so if you use it."
     if meta.effective_date and meta.effective_date > today:
         return f"This document holds only from {meta.effective_date} on. Say so if you use it."
+    if document.imported:
+        return "It was imported, and nobody here has approved it yet. Say so if you use it."
     if meta.review_due and meta.review_due < today:
         return f"Its review is overdue since {meta.review_due}. Say so if you use it."
     return ""
