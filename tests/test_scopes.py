@@ -159,6 +159,7 @@ def given(scoped: ApiServer, actor: Actor) -> dict[str, Any]:
         "source": "Form 111", "target": "Form 112", "kind": "md", "form": "jsonl", "index": app.search.searcher.index(), "blob": document.blob,
         "hits": app.search.searcher.search(ASKED).hits, "report": lambda *_: None, "author": actor.person,
         "model": "none", "server": "here", "purpose": "ask", "path": Path("/nonexistent"),
+        "documents": [document], "folders": {"fin": "Mei"}, "steps": (),
     }  # fmt: skip
 
 
@@ -167,6 +168,9 @@ OTHERS = {  # use cases that mean something else by a name
     "playground.grades.scores": {"columns": ()},
     "search.progress.of": {"generation": None},
     "playground.notebook.forget": {"name": "mine"},
+    "knowledge.documents.source": {"path": "fin/ctr.md"},
+    "inbox.owners.by_table": {"text": "path,owner\nfin/ctr.md,Mei\n"},
+    "reviews.changes.typed": {"path": "fin/ctr.md", "base": "main"},
     "platform.settings.prompt": {"name": "zero-shot"},
 }  # fmt: skip
 NOT_HERE = {
