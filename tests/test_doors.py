@@ -32,7 +32,9 @@ ADAPTERS = {
         "changed",
         "follow",
         "resolve",
-    },  # changed: of a change that `show` gave
+        "read",
+        "authored",
+    },  # read, changed, authored: of a change or documents that `show` gave
     "index.generations": {"current", "pinned", "open"},  # open: the records of a benchmark
     "upload.reader": {"render"},  # of a document in hand
     "tuning.ranker_files": {"names"},
