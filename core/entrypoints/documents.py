@@ -173,10 +173,10 @@ def documents_owners(call: CommandCall, form: DocumentsOwnersOptions) -> Shown:
 
 
 def _proposed_owners(call: CommandCall, form: DocumentsOwnersOptions) -> ProposedOwners:
-    owners, store = call.app.inbox.owners, call.app.knowledge.repository
+    owners = call.app.inbox.owners
     documents = [d for d in call.app.knowledge.documents.all() if form.all or not d.meta.owner]
     if form.history:
-        return owners.by_history(documents, store.authored(store.head()))
+        return owners.by_history(documents, call.app.knowledge.documents.authored())
     if form.csv:
         try:
             return owners.by_table(documents, form.csv.read_text("utf-8-sig"), form.column)

@@ -251,6 +251,14 @@ class Documents:
         return {path: step for path, step in self._touched[1].items() if seen.path(path)} if seen else self._touched[1]
 
     @use_case(EVERYBODY)
+    def authored(self) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
+        """Who wrote what, on whatever branch: every commit with the documents that it changed, newest first."""
+        seen, steps = self.readership.now(), self.repository.authored(self.repository.head())
+        if seen is None:
+            return steps
+        return tuple((commit, tuple(edit for edit in edits if seen.path(edit.path))) for commit, edits in steps)
+
+    @use_case(EVERYBODY)
     def at(self, step: Commit) -> Document:
         """A document as a step of its history holds it, at the path it had then."""
         document = read_document(step.path, decode(self.repository.read(step.id, step.path)))

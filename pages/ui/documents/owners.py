@@ -60,8 +60,7 @@ def _by_folder(documents: Sequence[Document]) -> ProposedOwners | None:
 
 def _by_history(documents: Sequence[Document]) -> ProposedOwners:
     st.caption("Whoever wrote most of a document's versions. Imports and programs do not count.")
-    store = app().knowledge.repository
-    return app().inbox.owners.by_history(documents, store.authored(store.head()))
+    return app().inbox.owners.by_history(documents, app().knowledge.documents.authored())
 
 
 def _by_table(documents: Sequence[Document]) -> ProposedOwners | None:
