@@ -93,7 +93,10 @@ def groups(
     >>> groups([7, 8, 9], said.__getitem__, 2), groups([7, 9], said.__getitem__, 2, {7: "Ring.", 9: "Ring. Wait."}.__getitem__)
     ([[7, 9], [8]], [[7], [9]])
     """
-    alike = lambda one, other: whole is None or compared(whole(one)).copies(compared(whole(other)))
+
+    def alike(one: int, other: int) -> bool:
+        return whole is None or compared(whole(one)).copies(compared(whole(other)))
+
     distinct: list[tuple[frozenset[bytes], ComparedText, list[int]]] = []
     same: dict[bytes, list[int]] = {}
     rest: list[list[int]] = []

@@ -186,7 +186,7 @@ class Audience:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PolicyDocument:
     """A document of main under a policy: where it lies, and what it says of its readers."""
 
     readers: Readers
@@ -197,7 +197,7 @@ class Place:
         return not self.readers.named or _may(actor, self.readers, self.path, self.own)
 
 
-def effect(places: Iterable[tuple[Place, Place]], accounts: Iterable[Actor]) -> Audience:
+def effect(places: Iterable[tuple[PolicyDocument, PolicyDocument]], accounts: Iterable[Actor]) -> Audience:
     """What a change does to who may read what."""
     people, documents = {"hidden": set[str](), "shown": set[str]()}, {"hidden": set[str](), "shown": set[str]()}
     pairs = [pair for pair in places if pair[0] != pair[1]]

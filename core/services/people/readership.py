@@ -12,7 +12,7 @@ from core import strict
 from core.access import SYSTEM, Actor, deferred, reader, reading_as
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy, readers
-from core.curation.review.readers import CLOSED, OPEN, Place, Readable, Readers
+from core.curation.review.readers import CLOSED, OPEN, PolicyDocument, Readable, Readers
 from core.errors import ConcordError, NotFound
 from core.retrieval.reader_index import seen_by
 from core.types import Document, Edit
@@ -101,7 +101,9 @@ class Readership:
         places = []
         for document in documents:
             own, path = readers.said_by(document), moved.get(document.path, document.path)
-            places.append((Place(before, document.path, own), Place(after, path, said.get(path, own))))
+            places.append(
+                (PolicyDocument(before, document.path, own), PolicyDocument(after, path, said.get(path, own)))
+            )
         stays = tuple(
             f"Earlier versions of {path} stay with the readers of {old.rpartition('/')[0] or 'the top level'}."
             for old, path in moved.items()
