@@ -44,7 +44,7 @@ planting, so the figures are not blind. A ministry's handbook (184 documents) wa
 two standards; two rules that were made from that look left 2, both worth reading. With another seed, on which nothing was tuned, 62 of 68 are found in the starter base and 18f-handbook, all first 20 right. Then
 four public handbooks that no rule had seen were read (889, 357, 185 and 158 documents): 87 findings, of which 4 of the first 32 were worth reading. Each look made rules: a sentence that its
 document repeats with other values, titles that differ in a number, kinds and cases named by headings, two headings of one, phrases. What is left there are 3 findings, all worth
-reading; 2 others worth reading are lost, and 5 of the 145 planted ones. Two handbooks read after that (242 and 156 documents) gave no finding. What is missed is mostly a negation beside another one."""
+reading; 2 others worth reading are lost, and 5 of the 145 planted ones. Two more handbooks (242 and 156 documents) gave no finding; the second was read before the last three rules, which only take findings away. What is missed is mostly a negation beside another one."""
 
 
 @dataclass(frozen=True, slots=True)
