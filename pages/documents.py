@@ -8,18 +8,7 @@ from core.types import Document
 from pages.ui import actions, address, flash, identity, inbox, keys, watching
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import (
-    bulk,
-    chunks,
-    document_actions,
-    draft,
-    editor,
-    header,
-    history,
-    links,
-    owners,
-    past,
-)
+from pages.ui.documents import bulk, chunks, document_actions, draft, editor, header, history, links, owners, past
 from pages.ui.workspace import app
 
 me = identity.require("read documents")

@@ -183,7 +183,7 @@ def pinned(app: App) -> Target:
 
 def disagreement(app: App) -> str:
     """The key of two documents that disagree."""
-    rule = "# {0}\n\nVisitor badges of the warehouse are returned within {0} hours.\n"
+    rule = "# Badges\n\nVisitor badges of the warehouse are returned within {0} hours.\n"
     if not app.knowledge.disagreements.everywhere(ADMIN):
         put(app, {f"badges/{hours}.md": rule.format(hours) for hours in (24, 48)})
     return app.knowledge.disagreements.everywhere(ADMIN)[0].key
@@ -303,6 +303,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "people.accounts.add": lambda app: app.people.accounts.add(ADMIN, "new", "New", "new@example.org", "reader"),
     "people.accounts.set_active": lambda app: app.people.accounts.set_active(ADMIN, "reader", False),
     "people.accounts.set_role": lambda app: app.people.accounts.set_role(ADMIN, "author2", "reviewer"),
+    "people.accounts.set_groups": lambda app: app.people.accounts.set_groups(ADMIN, "author2", ["hr"]),
     "people.accounts.set_password": lambda app: app.people.accounts.set_password(ADMIN, "author2", "a long password"),
     "people.accounts.password_link": lambda app: app.people.accounts.password_link(ADMIN, "author2"),
     "people.accounts.unlock": lambda app: app.people.accounts.unlock(ADMIN, "author2"),

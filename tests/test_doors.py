@@ -403,7 +403,7 @@ def _places(folder: Path) -> dict[str, Path]:
 
 def _tried(command: Any, roles: Callable[[str], tuple[str, ...]]) -> list[str]:
     wrong = []
-    for name in (name for name in commands() if name != "restore"):  # an empty workspace has no accounts
+    for name in (name for name in commands() if name not in ("restore", "upgrade")):  # there are no accounts yet
         line, action = f"{name} {WORDS.get(name, '')}", needs(name)
         for role in roles(action):
             was_refused, said = command(line, role)

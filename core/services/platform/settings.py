@@ -130,6 +130,7 @@ class TeamSettings:
         self._sample = lru_cache(maxsize=8)(lambda head: str(self._parse(head, _SAMPLE).get("state", "")))
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
 
+    @use_case(EVERYBODY)
     def profiles(self) -> tuple[Profile, ...]:
         """Built-in profiles, then those that were added."""
         return self._profiles(self.head())
