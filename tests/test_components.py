@@ -120,11 +120,12 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
     found |= {"stages": [], "warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
     data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
     with browser.component(chromium, "search", "snippet", "answer") as page:
+        page.route("**/api/find?*", lambda route: route.fulfill(json=found))
         page.evaluate("show", data)
-        page.locator("[data-key='folders=hr']").press("Space")
-        ((_, asked),) = page.evaluate("sent")
-        assert asked["filters"] == {"folders": ["hr"]}
-        page.evaluate("show", {**data, "asked": asked, "serial": "2"})
+        with page.expect_request("**/api/find?*") as asked:
+            page.locator("[data-key='folders=hr']").press("Space")
+        assert asked.value.url.endswith("?q=q&folders=hr")
+        page.locator(".line.busy").wait_for(state="detached")
         assert page.locator("[data-key='folders=hr']").evaluate("(box) => box.matches(':focus')")
 
 
@@ -268,18 +269,27 @@ def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(
     group = {"doc": "d", "title": "Labels", "type": "SOP", "badges": [], "about": "", "passages": [passage]}
     found = {**dict.fromkeys(("query", "summary", "how", "notice", "advice"), ""), "fits": True, "facets": [], "stages": [], "warnings": [], "nearest": [], "groups": [group]}  # fmt: skip
     data = {"asked": asked, "found": found, "direct": None, "serial": "1", "placeholder": "Ask"}
+    told: list[Any] = []
+
+    def keep(route: Any) -> None:
+        told.append(route.request.post_data_json)
+        route.fulfill(status=204)
+
     with browser.component(chromium, "search", "snippet", "answer") as page:
+        page.route("**/api/find?*", lambda route: route.fulfill(json=found))
+        page.route("**/api/asked", keep)
         page.evaluate("show", {**data, "kept": {"days": 90, "mine": True}})
+        with page.expect_response("**/api/asked"):
+            page.locator("[data-key=search]").press("Enter")
         page.locator("[data-key=search]").press("Enter")
-        page.locator("[data-key=search]").press("Enter")
-        page.get_by_role("link", name="Open here").click()
+        page.locator(".line.busy").wait_for(state="detached")
+        with page.expect_response("**/api/asked"):
+            page.get_by_role("link", name="Open here").click()
         assert "top" in page.evaluate("sessionStorage.getItem('concord place')"), "Back leads to the same place"
-        told = [value for name, value in page.evaluate("sent") if name == "settled"]
         assert told == [{"q": "labels", "opened": False}, {"q": "labels", "opened": True}]
         page.get_by_role("button", name="Leave mine out").click()
         page.evaluate("show", {**data, "kept": {"days": 90, "mine": False}})
         assert page.get_by_text("Your questions are not kept.").is_visible()
         page.get_by_role("link", name="Open here").click()
-        sent = page.evaluate("sent")
-        assert [value for name, value in sent if name == "consent"] == [{"keep": False}]
-        assert len([name for name, _ in sent if name == "settled"]) == 2
+        assert page.evaluate("sent") == [["consent", {"keep": False}]]
+        assert len(told) == 2

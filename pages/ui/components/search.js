@@ -1,5 +1,5 @@
 // The search box and its results. Queries go straight to the server's route and the answers are drawn in place;
-// where a proxy hides the route, this query and all later ones go through Python instead.
+// the page runs again only where its token is too old.
 const PAUSE = 120; // milliseconds between the last key and the query
 const SETTLED = 2000; // milliseconds after which a question counts as asked
 const USES = "a, [data-key=whole], [data-key=link], [data-key=citation], [data-key=right]"; // of a hit
