@@ -88,7 +88,7 @@ def test_a_word_file_has_headings_lists_tables_links_and_pictures(exported_app: 
     styles = [(paragraph.style.name, paragraph.text) for paragraph in document.paragraphs if paragraph.text]
     assert styles[0] == ("Title", "Using the VPN")
     assert styles[1][1].startswith("IT-1, version 1 of ")
-    assert styles[1][1].endswith("approved · owner Ann")
+    assert styles[1][1].endswith("imported · owner Ann")
     assert ("Heading 2", "Steps") in styles
     assert ("Heading 1", "Using the VPN") not in styles, "the title stands there once"
     assert [text for style, text in styles if style == "List Number"] == ["Open the valve", "Close it", "Third"]

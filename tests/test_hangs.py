@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import signal
 import socket
 import threading
 from collections.abc import Iterator
@@ -22,6 +24,8 @@ from core.services.reviews.facts import MAIN_LOCK, lock_of
 from core.services.reviews.merge import Merger
 from core.storage.state.postgres import PostgresDatabase
 from core.storage.state.transactions import ConnectionLost
+from pages.ui import listening
+from pages.ui.security import Guard
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 from tests.nodes import node, proposed
 from tests.postgres import Server
@@ -194,3 +198,24 @@ def test_writers_of_different_changes_do_not_wait_for_each_other(postgres: Serve
                 other._hold(connection, lock_of(4))
     for database in (one, other):
         database.engine.dispose()
+
+
+def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "LEAVING", threading.Event())
+    ended: list[tuple[int, bool]] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: ended.append((number, listening.LEAVING.is_set())))
+    asked = {"type": "http", "path": "/_stcore/health", "method": "GET", "query_string": b"", "server": ("x", 80)}
+
+    async def leaving() -> object:
+        listening.leave_slowly(0.0)
+        assert Guard(None).refusal(asked, [(b"host", "x")]) is None
+        os.kill(os.getpid(), signal.SIGTERM)
+        while not ended:
+            await asyncio.sleep(0.001)
+        return Guard(None).refusal(asked, [(b"host", "x")])
+
+    try:
+        assert asyncio.run(leaving()) == (404, "This node is leaving.")
+        assert ended == [(signal.SIGTERM, True)]
+    finally:
+        signal.signal(signal.SIGTERM, before)

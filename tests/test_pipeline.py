@@ -120,13 +120,15 @@ def test_a_search_leaves_nothing_for_the_garbage_collector(indexed_app: App, con
     assert min(left) == 0, left
 
 
-def test_a_search_reads_the_settings_branch_once(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_reads_the_settings_branch_and_the_readers_once(
+    indexed_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = indexed_app.knowledge.repository
     head, asked = store.head, []
     monkeypatch.setattr(store, "head", lambda branch="main": asked.append(branch) or head(branch))
     indexed_app.search.searcher.search("form")
     indexed_app.search.page.find("form")
-    assert asked == ["settings", "settings"]
+    assert asked == ["settings", "main"] * 2
 
 
 def test_a_failed_leg_is_named_and_the_others_answer(indexed_app: App, monkeypatch: pytest.MonkeyPatch) -> None:

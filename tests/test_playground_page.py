@@ -123,7 +123,7 @@ def test_a_hit_says_what_each_leg_gave(visit: Open) -> None:
 
 def test_reranking_explains_itself_above_the_column(visit: Open) -> None:
     data = drawn(visit(Setup(QUERY, columns("Conditional rerank", tau=0.0) + columns("Rerank always"))))
-    assert data["columns"][0]["note"].startswith("Not reranked because best score")
+    assert data["columns"][0]["note"].startswith("Not reranked because the first hit answers with a chance of")
     assert data["columns"][1]["note"].startswith("Reranked always")
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
 import json
-import os
 import re
 import shutil
-import signal
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -22,7 +18,6 @@ import uvicorn
 from core.bootstrap import build
 from pages.ui import listening
 from pages.ui.menu import PAGES
-from pages.ui.security import Guard
 from tests import browser
 from tests.conftest import ROOT, kb_settings
 
@@ -151,24 +146,3 @@ def test_a_page_that_fails_says_so_without_a_stack_trace(
     number = re.findall("number ([0-9a-f]{8})", shown["documents"])[0]
     assert f"error {number}" in str(log.value), "the server's log has the stack trace under that number"
     assert "ValueError: a secret" in str(log.value)
-
-
-def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "LEAVING", threading.Event())
-    ended: list[tuple[int, bool]] = []
-    before = signal.signal(signal.SIGTERM, lambda number, _: ended.append((number, listening.LEAVING.is_set())))
-    asked = {"type": "http", "path": "/_stcore/health", "method": "GET", "query_string": b"", "server": ("x", 80)}
-
-    async def leaving() -> object:
-        listening.leave_slowly(0.0)
-        assert Guard(None).refusal(asked, [(b"host", "x")]) is None
-        os.kill(os.getpid(), signal.SIGTERM)
-        while not ended:
-            await asyncio.sleep(0.001)
-        return Guard(None).refusal(asked, [(b"host", "x")])
-
-    try:
-        assert asyncio.run(leaving()) == (404, "This node is leaving.")
-        assert ended == [(signal.SIGTERM, True)]
-    finally:
-        signal.signal(signal.SIGTERM, before)

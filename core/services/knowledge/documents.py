@@ -256,7 +256,12 @@ class Documents:
         seen, steps = self.readership.now(), self.repository.authored(self.repository.head())
         if seen is None:
             return steps
-        return tuple((commit, tuple(edit for edit in edits if seen.path(edit.path))) for commit, edits in steps)
+        shown = ((commit, tuple(edit for edit in edits if seen.path(edit.path)), len(edits)) for commit, edits in steps)
+        return tuple(
+            (commit if len(kept) == whole else replace(commit, message=""), kept)
+            for commit, kept, whole in shown
+            if kept
+        )
 
     @use_case(EVERYBODY)
     def at(self, step: Commit) -> Document:

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from pages.ui import actions, empty, flash, identity, style
+from pages.ui import actions, empty, flash, identity, style, verdicts
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -41,8 +41,8 @@ def start(actor: Actor) -> str:
 
 
 def _result(result: dict[str, Any]) -> None:
-    say, icon = (st.success, "verified") if result["run"] else (st.info, "balance")
-    say(flash.plain(result["advice"]), icon=f":material/{icon}:")
+    say, icon = (st.success, ":material/verified:") if result["run"] else (st.info, verdicts.icon("tie"))
+    say(flash.plain(result["advice"]), icon=icon)
     rows = [
         {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no"}
         for part in result["parts"]
