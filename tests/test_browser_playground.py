@@ -83,7 +83,7 @@ def test_run_move_explain_judge_share_and_come_back(chromium: Any, own_app: App,
             screen.settle()
             run(screen, QUERY)
             expect(screen.page.locator(".column")).to_have_count(3)
-            expect(screen.page.locator(".column").nth(2)).to_contain_text("< tau 0.99")
+            expect(screen.page.locator(".column").nth(2)).to_contain_text(">= tau 0.7")
             screen.page.wait_for_timeout(500)
             screen.shot("playground")
 
