@@ -291,7 +291,7 @@ def typed(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
     return say
 
 
-@pytest.mark.parametrize("account", ["reader", "reviewer", "admin"])
+@pytest.mark.parametrize("account", ["reader", pytest.param("reviewer", marks=pytest.mark.slow), "admin"])
 def test_no_command_says_a_word_of_a_hidden_document(app: App, typed: Callable[[str, str], str], account: str) -> None:
     leaks = []
     for name in sorted(set(commands()) - ELSEWHERE):
@@ -439,7 +439,10 @@ FAULTS = {  # a filter taken out, by the name of what it filters
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+SLOW_FAULTS = [pytest.param(fault, marks=pytest.mark.slow) for fault in list(FAULTS)[1:]]
+
+
+@pytest.mark.parametrize("fault", [next(iter(FAULTS)), *SLOW_FAULTS])
 def test_the_law_finds_a_filter_that_was_taken_out(app: App, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(*FAULTS[fault])
     list(gone_through(app, INSIDE))
