@@ -97,7 +97,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         expect(page.locator("article").first).to_contain_text("form HB-7")
         screen.shot("journey-8-found")
         page.get_by_label("Search the knowledge base").fill("berthslip")
-        expect(page.get_by_text("No document uses these words")).to_be_visible()
+        expect(page.get_by_text("No document mentions “berthslip”")).to_be_visible()
         expect(page.locator("article", has_text="berthslip")).to_have_count(0)
 
 
