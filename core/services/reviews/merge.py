@@ -121,6 +121,8 @@ class Merger:
         if any(edit.kind != "edited" or is_picture(edit.path) for edit in edits):
             return ()
         before = self.repository.blobs(change.start)
+        if any(edit.path not in before for edit in edits):  # words and rules are no documents
+            return ()
         blobs = [blob for edit in edits for blob in (before[edit.path], edit.blob)]
         try:
             texts = [decode(raw) for raw in self.repository.read_blobs(blobs)]
