@@ -329,8 +329,11 @@ def test_an_id_goes_on_meaning_the_same_question(kb: App, tmp_path: Path) -> Non
 def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: App) -> None:
     first = kb.evaluation.querysets.keep(ADMIN, sample())
     assert kb.evaluation.querysets.keep(ADMIN, sample()).digest == first.digest
-    again = kb.evaluation.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)])
-    more = kb.evaluation.querysets.judge(ADMIN, "sample", [Judgment("q2", "ops/claims.md", ("Evidence",), grade=2.0)])
+    place = Judgment("q2", "ops/claims.md", ("Evidence",), grade=1.0)
+    kb.evaluation.querysets.judge(ADMIN, "sample", [place])
+    again = kb.evaluation.querysets.show(ADMIN, "sample")
+    kb.evaluation.querysets.judge(ADMIN, "sample", [replace(place, grade=2.0)])
+    more = kb.evaluation.querysets.show(ADMIN, "sample")
     assert len(again.judgments) == len(more.judgments) == 4
     assert [one.grade for one in more.judgments if one.judge == "ann" and one.question == "q2"] == [2.0]
     kb.evaluation.querysets.drop(ADMIN, "sample")
@@ -373,8 +376,11 @@ def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
 def test_readers_may_judge_and_not_keep(kb: App) -> None:
     kb.evaluation.querysets.keep(ADMIN, sample())
     kb.evaluation.querysets.judge(READER, "sample", [Judgment("q1", "ops/claims.md", grade=1.0)])
+    assert [one.judge for one in kb.evaluation.querysets.get("sample").judgments].count(READER.id) == 1
     with pytest.raises(Refused):
         kb.evaluation.querysets.keep(READER, replace(sample(), name="other"))
+    with pytest.raises(Refused):
+        kb.evaluation.querysets.show(READER, "sample")
 
 
 def test_a_judgment_without_a_question_is_refused() -> None:

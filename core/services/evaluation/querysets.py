@@ -131,8 +131,8 @@ class QuerySets:
         return self.shown(self.get(queryset.name))
 
     @use_case("judge results")
-    def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> QuerySet:
-        """Add a person's judgments; judging the same place again replaces the grade."""
+    def judge(self, actor: Actor, name: str, judgments: Sequence[Judgment]) -> None:
+        """Add a person's judgments; judging the same place again replaces the grade. Whoever judges need not see the set."""
         head, known = self.head(name), {question.id for question in self.get(name).questions}
         for judgment in judgments:
             if judgment.question not in known:
@@ -140,7 +140,6 @@ class QuerySets:
         now = self.clock.stamp()
         rows = [row_of(replace(judgment, source="person", judge=actor.id), now) for judgment in judgments]
         self._judged(actor, "judge results", name, head.id, rows)
-        return self.show(actor, name)
 
     def _judged(self, actor: Actor, action: str, name: str, number: int, rows: Sequence[dict[str, Any]]) -> None:
         with self.database.transaction() as state:
