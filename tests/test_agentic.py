@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -240,6 +242,17 @@ def test_texts_survive_in_their_file(tmp_path: Path) -> None:
     TextCache(tmp_path / "texts.db").put("k", "ünï")
     assert TextCache(tmp_path / "texts.db").get("k") == "ünï"
     assert TextCache(tmp_path / "texts.db").get("other") is None
+
+
+def test_a_cache_that_somebody_writes_while_it_is_new_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "texts.db"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # SQLite refuses to turn such a file to WAL at once, whatever the timeout
+    ending = threading.Timer(0.2, other.close)
+    ending.start()
+    TextCache(path).put("k", "text")
+    ending.join()
+    assert TextCache(path).get("k") == "text"
 
 
 # ---------------------------------------------------------------- in an index

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager
 from math import inf
 from pathlib import Path
 from shlex import quote
+from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote as urlquote
 
@@ -173,7 +174,7 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {schema} WITHOUT ROWID")
     except sqlite3.DatabaseError as error:
@@ -182,6 +183,19 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
             raise
         raise Corrupt(f"The cache {path} is damaged ({error}). {_remove(path)}") from None
     return connection
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """Turn a file to WAL. Where two do so at once SQLite refuses one of them without waiting, whatever its timeout."""
+    until = monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or monotonic() > until:
+                raise
+        sleep(0.01)
 
 
 def _remove(path: Path) -> str:
