@@ -212,7 +212,7 @@ def test_an_admin_rebuilds_with_progress_and_rolls_back(chromium: Any, own_app: 
         screen.key("confirm_yes").get_by_role("button").click()
         expect(screen.page.get_by_text("rolled back to by hand")).to_be_visible()
         screen.open("/search?q=turnstile+airlock")
-        expect(screen.page.get_by_text("No document uses these words")).to_be_visible()
+        expect(screen.page.get_by_text("No document mentions “")).to_be_visible()
         screen.open("/index")
         screen.key("verify").get_by_role("button").click()
         screen.page.get_by_role("tab", name="Jobs").click()
