@@ -20,6 +20,7 @@ from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT, features, names_of
 from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
+from core.services.tuning.alpha import SameAlpha
 from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
 
@@ -186,3 +187,15 @@ def test_learning_in_one_step_trains_every_part_and_promotes_nothing(judged_app:
     assert report.run or "Keep production" in report.advice
     assert judged_app.platform.settings.production() == before
     assert report.plain()["questions"] == report.questions == len({row.question for row in questions().judgments})
+
+
+def test_where_every_question_has_the_same_best_alpha_the_reason_is_said_and_the_others_go_on(
+    judged_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def same(*_: object, **__: object) -> None:
+        raise SameAlpha("By the target lss all 48 questions have the same best alpha. Choose the target ranking.")
+
+    monkeypatch.setattr(judged_app.tuning.learning.alphas, "train", same)
+    alpha, ranker, _ = judged_app.tuning.learning.learn(ADMIN, ["small"]).parts
+    assert alpha.sentence == "Not learned: All questions have the same best alpha, whatever it should be best at."
+    assert ranker.sentence.startswith("Not learned: A ranker needs at least 30 judged questions")

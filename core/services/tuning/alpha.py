@@ -197,12 +197,16 @@ class AlphaTraining:
         return self.train(actor, arguments["queryset"], AlphaSettings(config=config, **asked), progress=progress)
 
 
+class SameAlpha(BadInput):
+    """All questions have one best alpha by a target; by another they may differ."""
+
+
 def _require_spread(known: Sequence[Example], target: str) -> None:
-    """BadInput where all questions have one best alpha: a model of it would say what a fixed alpha says."""
+    """SameAlpha where all questions have one best alpha: a model of it would say what a fixed alpha says."""
     best = {example.alpha for example in known}
     if len(best) == 1:
         others = ", ".join(name for name in TARGETS if name != target)
-        raise BadInput(
+        raise SameAlpha(
             f"By the target {target} all {len(known):,} questions have the same best alpha, {best.pop():g}: there is nothing to learn. Choose the target {others}."
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 from core import profiles, strict
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, ConcordError
+from core.evaluation.learning.training import TARGETS
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.statistics import PairedComparison
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.presets import advice, titled
 from core.services.evaluation.runs import RunPlan
-from core.services.tuning.alpha import AlphaSettings, AlphaTraining
+from core.services.tuning.alpha import AlphaSettings, AlphaTraining, SameAlpha, TrainedAlpha
 from core.services.tuning.embedders import EmbedderTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.rankers import RankerTraining
@@ -192,9 +194,16 @@ class Learning:
         return replace(report, best=best.title, run=after.id, judged=compared.overall)
 
     def _alpha(self, actor: Actor, names: Sequence[str], progress: Progress) -> LearnedPart:
-        made = self.alphas.train(actor, names[0], AlphaSettings(folds=0), progress=progress)
+        made = self._alpha_by(tuple(TARGETS), actor, names[0], progress)
         plan = RunPlan(self.runs.plan().profile, made.config)
         return LearnedPart("", made.advice, made.trained.model.name, made.wins, made.against_best_fixed, plan)
+
+    def _alpha_by(self, targets: Sequence[str], actor: Actor, name: str, progress: Progress) -> TrainedAlpha:
+        """By the first target that tells the questions apart: in one step nobody can choose another."""
+        for target in targets:
+            with suppress(SameAlpha):
+                return self.alphas.train(actor, name, AlphaSettings(target=target, folds=0), progress=progress)
+        raise BadInput("All questions have the same best alpha, whatever it should be best at.")
 
     def _ranker(self, actor: Actor, names: Sequence[str], progress: Progress) -> LearnedPart:
         made = self.rankers.train(actor, names, progress=progress)
