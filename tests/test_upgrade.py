@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
@@ -315,6 +316,17 @@ def test_every_connection_syncs_fully_and_the_file_has_a_write_ahead_log(tmp_pat
         with connect() as connection:
             asked = [f"PRAGMA {name}" for name in ("synchronous", "journal_mode", "foreign_keys")]
             assert [connection.exec_driver_sql(text).scalar() for text in asked] == [2, "wal", 1]
+
+
+def test_a_new_file_that_another_program_writes_is_waited_for(tmp_path: Path) -> None:
+    other = sqlite3.connect(tmp_path / "app.db", isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")  # SQLite refuses to turn such a file to WAL at once, whatever the timeout
+    ending = threading.Timer(0.2, other.close)
+    ending.start()
+    database = SqliteDatabase(tmp_path / "app.db")
+    database.create()
+    ending.join()
+    assert database.drafts.get("ann", "new") is None
 
 
 def test_a_transaction_happens_whole_or_not_at_all(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=60, isolation_level=None)
     try:
-        _write_ahead(connection)
+        write_ahead(connection)
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(f"CREATE TABLE IF NOT EXISTS {schema} WITHOUT ROWID")
     except sqlite3.DatabaseError as error:
@@ -185,7 +185,7 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
     return connection
 
 
-def _write_ahead(connection: sqlite3.Connection) -> None:
+def write_ahead(connection: sqlite3.Connection) -> None:
     """Turn a file to WAL. Where two do so at once SQLite refuses one of them without waiting, whatever its timeout."""
     until = monotonic() + PATIENCE
     while True:

@@ -9,14 +9,14 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
-from core.adapters.system.files import PATIENCE, flock, scratch_folder, sweep, try_flock
+from core.adapters.system.files import PATIENCE, flock, scratch_folder, sweep, try_flock, write_ahead
 from core.errors import Corrupt, Refused, Unavailable, storing
 from core.storage.state import migrations, table_sums
 from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong, patience
@@ -58,7 +58,8 @@ class SqliteDatabase(Database):
     def create(self, workspace: str = "") -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._reading() as connection:
-            connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            with _readable(self.path):
+                write_ahead(_raw(connection))
             lacks = self._lacks(connection)
         if lacks:
             with self._writing() as connection:
@@ -236,13 +237,20 @@ def copy_sqlite(source: Any, target: Path) -> None:
 def _prepare(path: Path, connection: Any, _: object) -> None:
     connection.isolation_level = None  # transactions begin where `_begin` says so, not where the driver guesses
     table_sums.register(connection)
-    try:
+    with _readable(path):
         connection.execute("PRAGMA temp_store = MEMORY")  # for the triggers that keep the digests
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
+
+
+@contextmanager
+def _readable(path: object) -> Iterator[None]:
+    """A damaged file as a sentence instead of SQLite's own error."""
+    try:
+        yield
     except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in _DAMAGED:
-            raise Corrupt(f"The database {path} is damaged ({error}). {RESTORE}") from None
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
+            raise Corrupt(f"The database {path} is damaged ({error}). {RESTORE}") from error
         raise
 
 
@@ -268,10 +276,7 @@ def _watch(connection: Connection, _cursor: object, statement: str, *_: object) 
 
 
 def _explain(context: ExceptionContext) -> None:
-    """A damaged file as a sentence instead of SQLite's own error."""
-    code = getattr(context.original_exception, "sqlite_errorcode", None)
-    if code is not None and code & 0xFF in _DAMAGED:
-        path = context.engine.url.database if context.engine else "app.db"
-        raise Corrupt(
-            f"The database {path} is damaged ({context.original_exception}). {RESTORE}"
-        ) from context.original_exception
+    """The same for a statement of SQLAlchemy's."""
+    if isinstance(error := context.original_exception, sqlite3.DatabaseError):
+        with suppress(sqlite3.DatabaseError), _readable(context.engine.url.database if context.engine else "app.db"):
+            raise error
