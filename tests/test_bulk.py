@@ -132,6 +132,52 @@ def test_the_command_edits_what_the_filters_choose(tmp_path: Path, capsys: pytes
         assert sentence in err
 
 
+def test_documents_move_together_with_their_links_pictures_and_fields(app: App) -> None:
+    picture = b'<svg xmlns="http://www.w3.org/2000/svg" />'
+    files = {
+        "hr/leave.md": "# Leave\n\nSee [pay](pay/pay.md), [VPN](../it/vpn.md).\n\n![Map](leave.assets/map.svg)\n",
+        "hr/pay/pay.md": "# Pay\n\nSee [leave](../leave.md).\n",
+        "it/vpn.md": "# VPN\n\nSee [leave](../hr/leave.md#leave).\n",
+        "it/leave.md": "# Another\n",
+        "other.md": "# Other\n",
+    }
+    put(app, {**files, "hr/leave.assets/map.svg": picture.decode()})
+    change, made = saved(app, ["hr/leave.md", "hr/pay/pay.md"], BulkEdit(owner="Dana", folder="people/"))
+    text = lambda path: app.knowledge.repository.read(change.head, path).decode()
+    assert made.moves == {"hr/leave.md": "people/leave.md", "hr/pay/pay.md": "people/pay/pay.md"}
+    assert "owner: Dana" in text("people/leave.md")
+    assert text("people/leave.md").endswith(files["hr/leave.md"]), "what moved along is found as before"
+    assert text("people/pay/pay.md").endswith(files["hr/pay/pay.md"])
+    assert "(../people/leave.md#leave)" in text("it/vpn.md"), "the links of others follow"
+    assert app.knowledge.repository.read(change.head, "people/leave.assets/map.svg") == picture
+    assert {one.path for one in app.knowledge.repository.entries(change.head)} == {
+        "people/leave.md", "people/pay/pay.md", "it/vpn.md", "it/leave.md", "other.md",
+    }  # fmt: skip
+    assert made.edited == ("people/leave.md", "people/pay/pay.md", "it/vpn.md")
+    for names, edit, sentence in (
+        (["hr/leave.md"], BulkEdit(folder="it"), "There already is a document at it/leave.md"),
+        (["hr/leave.md", "it/leave.md"], BulkEdit(folder="x", flat=True), "would both become x/leave.md"),
+        (["other.md"], BulkEdit(folder="../out"), "not a plain file or folder name"),
+        (["other.md"], BulkEdit(folder=""), "no document would change"),
+    ):
+        with pytest.raises(BadInput, match=sentence):
+            saved(app, names, edit)
+
+
+def test_a_folder_moves_into_itself_and_the_command_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = small_app(tmp_path, processes=NoProcesses())
+    put(app, {"a/x.md": "# X\n", "a/a/x.md": "# Inner\n\nSee [x](../x.md).\n"})
+    assert main(["--home", str(tmp_path), "documents", "edit", "--folder", "a", "--move-to", "a/a", "--json"]) == 0
+    moves = {"a/a/x.md": "a/a/a/x.md", "a/x.md": "a/a/x.md"}
+    assert json.loads(capsys.readouterr().out)["moved"] == moves
+    change = app.reviews.changes.get(1)
+    assert change.title == "Move 2 documents"
+    assert app.knowledge.repository.read(change.head, "a/a/x.md") == b"# X\n"
+    assert b"(../x.md)" in app.knowledge.repository.read(change.head, "a/a/a/x.md")
+
+
 def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Path) -> None:
     app = build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
     app.platform.workspace.create()
@@ -142,12 +188,17 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     assert [title.value for title in page.header] == ["Edit 3 documents"]
     page.selectbox(key="bulk_owner").set_value("Farid").run()
     page.multiselect(key="bulk_remove").set_value(["bsa"]).run()
+    page.selectbox(key="bulk_folder").set_value("fin").run()
+    assert "it/vpn.md becomes fin/vpn.md." in words(page), "documents of two folders go into one"
+    page.checkbox(key="bulk_keep").check().run()
+    assert "fin/ctr.md becomes fin/fin/ctr.md, and 2 more documents likewise." in words(page)
+    page.checkbox(key="bulk_keep").uncheck().run()
     assert page.button(key="bulk_save").label == "Save as a new change"
     page.button(key="bulk_save").click().run()
     assert not page.exception
     (change,) = app.reviews.changes.all()
     assert change.title == "Edit 3 documents"
-    assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md"]
+    assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md", "fin/vpn.md"]
     assert at(app, change.head, "fin/ctr.md").meta.tags == ("cash",)
     reader = visit("documents", home=tmp_path / "kb", persona="reader")
     reader.session_state["bulk"] = ["IT-1"]

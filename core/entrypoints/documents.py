@@ -30,7 +30,7 @@ from core.errors import BadInput, NotFound
 from core.services.inbox.owners import ProposedOwners
 from core.services.knowledge.exports import MEDIA_TYPES
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk_edit import BulkEdit, bulk_files, chosen, owner_files, save_bulk, save_owners
+from core.services.reviews.bulk_edit import BulkEdit, chosen, owner_files, planned, save_bulk, save_owners
 from core.types import ChunkerSpec, Document, Filters
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ class DocumentsEditOptions:
     set_review_due: Annotated[str, Option("the day of the next review", metavar="DATE")] = ""
     add_tag: AddTagInput = ()
     remove_tag: AddTagInput = ()
+    move_to: Annotated[str | None, Option('the folder they move to; "" for the top level', metavar="FOLDER")] = None
+    flat: Annotated[bool, Option("without the folders below the one they share")] = False
     title: Annotated[str, Option("the title of the change")] = ""
     message: Annotated[str, Option("why")] = ""
     change: Annotated[int, Option("an open change that it goes into", metavar="ID")] = 0
@@ -129,23 +131,28 @@ class DocumentsExportOptions(OneDocument):
 
 
 @command(
-    "documents edit", "set owner, type, tags, review date or status of many, as one change", "reviews.changes.propose"
+    "documents edit",
+    "set owner, type, tags, review date, status or folder of many, as one change",
+    "reviews.changes.propose",
 )
 def documents_edit(call: CommandCall, form: DocumentsEditOptions) -> Shown:
     app = call.app
     actor, edit = call.actor, _bulk_edit(form)
     require(actor, "propose a change")
     documents = _chosen(app.knowledge.documents.all(), form)
-    made, number = bulk_files(documents, edit), 0
+    made, number = planned(app.knowledge.documents, documents, edit), 0
     if not form.dry_run:
         names = [document.path for document in documents]
-        target = Target(form.change, form.title or f"Edit {len(made.files)} documents", form.message)
+        word = f"Move {len(made.moves)}" if made.moves else f"Edit {len(made.files)}"
+        target = Target(form.change, form.title or f"{word} documents", form.message)
         change, made = save_bulk(app.reviews.changes, app.knowledge.documents, actor, names, edit, target)
         number = change.id
     refused = [{"path": path, "why": why} for path, why in made.refused]
-    value = {"change": number or None, "edited": list(made.files), "unchanged": list(made.unchanged)}
+    value = {"change": number or None, "edited": list(made.edited), "unchanged": list(made.unchanged)}
+    value |= {"moved": dict(made.moves)} if made.moves else {}
     said = f"Change {number} edits" if number else "It would edit"
-    lines = [f"{said} {len(made.files)} documents; {len(made.unchanged)} stay as they are."]
+    lines = [f"{said} {len(made.edited)} documents; {len(made.unchanged)} stay as they are."]
+    lines += [f"{old} -> {new}" for old, new in made.moves.items()]
     return Shown({**value, "refused": refused}, [*lines, *(f"left out {row['path']}: {row['why']}" for row in refused)])
 
 
@@ -211,7 +218,7 @@ def _bulk_edit(form: DocumentsEditOptions) -> BulkEdit:
     except ValueError:
         raise BadInput(f"{form.set_review_due!r} is no date. Write it as YYYY-MM-DD.") from None
     tags = tuple(form.add_tag), tuple(form.remove_tag)
-    return BulkEdit(form.set_owner, form.set_status, due, *tags, form.set_type)
+    return BulkEdit(form.set_owner, form.set_status, due, *tags, form.set_type, form.move_to, form.flat)
 
 
 @operation("list_documents", "GET /documents", "[DocumentLine]", paged=True)

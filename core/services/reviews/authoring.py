@@ -91,36 +91,39 @@ def check_new_path(documents: Documents, path: str) -> str:
 
 
 def moved(documents: Documents, path: str, to: str, *, fix_links: bool = True) -> Files:
-    """A document at another path with its own pictures and links adjusted, and with `fix_links` those of others to it.
-
-    A picture that others show too stays where it is unless their links are fixed.
-    """
+    """A document at another path, with what follows it."""
     if to == path:
         raise BadInput("The document already is at this path. Choose another one.")
     name = safe_path(to) if collision_key(to) == collision_key(path) else check_new_path(documents, to)
+    return relocated(documents, {path: name}, fix_links=fix_links)
+
+
+def relocated(documents: Documents, moves: Mapping[str, str], *, fix_links: bool = True) -> Files:
+    """Documents at other paths with their own pictures and links adjusted, and with `fix_links` those of others to them.
+
+    A picture that others show too stays where it is unless their links are fixed.
+    """
     head = documents.repository.head()
-    files: dict[str, bytes | None] = {path: None, name: documents.repository.read(head, path)}
-    every = _moves(documents, path, name, fix_links)
-    for document in documents.all():
-        if document.path == path:
-            files[name] = rewrite_links(document, every).encode()
+    every = {**moves, **_pictures_of(documents, moves, fix_links)}
+    files: dict[str, bytes | None] = dict.fromkeys(every)
+    files |= {new: documents.repository.read(head, old) for old, new in every.items()}
+    for document in documents.all(head):
+        if document.path in moves:
+            files[moves[document.path]] = rewrite_links(document, every).encode()
         elif fix_links and (text := rewrite_links(document, every)) != document.text:
             files[document.path] = text.encode()
-    for old, new in every.items():
-        if old != path:
-            files |= {old: None, new: documents.repository.read(head, old)}
     return files
 
 
-def _moves(documents: Documents, path: str, name: str, fix_links: bool) -> dict[str, str]:
-    """The document and its own pictures, from where to where."""
-    own = picture_files.moves(
-        path, name, (entry.path for entry in documents.repository.pictures(documents.repository.head()))
-    )
+def _pictures_of(documents: Documents, moves: Mapping[str, str], fix_links: bool) -> dict[str, str]:
+    """The documents' own pictures, from where to where."""
+    stored = [entry.path for entry in documents.repository.pictures(documents.repository.head())]
+    own = {a: b for old, new in moves.items() for a, b in picture_files.moves(old, new, stored).items()}
     if own and not fix_links:
-        shared = {other for document in documents.all() if document.path != path for other in picture_paths(document)}
+        others = (document for document in documents.all() if document.path not in moves)
+        shared = {picture for document in others for picture in picture_paths(document)}
         own = {old: new for old, new in own.items() if old not in shared}
-    return {path: name, **own}
+    return own
 
 
 def with_status(documents: Documents, path: str, status: str) -> Files:

@@ -1,17 +1,20 @@
-"""One edit of the frontmatter of many documents, as the files of one change."""
+"""One edit of many documents, their fields or their folder, as the files of one change."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+import posixpath
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from core.access import Actor, require
+from core.curation.document.frontmatter import decode
 from core.curation.document.frontmatter_edit import Value, with_fields
+from core.curation.document.names import collision_key, safe_path
 from core.curation.document.statuses import STATUSES
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents
-from core.services.reviews.authoring import Target, save
+from core.services.reviews.authoring import Target, relocated, save
 from core.services.reviews.changes import Change, Changes
 from core.types import Document, Filters, Meta
 
@@ -20,7 +23,10 @@ MOST_NAMED = 50  # documents that a description names
 
 @dataclass(frozen=True, slots=True)
 class BulkEdit:
-    """What is set in every document. None and empty leave a field as it is; an empty owner takes the owner away."""
+    """What is set in every document. None and empty leave a field as it is; an empty owner takes the owner away.
+
+    `folder` is where they move to, "" the top level; the folders below the one they share are kept unless `flat`.
+    """
 
     owner: str | None = None
     status: str = ""
@@ -28,6 +34,8 @@ class BulkEdit:
     add_tags: tuple[str, ...] = ()
     remove_tags: tuple[str, ...] = ()
     doc_type: str = ""
+    folder: str | None = None
+    flat: bool = False
 
     def values(self, meta: Meta) -> Mapping[str, Value]:
         """The fields of one document after the edit, those that stay left out.
@@ -48,11 +56,17 @@ class BulkEdit:
 
 @dataclass(frozen=True, slots=True)
 class BulkFiles:
-    """The files of a bulk edit, the documents that need none, and those whose frontmatter a person must edit."""
+    """The files of a bulk edit, the documents that need none, those whose frontmatter a person must edit, and moves."""
 
     files: Mapping[str, bytes | None]
     unchanged: tuple[str, ...]
     refused: tuple[tuple[str, str], ...]
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def edited(self) -> tuple[str, ...]:
+        """The documents that are other than before, where they are afterwards."""
+        return tuple(path for path, raw in self.files.items() if raw is not None and path.endswith(".md"))
 
 
 def chosen(documents: Iterable[Document], filters: Filters) -> tuple[Document, ...]:
@@ -79,11 +93,68 @@ def _fits(document: Document, filters: Filters) -> bool:
 
 def bulk_files(documents: Iterable[Document], edit: BulkEdit) -> BulkFiles:
     """What the edit makes of each document; one that it cannot be written into does not hold up the others."""
-    if edit == BulkEdit():
-        raise BadInput("Say what to set: an owner, a type, tags, a review date or a status.")
+    if replace(edit, flat=False) == BulkEdit():
+        raise BadInput("Say what to set: an owner, a type, tags, a review date, a status or a folder.")
     if edit.status and edit.status not in STATUSES:
         raise BadInput(f"There is no status {edit.status!r}. Statuses: {', '.join(STATUSES)}.")
     return _files((document, edit) for document in documents)
+
+
+def planned(documents: Documents, wanted: Sequence[Document], edit: BulkEdit) -> BulkFiles:
+    """The same with the documents in their new folder, and links and pictures following them."""
+    made = bulk_files(wanted, edit)
+    if edit.folder is None:
+        return made
+    left_out = {path for path, _ in made.refused}
+    going = [document for document in wanted if document.path not in left_out]
+    moves = destinations(going, edit)
+    _check_free(documents, moves)
+    files = dict(relocated(documents, moves))
+    for document in going:
+        place = moves.get(document.path, document.path)
+        text = decode(files.get(place) or document.text.encode())
+        if (edited := with_fields(text, edit.values(document.meta))) != document.text:
+            files[place] = edited.encode()
+    stay = tuple(document.path for document in going if document.path not in moves and document.path not in files)
+    return BulkFiles(files, stay, made.refused, moves)
+
+
+def destinations(documents: Iterable[Document], edit: BulkEdit) -> dict[str, str]:
+    """From where to where documents move; those that are there already are left out.
+
+    >>> some = [Document("a", "hr/leave/a.md", "", ""), Document("b", "hr/b.md", "", "")]
+    >>> destinations(some, BulkEdit(folder="people"))
+    {'hr/leave/a.md': 'people/leave/a.md', 'hr/b.md': 'people/b.md'}
+    >>> destinations(some, BulkEdit(folder="hr", flat=True))
+    {'hr/leave/a.md': 'hr/a.md'}
+    """
+    paths = [document.path for document in documents]
+    shared = shared_folder(paths)
+    folder = (edit.folder or "").strip("/ ")
+    names = {path: posixpath.basename(path) if edit.flat else path[len(shared) :].lstrip("/") for path in paths}
+    moves = {path: safe_path(posixpath.join(folder, name)) for path, name in names.items()}
+    return {old: new for old, new in moves.items() if old != new}
+
+
+def shared_folder(paths: Iterable[str]) -> str:
+    """The deepest folder that holds all of them; "" for the top level.
+
+    >>> shared_folder(["hr/leave/a.md", "hr/b.md"]), shared_folder(["hr/b.md", "it/c.md"])
+    ('hr', '')
+    """
+    return posixpath.commonpath(folders) if (folders := [posixpath.dirname(path) for path in paths]) else ""
+
+
+def _check_free(documents: Documents, moves: Mapping[str, str]) -> None:
+    """Nothing is where a document goes, and no two go to one place."""
+    every = documents.repository.entries(documents.repository.head())
+    taken = {collision_key(entry.path): entry.path for entry in every if entry.path not in moves}
+    for old, new in moves.items():
+        if other := taken.get(collision_key(new)):
+            keep = " Keep their folders, or" if other in moves else ""
+            there = f"{other} and {old} would both become {new}" if keep else f"There already is a document at {other}"
+            raise BadInput(f"{there}.{keep or ' Then'} move {old} by itself under another name.")
+        taken[collision_key(new)] = old
 
 
 def owner_files(documents: Iterable[Document], owners: Mapping[str, str]) -> BulkFiles:
@@ -116,7 +187,11 @@ def save_bulk(
     """Edit documents, named by id or path, in one commit of one change."""
     wanted = set(names)
     return _saved(
-        changes, documents, actor, target, lambda every: bulk_files([d for d in every if wanted & {d.id, d.path}], edit)
+        changes,
+        documents,
+        actor,
+        target,
+        lambda every: planned(documents, [d for d in every if wanted & {d.id, d.path}], edit),
     )
 
 

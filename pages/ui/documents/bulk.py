@@ -1,21 +1,23 @@
-"""Owner, type, tags, review date and status of many documents, as one change."""
+"""Owner, type, tags, review date, status and folder of many documents, as one change."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 
 import streamlit as st
 
 from core.access import Actor
 from core.curation.document.statuses import STATUSES
+from core.errors import ConcordError
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk_edit import BulkEdit, save_bulk
+from core.services.reviews.bulk_edit import BulkEdit, destinations, save_bulk, shared_folder
 from core.services.reviews.changes import Change
 from core.types import Document
 from pages.ui import flash, keys, owner_field, style
 from pages.ui.documents import save_target
-from pages.ui.documents.frontmatter_form import options
+from pages.ui.documents.frontmatter_form import TOP, folders, options
 from pages.ui.workspace import app
 
 
@@ -28,7 +30,7 @@ def draw(names: Sequence[str], me: Actor) -> None:
         st.caption(
             "What you leave empty stays as it is. All of it becomes one change, which is reviewed like any other."
         )
-        edit = _form(chosen)
+        edit = _folder(chosen, _form(chosen))
         target = save_target.choose("bulk_into", f"Edit {many}", "", me)
         with st.container(horizontal=True):
             if st.button(save_target.label(target), type="primary", key="bulk_save", icon=":material/save:"):
@@ -72,6 +74,44 @@ def _form(chosen: Sequence[Document]) -> BulkEdit:
         tuple(remove),
         doc_type or "",
     )
+
+
+def _folder(chosen: Sequence[Document], edit: BulkEdit) -> BulkEdit:
+    """Where they move to, with what becomes of the first of them."""
+    where, keep = st.columns(2, vertical_alignment="bottom")
+    folder = where.selectbox(
+        "Move to folder",
+        [TOP, *folders()],
+        index=None,
+        placeholder="Where they are",
+        accept_new_options=True,
+        key="bulk_folder",
+        help="Choose a folder or type a new one. Links to them, and their pictures, follow in the same change.",
+    )
+    if not folder:
+        return edit
+    paths = [document.path for document in chosen]
+    shared = shared_folder(paths)
+    several = len({path.rpartition("/")[0] for path in paths}) > 1
+    below = f"Keep the folders below {shared}" if shared else "Keep their folders"
+    kept = not several or keep.checkbox(flash.plain(below), bool(shared), key="bulk_keep")
+    edit = replace(edit, folder="" if folder == TOP else folder, flat=not kept)
+    _preview(chosen, edit)
+    return edit
+
+
+def _preview(chosen: Sequence[Document], edit: BulkEdit) -> None:
+    try:
+        moves = destinations(chosen, edit)
+    except ConcordError as error:
+        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        return
+    if not moves:
+        st.caption("They are in this folder already.")
+        return
+    old, new = next(iter(moves.items()))
+    more = f", and {style.count(len(moves) - 1, 'more document')} likewise" if len(moves) > 1 else ""
+    st.caption(f"{flash.plain(old)} becomes {flash.plain(new)}{more}.")
 
 
 def _save(actor: Actor, names: Sequence[str], edit: BulkEdit, target: Target) -> Change:

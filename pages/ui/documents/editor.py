@@ -133,7 +133,7 @@ def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str
 
 def _path(start: Opened, title: str, key: str) -> tuple[str, str, str]:
     """The folder of a new document, the name that was typed, and its path: else the name is made from the title."""
-    folders = sorted({document.path.rpartition("/")[0] for document in app().knowledge.documents.all()} - {""})
+    folders = frontmatter_form.folders()
     folder_cell, name_cell = st.columns([1, 2])
     folder = folder_cell.selectbox(
         "Folder",

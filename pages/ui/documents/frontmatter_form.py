@@ -14,6 +14,8 @@ from pages.ui import flash, owner_field, style
 from pages.ui.documents import answers_form
 from pages.ui.workspace import app
 
+TOP = "(top)"  # in a list of folders
+
 
 def form(
     meta: Meta,
@@ -127,6 +129,12 @@ def _remark(cell: Any, sentence: str) -> None:
 def options(values: Iterable[str], *more: str) -> list[str]:
     """Every value once, in alphabetical order."""
     return sorted({value for value in (*values, *more) if value}, key=str.casefold)
+
+
+def folders() -> list[str]:
+    """Every folder and parent folder of the knowledge base."""
+    parents = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
+    return options("/".join(names[:n]) for names in parents for n in range(1, len(names) + 1))
 
 
 def index_of(values: Iterable[str], value: str) -> int | None:

@@ -9,7 +9,7 @@ from core.curation.upload.items import LIMITS, UploadItem, document_of
 from core.types import Document
 from pages.ui import flash, identity, keys
 from pages.ui.documents import chunks, frontmatter_form
-from pages.ui.upload import duplicates, original, session, shared, text
+from pages.ui.upload import duplicates, original, session, text
 
 
 def draw(item: UploadItem, n: int) -> None:
@@ -69,8 +69,8 @@ def _place(item: UploadItem, n: int) -> None:
     folder_cell, name_cell = st.columns([1, 1])
     folder = folder_cell.selectbox(
         "Folder",
-        frontmatter_form.options(shared.folders(), at),
-        index=frontmatter_form.index_of(shared.folders(), at),
+        frontmatter_form.options(frontmatter_form.folders(), at),
+        index=frontmatter_form.index_of(frontmatter_form.folders(), at),
         accept_new_options=True,
         placeholder="Top level, or a folder",
         key=f"{key}_folder",

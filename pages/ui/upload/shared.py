@@ -9,10 +9,10 @@ from core.curation.upload.edits import fill, fill_all
 from core.curation.upload.items import Batch, document_of
 from core.services.upload.uploads import Uploads
 from pages.ui import identity, keys, owner_field, style
+from pages.ui.documents import frontmatter_form
 from pages.ui.upload import session
 from pages.ui.workspace import app
 
-TOP = "(top)"
 FEW = 5  # files that somebody brings as their own; more are a collection
 
 
@@ -22,7 +22,7 @@ def draw(batch: Batch) -> None:
     cells = st.columns([2, 1, 1], vertical_alignment="bottom")
     cells[0].selectbox(
         "Folder for all files" if several else "Into folder",
-        [TOP, *folders()],
+        [frontmatter_form.TOP, *frontmatter_form.folders()],
         key=keys.UPLOAD_INTO,
         accept_new_options=True,
         on_change=_move,
@@ -44,16 +44,10 @@ def draw(batch: Batch) -> None:
         )
 
 
-def folders() -> list[str]:
-    """Every folder and parent folder of the knowledge base."""
-    parents = [document.path.split("/")[:-1] for document in app().knowledge.documents.all()]
-    return sorted({"/".join(names[:n]) for names in parents for n in range(1, len(names) + 1)})
-
-
 def into() -> str:
     """The chosen folder; "" for the top level."""
-    chosen = str(st.session_state.get(keys.UPLOAD_INTO) or TOP)
-    return "" if chosen == TOP else chosen
+    chosen = str(st.session_state.get(keys.UPLOAD_INTO) or "")
+    return "" if chosen == frontmatter_form.TOP else chosen
 
 
 def values() -> dict[str, Value]:
