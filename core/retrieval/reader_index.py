@@ -115,7 +115,7 @@ class ReaderIndex:
 
 
 class _MaskedLeg:
-    """A leg that never finds more than may be read, whatever mask it is given."""
+    """A leg that finds what may be read where nobody gives it a mask; masks come from `allowed` of the view, which knows the reader."""
 
     def __init__(self, leg: Leg, mask: np.ndarray | None) -> None:
         self._leg, self._mask = leg, mask
