@@ -1,16 +1,20 @@
-"""python -m cluster up | down | status | people | load."""
+"""python -m cluster up | down | status | roll | people | load."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
+import time
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
 from cluster import boot, load, running
+from cluster.faults import Happened
 from cluster.plan import Plan, ports
 from cluster.report import clean, markdown
+from cluster.rolling import roll
 from cluster.walk import Walk, run
 from core.errors import ConcordError
 
@@ -39,6 +43,9 @@ def _parser() -> ArgumentParser:
     start.set_defaults(run=_up)
     commands.add_parser("down", help="end it, wherever it was started").set_defaults(run=_down)
     commands.add_parser("status", help="which programs run").set_defaults(run=_status)
+    rolling = commands.add_parser("roll", help="restart nodes and workers one after the other, while people work on")
+    rolling.add_argument("--code", type=Path, help="the checkout with which they come back: an upgrade")
+    rolling.set_defaults(run=_roll)
     _walking(commands)
     return parser
 
@@ -54,6 +61,8 @@ def _walking(commands: Any) -> None:
     walking.add_argument("--think", type=float, default=usual.pause, help="seconds before a click, on average")
     walking.add_argument("--browsers", type=int, default=usual.browsers, help="tabs of chromium beside them")
     walking.add_argument("--no-faults", action="store_true", help="kill nothing")
+    walking.add_argument("--rolling", action="store_true", help="restart nodes and workers in turn instead of killing")
+    walking.add_argument("--code", type=Path, help="with --rolling: the checkout with which they come back")
     walking.add_argument("--report", type=Path, help="where the report goes: NAME.json and NAME.md")
     walking.set_defaults(run=_people)
     loading = commands.add_parser("load", help="how many searches 1, 2, 3 nodes answer")
@@ -79,9 +88,18 @@ def _down(plan: Plan, options: Namespace) -> int:
     return 0
 
 
+def _roll(plan: Plan, options: Namespace) -> int:
+    done = list[Happened]()
+    asyncio.run(roll(plan, options.code, done, time.monotonic))
+    for one in done:
+        _say(f"{one.words} took {one.again - one.at:.1f} s.")
+    return 0
+
+
 def _people(plan: Plan, options: Namespace) -> int:
     """0 only if nothing was lost, doubled or mixed, and every node answers as a fresh build."""
-    walk = Walk(options.minutes, options.people, options.rate, options.think, not options.no_faults, options.browsers)
+    faults = "" if options.no_faults else "rolling" if options.rolling else "faults"
+    walk = Walk(options.minutes, options.people, options.rate, options.think, faults, options.browsers, options.code)
     report = run(plan, walk)
     table = markdown(report)
     place = options.report or plan.folder / "people"

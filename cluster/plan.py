@@ -54,6 +54,20 @@ class Plan:
         return self.folder / name
 
 
+def checkout(folder: Path) -> Path:
+    """The code that nodes and workers start with: this one, until a roll names another."""
+    link = folder / "code"
+    return link if link.exists() else PROJECT
+
+
+def use_checkout(folder: Path, code: Path) -> None:
+    """Let nodes and workers that start from now on have other code; those that run keep theirs."""
+    draft = folder / ".code"
+    draft.unlink(missing_ok=True)
+    draft.symlink_to(code.resolve(strict=True))
+    draft.replace(folder / "code")
+
+
 def ports(plan: Plan) -> dict[str, int]:
     """The port of every program that listens.
 

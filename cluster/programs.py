@@ -31,7 +31,6 @@ from cluster.plan import (
 )
 from cluster.proxy import configuration
 from core.errors import Unavailable
-from core.settings import PROJECT
 
 APT = "Debian and Ubuntu have it: apt install {}"
 
@@ -245,7 +244,7 @@ def node(plan: Plan, known: Secrets, name: str) -> Program:
     """A node: the app with its API and its door for assistants."""
     at = ports(plan)[name]
     flags = ("--server.address", HERE, "--server.port", str(at), "--server.headless", "true")
-    command = (sys.executable, "-m", "streamlit", "run", str(PROJECT / "streamlit_app.py"), *flags)
+    command = (sys.executable, "-m", "streamlit", "run", "streamlit_app.py", *flags)
     return Program(name, command, responds(at, "/_stcore/health"), environment(plan, known, name), patience=180)
 
 

@@ -20,7 +20,7 @@ defaults
     option redispatch 1
     retries 3
     timeout connect 1s
-    timeout check 1s
+    timeout check 700ms
     timeout client 130s
     timeout server 120s
     timeout queue 10s
@@ -35,14 +35,15 @@ frontend people
 
 backend nodes
     balance leastconn
-    cookie concord_node insert indirect nocache httponly attr "SameSite=Lax"
+    cookie concord_node insert indirect nocache preserve httponly attr "SameSite=Lax"
     option httpchk GET /_stcore/health
     http-check send hdr Host {here}
     http-check disable-on-404
+    option http-server-close
     retry-on conn-failure empty-response response-timeout
     http-request disable-l7-retry unless METH_GET
     http-response set-header X-Concord-Node %s
-    default-server check inter 700ms fastinter 300ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down on-marked-down shutdown-sessions
+    default-server check inter 400ms fastinter 200ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down on-marked-down shutdown-sessions
 {nodes}
 
 frontend store

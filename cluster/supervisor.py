@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from cluster import running
+from cluster.plan import checkout
 from cluster.programs import Program
 from core.errors import Unavailable
 
@@ -72,8 +73,8 @@ class Supervisor:
             )
 
     def _place(self, program: Program) -> str:
-        """Where a program runs: the project's folder for what is Concord's, which streamlit reads its settings from."""
-        return os.getcwd() if "CONCORD_HOME" in program.environment else "/"
+        """Where a program runs: in a checkout for what is Concord's, which streamlit reads its settings from."""
+        return str(checkout(self.folder).resolve()) if "CONCORD_HOME" in program.environment else "/"
 
     def _wait(self, held: Held) -> None:
         until = time.monotonic() + held.program.patience

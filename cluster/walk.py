@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from cluster import checks, running
@@ -19,6 +20,7 @@ from cluster.line import Line, Lost
 from cluster.people import Diary, Person
 from cluster.plan import HERE, Plan, environment, kept_secrets, ports
 from cluster.report import counted, latency, longest_gap, percentile
+from cluster.rolling import roll
 from cluster.searches import Answers, crowd, questions
 from core.errors import Unavailable
 from core.settings import PROJECT
@@ -35,8 +37,9 @@ class Walk:
     people: int = 30
     rate: float = 50.0
     pause: float = 5.0
-    faults: bool = True
+    faults: str = "faults"  # or "rolling": restarts in turn; "" for neither
     browsers: int = 0  # tabs of a real browser beside them
+    code: Path | None = None  # with which nodes come back, where they are restarted in turn
 
 
 @dataclass
@@ -85,7 +88,9 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     watching = asyncio.create_task(_watch(plan, tokens[0], serving))
     everybody = [Person(account, plan.address, diary, walk.pause, int(time.time())).live(until) for account in who]
     tasks = [crowd(plan.address, tokens, walk.rate, until, diary, answers, marks), _newest(diary, marks, until)]
-    if walk.faults:
+    if walk.faults == "rolling":
+        tasks.append(roll(plan, walk.code, happened, lambda: time.monotonic() - diary.started))
+    elif walk.faults:
         tasks.append(disturb(plan.folder, walk.minutes, diary, happened))
     tabs = asyncio.create_task(_browsers(plan, walk))
     await asyncio.gather(*everybody, *tasks)
@@ -103,7 +108,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     found = diary.troubles
     searched = [one for one in found if one.doing == "search"]
     return {
-        **{**asdict(walk), "faults": [], "browsers": []},
+        **{**asdict(walk), "faults": [], "browsers": [], "code": str(walk.code or "")},
         "seconds": round(seconds, 1),
         "merges": {
             "acknowledged": stayed.acknowledged,

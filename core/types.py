@@ -33,6 +33,7 @@ class Frozen(dict[str, Any]):
 NOTHING: Mapping[str, Any] = Frozen()
 
 
+REPOSITORY_MOVED, STORE_MOVED, JOB_WAITS = "repository", "store", "jobs"  # what nodes tell each other at once
 RESTORE = "Move the workspace away and bring it back from a backup: python -m core restore DIR"
 
 

@@ -8,6 +8,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ from core.errors import Unavailable
 from core.services.people.sessions import GRACE
 from core.services.reviews.facts import MAIN_LOCK, lock_of
 from core.services.reviews.merge import Merger
+from core.storage.state import notices
+from core.storage.state import postgres as postgres_state
 from core.storage.state.postgres import PostgresDatabase
 from core.storage.state.transactions import ConnectionLost
+from core.types import JOB_WAITS, REPOSITORY_MOVED
 from pages.ui import listening
 from pages.ui.security import Guard
 from tests.conftest import NoProcesses, demo, put, small_app, sql
@@ -64,8 +68,9 @@ def silent() -> Iterator[tuple[int, list[socket.socket]]]:
 
 
 def test_a_database_that_takes_connections_and_never_answers_is_given_up_and_then_left_alone(
-    silent: tuple[int, list[socket.socket]],
+    silent: tuple[int, list[socket.socket]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(postgres_state, "_AGAIN", 3600.0)  # until somebody looks whether it answers again
     port, taken = silent
     database = PostgresDatabase(make_url(f"postgresql://x@127.0.0.1:{port}/x"))
     with database.within(0.1), pytest.raises(Unavailable, match="cannot be reached"):
@@ -74,7 +79,7 @@ def test_a_database_that_takes_connections_and_never_answers_is_given_up_and_the
     assert before > 0
     with database.within(0.1), pytest.raises(Unavailable, match="cannot be reached"):
         database.audit.last_commit()
-    assert len(taken) == before, "for a moment nobody knocks again who can do without"
+    assert len(taken) == before, "nobody knocks again who can do without"
 
 
 def test_whoever_waits_for_a_lock_is_told_after_a_while_and_those_who_come_later_get_it(tmp_path: Path) -> None:
@@ -110,10 +115,18 @@ def test_who_came_lately_reads_on_while_the_database_is_silent(app: App, monkeyp
     text, tokens = token_of(app, "known"), app.people.tokens
     tokens.holder(text, "api")
     new = token_of(app, "new")
+    token_of(app, "revoked")
 
     def silence(*_: object) -> Any:
         raise Unavailable("The database cannot be reached.")
 
+    with monkeypatch.context() as patch:
+        patch.setattr(type(tokens.database.tokens), "by_prefix", silence)
+        assert tokens.holder(text, "api").id == "author"
+        tokens.revoke(AUTHOR, next(row.id for row in tokens.listed(AUTHOR, "author") if row.name == "revoked"))
+        with pytest.raises(Unavailable):
+            tokens.holder(text, "api")  # something was revoked here, so nobody is believed
+    tokens.holder(text, "api")
     monkeypatch.setattr(type(tokens.database.tokens), "by_prefix", silence)
     assert tokens.holder(text, "api").id == "author"
     with pytest.raises(Unavailable):
@@ -200,6 +213,70 @@ def test_writers_of_different_changes_do_not_wait_for_each_other(postgres: Serve
         database.engine.dispose()
 
 
+def waiting(database: PostgresDatabase) -> threading.Thread:
+    """Somebody who would wait for an hour for a job, were nobody to tell."""
+    thread = threading.Thread(target=database.wait, args=(JOB_WAITS, threading.Event(), 3600.0), daemon=True)
+    thread.start()
+    return thread
+
+
+def test_whoever_waits_is_told_at_once_and_looks_by_itself_where_the_connection_is_lost(
+    postgres: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "AGAIN", 0.01)
+    one, other = PostgresDatabase(make_url(postgres.url())), PostgresDatabase(make_url(postgres.url()))
+    while not one.notices.listening:
+        one.wait(JOB_WAITS, threading.Event(), 0.01)
+    one.wait(JOB_WAITS, threading.Event(), 0.0)  # the look that everybody takes once there is somebody who tells
+    thread = waiting(one)
+    other.notify(REPOSITORY_MOVED)
+    assert one.notices.told[REPOSITORY_MOVED].wait(60)
+    assert thread.is_alive(), "each waits for its own topic"
+    other.notify(JOB_WAITS)
+    thread.join(60)
+    assert not thread.is_alive()
+    thread = waiting(one)
+    with other._reading() as connection:
+        connection.exec_driver_sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'concord notices'"
+        )
+    thread.join(60)
+    assert not thread.is_alive(), "what was told meanwhile is unknown"
+    while not one.notices.listening:
+        one.wait(JOB_WAITS, threading.Event(), 0.01)
+    for database in (one, other):
+        database.notices.close()
+        database.engine.dispose()
+
+
+class Pooler:
+    """A connection through a pooler, which takes LISTEN and passes no notices."""
+
+    def execute(self, *_: object) -> Pooler:
+        return self
+
+    def fetchone(self) -> tuple[str]:
+        return ("public",)
+
+    def notifies(self, timeout: float) -> Iterator[Any]:
+        return iter(())
+
+
+def test_a_pooler_that_passes_no_notices_is_not_relied_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notices, "AGAIN", 0.0)
+    tries: list[int] = []
+
+    def connect() -> Any:
+        tries.append(1)
+        return nullcontext(Pooler())
+
+    told, never = notices.Notices(connect), threading.Event()
+    while len(tries) < 3:
+        assert told.wait(JOB_WAITS, never, 0.001) is False
+    told.close()
+    assert not told.listening, "whoever waits looks as often as without it"
+
+
 def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "LEAVING", threading.Event())
     ended: list[tuple[int, bool]] = []
@@ -214,8 +291,10 @@ def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPat
             await asyncio.sleep(0.001)
         return Guard(None).refusal(asked, [(b"host", "x")])
 
+    assert listening.farewell() == ()
     try:
         assert asyncio.run(leaving()) == (404, "This node is leaving.")
+        assert dict(listening.farewell())[b"set-cookie"].startswith(b"concord_node=;"), "its people go to another node"
         assert ended == [(signal.SIGTERM, True)]
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -16,6 +16,7 @@ from core.services.people.accounts import may_demo
 KEPT = 125  # seconds: longer than nginx and AWS (60), Traefik (90) and Caddy (120) keep an idle connection to an app
 LEAVE = 3.0  # seconds in which a proxy notices that a node leaves: two looks and some
 LEAVING = threading.Event()  # a proxy sends nothing new, and what is under way ends well
+_FAREWELL = ((b"connection", b"close"), (b"set-cookie", b"concord_node=; Max-Age=0; Path=/"))
 DEMO_ADDRESS = (
     "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
     "Start it with: make run, or give people accounts and set CONCORD_SIGN_IN to local or oidc."
@@ -57,6 +58,11 @@ def leave_slowly(seconds: float = LEAVE) -> None:
 
     if callable(stop):
         signal.signal(signal.SIGTERM, leave)
+
+
+def farewell() -> tuple[tuple[bytes, bytes], ...]:
+    """Headers by which whoever is bound to a node that leaves goes to another one with the next request; none as long as it stays."""
+    return _FAREWELL if LEAVING.is_set() else ()
 
 
 def raise_connections() -> None:

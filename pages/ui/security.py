@@ -122,7 +122,7 @@ class Guard:
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *extra]
+                message["headers"] = [*message["headers"], *extra, *listening.farewell()]
             await send(message)
 
         answer = logs.answering(scope, send_with_headers)

@@ -24,6 +24,7 @@ from core.services.platform.guard import WorkspaceGuard
 from core.storage.cache.model_texts import TextCache
 from core.storage.index.generations import Generations
 from core.storage.object_store.shared_folders import SharedFolder
+from core.types import STORE_MOVED
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def wire(
     following = IndexSync(base, _shared_folders(base), index_jobs.catch_up)
     base.events.moved.then(index_jobs.catch_up)
     base.events.written.then(following.share)
+    base.events.written.then(partial(base.database.notify, STORE_MOVED))
     base.upkeep.daily.append(following.sweep)
     base.upkeep.works.update(index_jobs.works())
     return IndexRoom(generations, builder, admin, verifier, index_jobs, following)

@@ -17,6 +17,7 @@ from core.services.jobs.crew import Crew
 from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
 from core.storage.state.records import JobRow, of_row
+from core.types import JOB_WAITS
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -121,6 +122,7 @@ class Jobs:
             self.audit.record(
                 state, actor or cause, "start a job", f"{kind} {number}", detail=detail + _words(arguments)
             )
+        self.database.notify(JOB_WAITS)
         self.crew.fill()
         return self.get(number)
 
@@ -226,6 +228,7 @@ class Jobs:
                 ended = self._end(number, "done", worker=worker, result=result)
         except HandedBack:
             self.rows.hand_back(number, worker)
+            self.database.notify(JOB_WAITS)
         except Cancelled:
             self._end(number, "cancelled", worker=worker)
         except ConcordError as error:

@@ -19,13 +19,14 @@ from core.access import JOB, READS, Actor, use_case
 from core.errors import ConcordError
 from core.logs import REQUEST
 from core.services.jobs.jobs import Job, Jobs, Work
+from core.types import JOB_WAITS
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 T = TypeVar("T")
 BEAT = 5.0  # seconds between two signs of life
-POLL = 0.5  # seconds between two looks for a job
+POLL = 0.5  # seconds between two looks for a job, where nobody tells of one
 IDLE = 20.0  # seconds without a job after which a worker that Concord started ends
 CATCH_UP = 10.0  # seconds between two comparisons of main with what is indexed
 LOG = 20_000  # characters of a job's log that are kept
@@ -102,7 +103,7 @@ class Workers:
                 elif once or time.monotonic() - busy > worker.idle:
                     break
                 else:
-                    worker.stopping.wait(POLL)
+                    self.database.wait(JOB_WAITS, worker.stopping, POLL)
         return finished
 
     def _next(self, worker: Worker, works: Mapping[str, Work]) -> Job | None:

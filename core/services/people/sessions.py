@@ -22,7 +22,7 @@ from core.storage.state.records import SessionOfAccount, of_row
 if TYPE_CHECKING:
     from core.storage.state.database import Database, State
 
-GRACE = 120.0  # seconds after its last use in which a token or a session is believed without the database
+GRACE = 60.0  # seconds after the database last confirmed a token or a session in which it is believed without it
 PATIENCE = 1.0  # seconds that somebody who is known waits for the database
 TOUCH = 60.0  # seconds: `seen` is written at most so often
 _BROWSERS = (
@@ -40,7 +40,7 @@ Row = TypeVar("Row")
 
 class Believed(Generic[Row]):
     """The rows of tokens or sessions as the database gave them last. Every use asks it again; only its silence is bridged: people read
-    and search on, and nothing is written."""
+    and search on, and nothing is written. What is revoked elsewhere while this node alone is cut off ends here a minute later at most."""
 
     def __init__(self, database: Database, now: Callable[[], float] = time.monotonic) -> None:
         self.database, self.now = database, now
@@ -59,6 +59,10 @@ class Believed(Generic[Row]):
             return believed
         self._rows[key] = (row, self.now())
         return row
+
+    def forget(self) -> None:
+        """Believe nobody before the database has confirmed them again: something was revoked here."""
+        self._rows.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,7 @@ class Sessions:
             with self.database.transaction() as state:
                 state.sessions.end(session.id)
                 self.audit.record(state, actor, "sign out", actor.name, detail=session.device)
+            self._known.forget()
 
     @use_case("manage accounts", own=True)
     def end(self, actor: Actor, number: int) -> Session:
@@ -145,6 +150,7 @@ class Sessions:
         with self.database.transaction() as state:
             state.sessions.end(number)
             self._record(state, actor, row, row.device)
+        self._known.forget()
         return _session(row)
 
     @use_case("manage accounts", own=True)
@@ -155,6 +161,7 @@ class Sessions:
             for session in ended:
                 state.sessions.end(session.id)
                 self._record(state, actor, session, session.device)
+        self._known.forget()
         return len(ended)
 
     def _record(self, state: State, actor: Actor, row: Session | SessionOfAccount, detail: str) -> None:

@@ -103,6 +103,7 @@ class Tokens:
                 state.tokens.revoke(number, self._stamp())
                 what = f"{row.full_name} ({row.account})"
                 self.audit.record(state, actor, "revoke token", what, detail=row.name)
+            self._known.forget()
         return self._get(number)
 
     @use_case(SIGN_IN)

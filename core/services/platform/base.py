@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 
@@ -38,6 +38,7 @@ from core.storage.object_store.local_copies import PublishedGenerations
 from core.storage.object_store.objects import ObjectStore
 from core.storage.object_store.published import PublishedIndex
 from core.storage.state.urls import open_database
+from core.types import REPOSITORY_MOVED, STORE_MOVED
 
 if TYPE_CHECKING:
     from core.services.inbox.news import Landing
@@ -171,6 +172,10 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
         lambda actor, document: base.audit.note(actor, "read by role", document.title, detail=document.path)
     )
     base.upkeep.sweeps.extend([generations.sweep, repository.sweep])
+    if repository.clone:
+        repository.clone.shared.pushed = partial(database.notify, REPOSITORY_MOVED)
+    if generations.copies:
+        generations.copies.index.replaced = partial(database.notify, STORE_MOVED)
     return base
 
 

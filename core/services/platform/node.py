@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 
 from core.access import UPKEEP, use_case
 from core.errors import ConcordError
+from core.types import REPOSITORY_MOVED
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database
 
-PAUSE, ENDING = 1.0, 5.0  # seconds between two looks at what other nodes wrote, and for a loop to end
+PAUSE, ENDING = (
+    1.0,
+    5.0,
+)  # seconds between two looks at what other nodes wrote, where nobody tells, and for a loop to end
 GRACE = 5.0  # seconds in which whoever moved the main line may record it; after that they are dead
 _LOG = logging.getLogger(__name__)
 
@@ -30,10 +34,13 @@ class Loop:
     failed: str  # what the log says of a round that failed
     ended: Callable[[], object] = lambda: None
     ending: threading.Event = field(default_factory=threading.Event)
+    wait: Callable[[threading.Event, float], bool] = (
+        threading.Event.wait
+    )  # for the next round; whether the end came meanwhile
 
     def run(self) -> None:
         said = ""
-        while not self.ending.wait(self.pause):
+        while not self.wait(self.ending, self.pause):
             try:
                 self.step()
                 said = ""
@@ -83,6 +90,10 @@ class RepositorySync:
     ) -> None:
         self.repository, self.database, self.repair, self.clock = repository, database, repair, clock
         self._unknown: tuple[str, float] = ("", 0.0)  # a commit of main that the audit lacks, and since when
+
+    def wait(self, ending: threading.Event, pause: float) -> bool:
+        """For the next look: until a push is told, but not longer than usual while a commit is not recorded."""
+        return ending.wait(pause) if self._unknown[0] else self.database.wait(REPOSITORY_MOVED, ending, pause)
 
     @use_case(UPKEEP)
     def look(self) -> None:

@@ -37,6 +37,7 @@ from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
 from core.storage.object_store.stored_backups import StoredBackups
+from core.types import STORE_MOVED
 
 CALENDAR_PAUSE, MINUTE = 600.0, 60.0  # seconds between two looks at the calendar, and at what waits
 
@@ -99,10 +100,10 @@ def wire(base: Base, jobs: Jobs, models: Models, index: IndexRoom, sample: Sampl
 
 def _following_loops(base: Base, index: IndexRoom, repository: RepositorySync) -> list[Loop]:
     """What other nodes write; nothing to do where there are none."""
-    clone = [Loop(repository.look, PAUSE, "The shared repository was not followed.")] if base.repository.clone else []
-    store = index.following
-    shared = [Loop(store.tick, PAUSE, "The store was not followed.", store.stop)] if base.settings.store else []
-    return [*clone, *shared]
+    store, told = index.following, partial(base.database.wait, STORE_MOVED)
+    clone = Loop(repository.look, PAUSE, "The shared repository was not followed.", wait=repository.wait)
+    shared = Loop(store.tick, PAUSE, "The store was not followed.", store.stop, wait=told)
+    return [*([clone] if base.repository.clone else []), *([shared] if base.settings.store else [])]
 
 
 def _serving_loops(base: Base, jobs: Jobs, daily: Daily, workspace: Workspace) -> list[Loop]:

@@ -34,6 +34,7 @@ class SharedRepository:
 
     def __init__(self, path: Path, url: str, access: RemoteAccess) -> None:
         self.url, self.transport = url, Transport(path, access, "shared repository")
+        self.pushed: Callable[[], object] = lambda: None  # other nodes are told
 
     def refs(self) -> dict[str, str]:
         """Every branch, and the blob that names the workspace."""
@@ -60,6 +61,7 @@ class SharedRepository:
         """Move refs from what they have to have to what they shall have, all or none; "" is no such ref."""
         for attempt in range(_TRIES):
             if self._arrived(moves, self._pushed(moves), last=attempt == _TRIES - 1):
+                self.pushed()
                 return
             time.sleep(0.05 * 2**attempt)
 

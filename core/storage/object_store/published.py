@@ -15,7 +15,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
@@ -90,6 +90,7 @@ class PublishedIndex:
 
     def __init__(self, objects: ObjectStore, conformance: Conformance) -> None:
         self.objects, self.conformance = objects, conformance
+        self.replaced: Callable[[], object] = lambda: None  # other nodes are told
         self._read_files = lru_cache(maxsize=64)(self._list_of_files)
 
     def belong(self, workspace: str) -> None:
@@ -186,6 +187,7 @@ class PublishedIndex:
         new = replace(new, token=secrets.token_hex(8))
         text = strict.canonical({name: value for name, value in strict.plain(new).items() if name != "etag"})
         etag = self.objects.put(_key(place), text.encode(), if_none_match=old is None, if_match=old.etag if old else "")
+        self.replaced()
         return replace(new, etag=etag)
 
     def _upload(

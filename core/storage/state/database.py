@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -138,6 +139,13 @@ class Database(State):
     def version(self) -> object:
         """Another one after every commit, whoever made it; None where that is not cheap to know."""
         return None
+
+    def notify(self, topic: str) -> None:
+        """Let every process that waits for a topic look at once, where the database can tell them."""
+
+    def wait(self, topic: str, ending: threading.Event, pause: float) -> bool:
+        """Wait until a topic is told, or for a pause where nobody would tell; whether the end came meanwhile."""
+        return ending.wait(pause)
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Connection]: ...

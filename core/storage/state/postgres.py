@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from core.errors import BadInput, Refused, Unavailable, storing
 from core.storage.state import migrations, row_copy, tables
 from core.storage.state.database import Database, belong, impatient, patience
+from core.storage.state.notices import BEAT, NOTIFY, Notices
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.transactions import ConnectionLost
 from core.types import RESTORE, Damage
@@ -27,7 +28,8 @@ T = TypeVar("T")
 _PATIENCE = 10  # seconds in which a server that restarts comes back
 _SILENCE = 40  # seconds without an answer to one statement; one that waits for a lock is told sooner
 _TURN = 30  # seconds that a writer waits for others
-_DOWN = 2.0  # seconds for which a server that fell silent is not asked by whoever can do without
+_AGAIN = 0.5  # seconds between two looks whether a server that fell silent answers
+_FORGOTTEN = 60.0  # seconds after which nobody looks who was not asked
 _BUSY = f"Somebody else has been writing for {_TURN} seconds. Nothing was changed; try again in a moment."
 _FINAL = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
 _EVERYBODY = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema()))"
@@ -77,13 +79,14 @@ class PostgresDatabase(Database):
         self._reader = engine.execution_options(isolation_level="AUTOCOMMIT")
         self._turn = threading.Lock()  # threads of a process wait here, without a connection each
         self._answered = False  # ever
-        self._silent = 0.0  # until when nobody asks who can do without
+        self._silent = threading.Event()  # as long as it is set, nobody asks who can do without
+        self._refused = 0.0  # when somebody last did without
+        self.notices = Notices(self._beside)
         super().__init__(engine)
 
     def _connect(self, dialect: Any, record: Any, positional: Any, named: Any) -> Any:
         """A connection; a server that is just restarting is waited for, but not by those who can do without."""
-        if impatient() and time.monotonic() < self._silent:
-            raise self._unreachable("it was silent a moment ago")
+        self._do_without()
         end = time.monotonic() + patience(_PATIENCE)
         while True:
             try:
@@ -92,12 +95,32 @@ class PostgresDatabase(Database):
             except psycopg.OperationalError as error:
                 why = " ".join(str(error).split())
                 if any(sign in why for sign in _FINAL) or time.monotonic() > end:
-                    self._silent = time.monotonic() + _DOWN
+                    self._fall_silent()
                     raise self._unreachable(why) from None
                 time.sleep(0.2)
             else:
                 self._answered = True
                 return connection
+
+    def _do_without(self) -> None:
+        """Refuse whoever can do without a server that is silent: one wait of all of them is enough."""
+        if impatient() and self._silent.is_set():
+            self._refused = time.monotonic()
+            raise self._unreachable("it was silent a moment ago")
+
+    def _fall_silent(self) -> None:
+        if not self._silent.is_set():
+            self._refused = time.monotonic()
+            self._silent.set()
+            threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        """Try until the server answers, beside those who do without it."""
+        while time.monotonic() - self._refused < _FORGOTTEN:
+            time.sleep(_AGAIN)
+            with suppress(psycopg.Error, Unavailable), self._beside():
+                break
+        self._silent.clear()
 
     def _unreachable(self, why: str) -> Unavailable:
         """Whoever starts Concord reads the address; whoever uses it later has no business with that."""
@@ -108,6 +131,21 @@ class PostgresDatabase(Database):
             )
         LOG.error("The database %s cannot be reached: %s", self.place, why)
         return Unavailable(f"The database cannot be reached. Try again in a moment; {after}")
+
+    def notify(self, topic: str) -> None:
+        with suppress(Unavailable), self.within(1.0), self._reading() as connection:
+            connection.exec_driver_sql(NOTIFY, (topic,))
+
+    def wait(self, topic: str, ending: threading.Event, pause: float) -> bool:
+        return self.notices.wait(topic, ending, pause)
+
+    @contextmanager
+    def _beside(self) -> Iterator[PatientConnection]:
+        """A connection beside the pool, whose statements are answered soon or never."""
+        named = self.engine.dialect.create_connect_args(self.engine.url)[1]
+        limits = {"connect_timeout": 2, "keepalives_idle": 10, "application_name": "concord notices"}
+        with self.within(BEAT), PatientConnection.connect(**{**named, **limits}, autocommit=True) as connection:
+            yield connection
 
     def create(self, workspace: str = "") -> None:
         with self._reading() as connection:
@@ -121,8 +159,7 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def _connected(self, engine: Engine) -> Iterator[Connection]:
-        if impatient() and time.monotonic() < self._silent:
-            raise self._unreachable("it was silent a moment ago")
+        self._do_without()
         with storing(self.place):
             try:
                 connection = engine.connect()
@@ -223,7 +260,7 @@ class PostgresDatabase(Database):
         """What the server says, as a sentence."""
         error = context.original_exception
         if context.is_disconnect:
-            self._silent = time.monotonic() + _DOWN
+            self._fall_silent()
         if context.is_disconnect and not context.is_pre_ping:
             raise ConnectionLost(
                 "The connection to the database was lost. What was not finished was undone: try again."
