@@ -16,6 +16,7 @@ from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.formats import pdf, sheets, slides, word
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text
 from core.adapters.conversion.ocr import Ocr
+from core.adapters.conversion.programs import original_worker
 from core.adapters.conversion.worker_pool import Overrun, WorkerPool
 from core.curation.upload import conversions
 from core.errors import BadInput, Unavailable
@@ -174,6 +175,37 @@ def test_a_table_of_contents_of_word_is_left_out_and_named() -> None:
     answer = word.convert(uploads.zipped(parts))
     assert "PURPOSE" not in answer["text"]
     assert answer["facts"] == [{"kind": "contents", "page": 0, "words": "2"}]
+
+
+def test_rows_of_a_guessed_table_that_stand_apart_are_rows_and_prose_is_not() -> None:
+    def row(height: int, *cells: str) -> list[Line]:
+        return [(place, height, 11, cell) for place, cell in zip((72, 220, 420), cells, strict=True) if cell]
+
+    table = [line for n in range(6) for line in row(560 - 18 * n, f"Site {n}", f"Dock {n}, gate {n}", f"{n}50")]
+    above, below = row(592, "", "Where", "Pallets"), row(436, "Site 9", "Yard", "950")
+    prose = [(72, 400, 11, "Whoever counts them writes the number of every site into the list of the day, and signs.")]
+    text = pdf.convert(printed([*above, *table, *below, *prose]))["text"]
+    lines = [line for line in text.split("\n") if line.startswith("|")]
+    assert lines[0] == "|  | Where | Pallets |"
+    assert lines[-1] == "| Site 9 | Yard | 950 |"
+    assert len(lines) == 9
+    assert "\nWhoever counts them writes" in text
+
+
+def test_the_original_of_word_shows_the_numbers_of_its_lists() -> None:
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    level = lambda n, form, text: f'<w:lvl w:ilvl="{n}"><w:start w:val="1"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{text}"/></w:lvl>'  # fmt: skip
+    abstract = f'<w:abstractNum w:abstractNumId="0">{level(0, "decimal", "%1.")}{level(1, "lowerLetter", "%1.%2)")}</w:abstractNum>'
+    again = '<w:num w:numId="2"><w:abstractNumId w:val="0"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="1"/></w:lvlOverride></w:num>'
+    numbering = (
+        f'<w:numbering {space}>{abstract}<w:num w:numId="1"><w:abstractNumId w:val="0"/></w:num>{again}</w:numbering>'
+    )
+    item = lambda text, n, depth: f'<w:p><w:pPr><w:numPr><w:ilvl w:val="{depth}"/><w:numId w:val="{n}"/></w:numPr></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>'  # fmt: skip
+    body = "".join(item(*each) for each in (("Call", 1, 0), ("Desk", 1, 1), ("Gate", 1, 1), ("Write", 1, 0), ("Begin", 2, 0)))  # fmt: skip
+    document = f"<w:document {space}><w:body>{body}<w:p><w:r><w:t>End</w:t></w:r></w:p></w:body></w:document>"
+    raw = uploads.zipped({"word/document.xml": document, "word/numbering.xml": numbering})
+    shown = [node[2][0] for node in original_worker._blocks(raw)]
+    assert shown == ["1. Call", "1.a) Desk", "1.b) Gate", "2. Write", "1. Begin", "End"]
 
 
 def test_locked_and_damaged_files_are_told_apart(conversion: Converters) -> None:

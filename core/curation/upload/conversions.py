@@ -41,6 +41,7 @@ OCR_TABLE = (
     "A table or columns on a scanned page. Its rows were read as lines of text: write it as a table, or delete it."
 )
 UNNAMED = "The file does not say its title, so this is its file name."
+COVER = "Several bold lines stand at the top; this one was taken for the title."
 _DATA_IMAGE = re.compile(r"!\[([^\]\n]{0,200})\]\(data:[^)\n]*\)")
 _COMMENT = re.compile(r"<!--.{0,500}?-->", re.DOTALL)
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
@@ -65,6 +66,13 @@ _JUNK = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\d{1,2}(?:\.\d+)*[.)]? +[A-Z]")  # the first section, not the title
+_BOLD = re.compile(r"\*\*([^*\n]{1,120})\*\*")
+_CHAPTER = re.compile(r"(?:chapter|part|section|appendix|annex|volume) +[\dA-Z]{1,4}[.:]?", re.IGNORECASE)
+_PUBLISHER = re.compile(
+    r"^(?:the )?(?:u\. ?s\. |[\w.]+ ){0,3}?(?:department|ministry|office|agency|bureau|commission|university|county|city|state) (?:of|for) "
+    r"|\b(?:inc|ltd|llc|gmbh|plc|corporation|department|ministry|agency|bureau|university)\.?$",
+    re.IGNORECASE,
+)
 _TITLES = re.compile(r"^(?:#{1,6} +(\S.*)|\*\*([^*\n]+)\*\*)(?:\n+|$)", re.MULTILINE)
 NEAR_TOP = 1500  # characters in which a heading that says the title is the title
 _IMAGE = re.compile(r"!\[([^\]\n]*)\]\(([^)\s]*)\)")
@@ -149,7 +157,9 @@ def tidied(conversion: Conversion, suffix: str, name: str) -> Conversion:
     title = own_title(body, conversion.title)
     text = titled(body, title or name)
     standing = [*_tables(text, conversion.tables), *_pictures(text, conversion.images)]
-    unnamed = () if title else (ToCheck("title", name, line=1, note=UNNAMED),)
+    doubtful = COVER if title and len(cover(body)) > 1 and _letters(title) in _letters("".join(cover(body))) else ""
+    note = doubtful if title else UNNAMED
+    unnamed = (ToCheck("title", title or name, line=1, note=note),) if note else ()
     placed = [
         replace(part, line=_line_of(part, text)) if part.note == OCR_TABLE else part for part in conversion.to_check
     ]
@@ -225,15 +235,37 @@ def own_title(text: str, told: str) -> str:
     ('Dock', 'Yard', 'Dock safety')
     >>> own_title("# A\\n\\n# B", "Microsoft Word - final_v2.doc"), own_title("# 1. Introduction", "")
     ('', '')
+
+    On a cover the name of who publishes is not the title, and a chapter's number is not alone.
+
+    >>> own_title("**Department of Labor**\\n\\n**Travel handbook**\\n\\nText.", ""), own_title("**Chapter 2**\\n\\n**Claims**", "")
+    ('Travel handbook', 'Chapter 2: Claims')
     """
     mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)
-    bold = re.match(r"\*\*([^*\n]{3,120})\*\*(?:\n|$)", text)
     told = " ".join(_INVISIBLE.sub(" ", told).split())
     if len(mains) == 1 and not _NUMBERED.match(mains[0]):
         return str(mains[0])
-    if told and not _JUNK.search(told) and not _NUMBERED.match(told):
+    lines = cover(text)
+    if told and not _JUNK.search(told) and not _NUMBERED.match(told) and not (lines and _PUBLISHER.search(told)):
         return told[:200]
-    return bold[1] if bold and not bold[1].rstrip().endswith((".", ":", ",")) else ""
+    named = [line for line in lines if not _PUBLISHER.search(line)] or lines
+    if not named or named[0].endswith((".", ":", ",")):
+        return ""
+    return ": ".join(named[:2]) if _CHAPTER.fullmatch(named[0]) else named[0]
+
+
+def cover(text: str) -> list[str]:
+    """The bold lines that a text begins with.
+
+    >>> cover("**A**\\n\\n**B**\\n\\nText.\\n\\n**C**")
+    ['A', 'B']
+    """
+    lines = []
+    for block in filter(None, (line.strip() for line in text[:NEAR_TOP].split("\n"))):
+        if not (bold := _BOLD.fullmatch(block)):
+            break
+        lines.append(bold[1].strip())
+    return lines
 
 
 def titled(text: str, title: str) -> str:

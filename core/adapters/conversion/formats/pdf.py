@@ -11,7 +11,7 @@ from typing import Any
 
 from core.adapters.conversion.formats.markdown_table import TooLarge
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text, running_lines
-from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, laid_over, ruled
+from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, gathered, laid_over, ruled
 from core.adapters.conversion.formats.pdf_writer import PdfWriter
 from core.curation.upload.conversions import own_title
 
@@ -40,7 +40,7 @@ def convert(raw: bytes) -> Mapping[str, Any]:
             if _scanned(page):
                 writer.picture(drawn.page(page.page_num), page.page_num, scan=True)
                 continue
-            for block in laid_over(in_text(page, running, styles), tables.of(page)):
+            for block in gathered(laid_over(in_text(page, running, styles), tables.of(page)), page.text_items):
                 if isinstance(block, PdfTable) or block.kind != "figure":
                     writer.block(block, page.page_num)
                 elif block.id in pictures and _large(box_of(block), page):

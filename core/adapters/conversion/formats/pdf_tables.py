@@ -6,10 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 KEPT = 0.9  # the share of words under a ruled table that it must hold to take their place
 INSIDE = 0.5  # the share of a block that lies inside a table to belong to it
+_NUMBER = re.compile(r"[-+$€£(]?\d[\d.,]*[%).]?")
+TOUCH = 1.0  # points that words reach into a column to stand in it
 
 
 @dataclass(frozen=True)
@@ -114,3 +117,154 @@ def text_of(block: Any) -> str:
     """All words of a block of liteparse."""
     cells = [*(block.header or ()), *(cell for row in block.rows or () for cell in row)]
     return " ".join([block.text or "", *(block.lines or ()), *(cell.text for cell in cells)])
+
+
+# ---------------------------------------------------------------- rows that were taken for prose
+
+Band = tuple[float, float]
+
+
+def gathered(blocks: Iterable[Any], items: Sequence[Any]) -> list[Any]:
+    """The blocks of a page, where lines around and inside a guessed table that stand in its columns are rows of it."""
+    found = list(blocks)
+    for block in [each for each in found if not isinstance(each, PdfTable) and each.kind == "table"]:
+        if grid := _Grid.of(block):
+            n = found.index(block)
+            below = list(_spilled(grid, found[n + 1 :], items, 1))
+            above = list(_spilled(grid, found[n - 1 :: -1] if n else [], items, -1))
+            inside = [each for each in found if _loose(each) and box_of(each).share_in(grid.box) > 1 - INSIDE]
+            taken = [each for each in inside if each not in below + above and grid.fill(_inside(items, box_of(each)))]
+            if below or above or taken:
+                found[n] = grid.table
+                found = [each for each in found if not any(each is one for one in below + above + taken)]
+    return found
+
+
+def _loose(block: Any) -> bool:
+    return not isinstance(block, PdfTable) and block.kind in ("paragraph", "heading")
+
+
+def _spilled(grid: _Grid, near: Iterable[Any], items: Sequence[Any], way: int) -> Iterator[Any]:
+    """The blocks next to a table, downwards or upwards, that stand in its columns; each is added to it."""
+    for block in near:
+        if not isinstance(block, PdfTable) and block.kind == "rule":
+            continue
+        numbered = way < 0 and _NUMBER.match((getattr(block, "text", "") or "").strip())
+        headed = way > 0 and getattr(block, "kind", "") == "heading"
+        if (
+            headed
+            or numbered
+            or not _loose(block)
+            or not grid.grow(_lines(_inside(items, box_of(block))), box_of(block), way)
+        ):
+            return
+        yield block
+
+
+def _inside(items: Iterable[Any], box: Box) -> list[Any]:
+    return [item for item in items if item.text.strip() and _place(item).share_in(box) > INSIDE]
+
+
+def _place(item: Any) -> Box:
+    return Box(item.x, item.y, item.x + item.width, item.y + item.height)
+
+
+def _lines(items: Iterable[Any]) -> list[list[Any]]:
+    """Words that stand on one line, from the top."""
+    lines: list[list[Any]] = []
+    for item in sorted(items, key=lambda each: (each.y, each.x)):
+        if lines and item.y < lines[-1][0].y + lines[-1][0].height / 2:
+            lines[-1].append(item)
+        else:
+            lines.append([item])
+    return lines
+
+
+@dataclass
+class _Grid:
+    """A guessed table while rows are added to it."""
+
+    box: Box
+    bands: list[Band]
+    heights: list[Band]
+    rows: list[list[str]]
+
+    @classmethod
+    def of(cls, block: Any) -> _Grid | None:
+        """Nothing where the columns overlap, or stand in one row alone."""
+        lines = [line for line in (block.header, *(block.rows or ())) if line]
+        wide = max(map(len, lines), default=0)
+        bands = _bands(block.rows or (), wide)
+        if wide < 2 or len(block.rows or ()) < 2 or bands is None:
+            return None
+        heights = [_span(line, lambda box: (box.y, box.y + box.height)) or (0.0, 0.0) for line in lines]
+        return cls(box_of(block), bands, heights, [[cell.text for cell in line] + [""] * (wide - len(line)) for line in lines])  # fmt: skip
+
+    @property
+    def table(self) -> PdfTable:
+        return PdfTable(self.box, tuple(map(tuple, self.rows)), guessed=True)
+
+    @property
+    def pitch(self) -> float:
+        """The largest step from one row to the next."""
+        tops = [top for top, bottom in self.heights if bottom]
+        return max((b - a for a, b in pairwise(tops)), default=0.0)
+
+    def column(self, item: Any) -> int | None:
+        """The one column that words stand in."""
+        reached = [n for n, (left, right) in enumerate(self.bands) if min(right, item.x + item.width) - max(left, item.x) > TOUCH]  # fmt: skip
+        return reached[0] if len(reached) == 1 else None
+
+    def grow(self, lines: Sequence[Sequence[Any]], box: Box, way: int) -> bool:
+        """Add lines below the table, each that fills two columns or is a number as a row; or above it, all as its head."""
+        gap = box.top - self.box.bottom if way > 0 else self.box.top - box.bottom
+        placed = [[(self.column(item), item.text) for item in line] for line in lines]
+        columns = [{column for column, _ in line} for line in placed]
+        if not lines or gap > self.pitch or None in set().union(*columns) or max(map(len, columns)) < 2:
+            return False
+        rows: list[list[str]] = []
+        for line, filled in zip(placed, columns, strict=True):
+            if not rows or (way > 0 and (len(filled) > 1 or _NUMBER.fullmatch(line[0][1].strip()))):
+                rows.append([""] * len(self.bands))
+            for column, text in line:
+                rows[-1][column or 0] = f"{rows[-1][column or 0]} {text}".strip()
+        self.rows = [*self.rows, *rows] if way > 0 else [*rows, *self.rows]
+        place = (box.top, box.bottom)
+        self.heights = [*self.heights, *[place] * len(rows)] if way > 0 else [place, *self.heights]
+        sides = min(self.box.left, box.left), min(self.box.top, box.top), max(self.box.right, box.right)
+        self.box = Box(*sides, max(self.box.bottom, box.bottom))
+        return True
+
+    def fill(self, items: Sequence[Any]) -> bool:
+        """Put words into the empty cells that they stand in; all of them, or none."""
+        places = [(self._row(item), self.column(item)) for item in items]
+        if not items or any(row is None or column is None or self.rows[row][column] for row, column in places):
+            return False
+        for item, (row, column) in zip(items, places, strict=True):
+            if row is not None and column is not None:
+                self.rows[row][column] = f"{self.rows[row][column]} {item.text}".strip()
+        return True
+
+    def _row(self, item: Any) -> int | None:
+        middle = item.y + item.height / 2
+        return next((n for n, (top, bottom) in enumerate(self.heights) if top <= middle <= bottom), None)
+
+
+def _span(cells: Iterable[Any], side: Any) -> Band | None:
+    sides = [side(cell.bbox) for cell in cells if cell.text.strip() and cell.bbox]
+    return (min(a for a, _ in sides), max(b for _, b in sides)) if sides else None
+
+
+def _bands(rows: Sequence[Sequence[Any]], wide: int) -> list[Band] | None:
+    """From where to where each column goes; one without words lies between its neighbours. None where they overlap."""
+    spans = [
+        _span((row[n] for row in rows if n < len(row)), lambda box: (box.x, box.x + box.width)) for n in range(wide)
+    ]
+    known = [span for span in spans if span]
+    if len(known) < 2 or any(a[1] > b[0] for a, b in pairwise(known)):
+        return None
+    bands: list[Band] = []
+    for n, span in enumerate(spans):
+        after = next((later[0] for later in spans[n + 1 :] if later), float("inf"))
+        bands.append(span or (bands[-1][1] if bands else float("-inf"), after))
+    return bands

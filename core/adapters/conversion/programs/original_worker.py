@@ -12,10 +12,11 @@ from xml.etree import ElementTree
 
 from core.adapters.conversion.confined import Answer, serve
 from core.adapters.conversion.formats import sheets, slides
+from core.adapters.conversion.formats.word_numbers import W, numbers_of
 
 WIDTH = 1000  # pixels of a page
 MOST = 3000  # paragraphs and tables of a Word file that are drawn
-_WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LISTS = ("word/numbering.xml", "word/styles.xml")
 
 
 def load() -> Answer:
@@ -53,15 +54,17 @@ def _page(document: Any, number: int) -> Mapping[str, Any]:
 
 def _blocks(raw: bytes) -> Iterator[list[Any]]:
     """The paragraphs and tables of a Word file, read straight from it, as nodes."""
-    with zipfile.ZipFile(io.BytesIO(raw)) as archive, archive.open("word/document.xml") as part:
-        body = ElementTree.parse(part).getroot().find(f"{_WORD}body")
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        names = set(archive.namelist())
+        body = ElementTree.fromstring(archive.read("word/document.xml")).find(f"{W}body")
+        numbers = numbers_of(*(archive.read(part) if part in names else b"" for part in _LISTS))
     for block in body if body is not None else ():
-        if block.tag == f"{_WORD}tbl":
-            rows = [["tr", {}, [["td", {}, [_text(cell)]] for cell in row.iter(f"{_WORD}tc")]] for row in block.iter(f"{_WORD}tr")]  # fmt: skip
+        if block.tag == f"{W}tbl":
+            rows = [["tr", {}, [["td", {}, [_text(cell)]] for cell in row.iter(f"{W}tc")]] for row in block.iter(f"{W}tr")]  # fmt: skip
             yield ["table", {}, [["tbody", {}, rows]]]
-        elif text := _text(block):
-            style = block.find(f"{_WORD}pPr/{_WORD}pStyle")
-            named = (style.get(f"{_WORD}val") or "").lower() if style is not None else ""
+        elif text := " ".join(part for part in (numbers.before(block), _text(block)) if part):
+            style = block.find(f"{W}pPr/{W}pStyle")
+            named = (style.get(f"{W}val") or "").lower() if style is not None else ""
             yield ["h4" if named.startswith(("heading", "title")) else "p", {}, [text]]
 
 
