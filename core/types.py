@@ -354,6 +354,12 @@ class Hit:
     pinned: str = ""  # the question that it is pinned to, and stands first for
     reasons: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what a learned ranker adds for each feature
     also: tuple[AlsoIn, ...] = ()  # other documents that hold the same text, where copies collapse
+    imported: bool = False  # its document counts as approved, but nobody here has approved or confirmed it
+
+    @property
+    def standing(self) -> str:
+        """What people are told: imported where nobody approved it."""
+        return "imported" if self.imported else self.status
 
 
 @dataclass(frozen=True, slots=True)

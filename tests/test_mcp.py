@@ -27,6 +27,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
+from core import strict
 from core.access import Actor
 from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
@@ -38,7 +39,10 @@ from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import COMMAND, for_programs
 from core.errors import Corrupt, Refused, Unavailable
+from core.services.search import searcher
 from core.settings import load
+from core.types import Filters
+from pages.ui.components import search_view
 from pages.ui.security import Guard
 from pages.ui.sign_in.gate import SignInGate
 from tests import browser
@@ -291,6 +295,22 @@ def test_a_superseded_document_comes_with_a_caution(small: App) -> None:
     assert reply.structured_content["caution"] in reply.content[0].text
     assert call(served(small), "read", document="BSA-1").structured_content["caution"].startswith("It was imported")
     assert "only from 2029-01-01" in call(served(small), "read", document="HR-3").structured_content["caution"]
+
+
+def test_every_door_says_of_the_same_hits_that_nobody_approved_them(small: App) -> None:
+    put(small, {"it/vpn.md": FILES["it/vpn.md"].replace("---\n", "---\nstatus: approved\n", 1)})
+    known = {document.id: document.status for document in small.knowledge.documents.all()}
+    query = "What does error 809 of the VPN mean?"
+    found = small.search.page.find(query, Filters(history=True))
+    by_page = {hit.doc: hit.standing for group in found.groups for hit in (each.hit for each in group.passages)}
+    assert set(by_page.values()) >= {"imported", "approved"}
+    assert by_page == {doc: known[doc] for doc in by_page}
+    hits = strict.plain(searcher.as_json(found.result))["hits"]
+    assert {hit["doc"]: "imported" if hit["imported"] else hit["status"] for hit in hits} == by_page
+    drawn = search_view.view(found, Filters(), {})["groups"]
+    assert {group["doc"]: group["badges"][0]["text"].lower() for group in drawn} == by_page
+    said = call(served(small), "search", question=query, history=True).structured_content["hits"]
+    assert {hit["doc"]: hit["status"] for hit in said}.items() <= by_page.items()
 
 
 def test_a_line_longer_than_the_budget_is_read_in_parts(small: App) -> None:

@@ -170,7 +170,7 @@ def test_a_hit_says_whether_to_trust_it(indexed_app: App) -> None:
     [first, *_] = view(indexed_app.search.page.find("keep records"), Filters(), touched)["groups"]
     day = style.day(touched["fin/a.md"].when[:10])
     assert f"kept by ann · version 1 of {day}" in first["about"]
-    assert [badge["text"] for badge in first["badges"]] == ["Approved", "Review due in 35 days"]
+    assert [badge["text"] for badge in first["badges"]] == ["Imported", "Review due in 35 days"]
 
 
 def test_a_long_passage_can_be_shown_whole(app: App) -> None:

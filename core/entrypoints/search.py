@@ -100,7 +100,7 @@ def search(call: UseCaseCall, form: SearchForm) -> Shown:
     everyday = not (form.config or form.profile or form.as_of) and chosen == Filters(history=form.history)
     if form.asked or (call.typed and everyday):  # others are experiments, or a second look
         app.search.queries.keep(call.actor, form.query)
-    lines = lambda: _lines(_told(app, result), suggestions, explain=form.explain)
+    lines = lambda: _lines(result, suggestions, explain=form.explain)
     return Shown(searcher.as_json(result, suggestions), lines, fits=result.fits)
 
 
@@ -112,14 +112,6 @@ def _searched(app: App, form: SearchForm) -> tuple[Result, tuple[str, ...]]:
     )
     index, _ = search.opened(app.platform.settings.profile(form.profile or result.profile), form.as_of)
     return search.told(index, result), search.suggestions(index, result)
-
-
-def _told(app: App, result: Result) -> Result:
-    """Hits with what people are told of their documents: imported, where nobody approved them."""
-    imported = {document.id for document in app.knowledge.documents.all() if document.imported}
-    return replace(
-        result, hits=tuple(replace(hit, status="imported") if hit.doc in imported else hit for hit in result.hits)
-    )
 
 
 def _lines(result: Result, suggestions: Sequence[str], *, explain: bool) -> list[str]:
@@ -165,7 +157,7 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
     place = " › ".join((hit.title, *hit.heading))
     lines = [
         f"{hit.rank:>2}. {place}",
-        f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.status}  score {hit.score:.4f}",
+        f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.standing}  score {hit.score:.4f}",
         *([f"    pinned answer to “{hit.pinned}”"] if hit.pinned else []),
     ]
     if explain:

@@ -39,11 +39,6 @@ class ToolSession:
             raise Refused(f"{document.id} is a draft. Assistants read what is approved, and what once was.")
         return document, commit
 
-    def standing(self, doc: str, status: str) -> str:
-        """The status of a document in what is found: imported where nobody here has approved it."""
-        imported = any(document.imported for document in self.app.knowledge.documents.all() if document.id == doc)
-        return "imported" if imported and status == "approved" else status
-
     def count(self, text: str) -> int:
         """The tokens of a text."""
         return TokenCount(self.app.models.registry, self.app.platform.settings.production().profile)(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
@@ -31,7 +31,7 @@ from core.retrieval.trace import Trace
 from core.retrieval.trained import TrainedModels
 from core.services.search.pending import sentence
 from core.services.search.spelling import Speller, unknown_words
-from core.types import Filters, Frozen, Generation, Pending, Profile, Result, SearchConfig
+from core.types import Filters, Frozen, Generation, Hit, Pending, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,7 +73,7 @@ class Searcher:
     ) -> None:
         """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms and pins
         are those of the generation that is searched."""
-        self._house, self._speller = base.house.house, Speller()
+        self._house, self._speller, self._documents = base.house.house, Speller(), base.documents
         self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
         self.models, self.alphas, self.rankers = models, learned.alphas, learned.rankers
         self.proposed, self.past, self._pending, self._caveat = elsewhere.proposed, elsewhere.past, pending, caveat
@@ -190,7 +190,9 @@ class Searcher:
 
     @use_case(IN_HAND)
     def told(self, index: Index, result: Result) -> Result:
-        """A result in doubt with the words that no document uses."""
+        """A result with what was only imported, and in doubt with the words that no document uses."""
+        imported = {document.id for document in self._documents.all() if document.imported}
+        result = replace(result, hits=tuple(_marked(hit, imported) for hit in result.hits)) if imported else result
         if result.fits or index.profile.engine == LANCE:  # its words are not in memory
             return result
         allowed = index.allowed(Filters(), self.clock.today())
@@ -289,6 +291,12 @@ def _cross_encoder(config: SearchConfig) -> str:
     """The cross-encoder of a configuration; a cascade's `rerank_model` names its language model instead."""
     own = config.rerank_model if RERANKERS[config.reranker].asks == ("reranker",) else ""
     return own or RERANKER
+
+
+def _marked(hit: Hit, imported: Container[str]) -> Hit:
+    if hit.doc not in imported or hit.status != "approved":
+        return hit
+    return replace(hit, imported=True, further=tuple(_marked(passage, imported) for passage in hit.further))
 
 
 def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:

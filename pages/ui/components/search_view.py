@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from core import strict
@@ -87,9 +87,7 @@ def answer(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str,
     """Search, and return what the component draws; a refusal becomes its own sentence."""
     try:
         found = app.search.page.find(query, filters, as_of=as_of)
-        documents = app.knowledge.documents
-        imported = {document.id for document in documents.all() if document.imported}
-        return view(found, filters, {} if as_of else documents.touched(), imported)
+        return view(found, filters, {} if as_of else app.knowledge.documents.touched())
     except ConcordError as error:
         return {"error": flash.refusal(error)}
 
@@ -99,10 +97,8 @@ def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filte
     return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
 
 
-def view(
-    results: PageResults, filters: Filters, touched: Mapping[str, Commit], imported: Collection[str] = ()
-) -> dict[str, Any]:
-    """Everything the component draws, as plain values; `imported` are the ids of documents that nobody has approved."""
+def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) -> dict[str, Any]:
+    """Everything the component draws, as plain values."""
     result = results.result
     passages = sum(len(group.passages) for group in results.groups)
     took = sum(stage.ms for stage in result.stages)
@@ -126,10 +122,7 @@ def view(
         "facets": [
             {"key": name, "title": TITLES[name], "options": _options(name, results, filters)} for name in keys.FACETS
         ],
-        "groups": [
-            _group(group, result, touched.get(group.facts.path), group.facts.doc in imported)
-            for group in results.groups
-        ],
+        "groups": [_group(group, result, touched.get(group.facts.path)) for group in results.groups],
         "stages": [
             {
                 "label": style.stage_title(stage.name),
@@ -173,7 +166,7 @@ def _label(facet: str, value: str) -> str:
     return labels.get(value, value)
 
 
-def _group(group: Group, result: Result, last: Commit | None, imported: bool) -> dict[str, Any]:
+def _group(group: Group, result: Result, last: Commit | None) -> dict[str, Any]:
     facts = group.facts
     about = [
         facts.doc if facts.doc != facts.path.removesuffix(".md") else "",
@@ -182,7 +175,7 @@ def _group(group: Group, result: Result, last: Commit | None, imported: bool) ->
         f"next review {style.day(facts.review_due)}" if facts.review_due and group.freshness.state == "current" else "",
         " / ".join(facts.path.split("/")[:-1]),
     ]
-    standing = style.standing("imported" if imported and facts.status == "approved" else facts.status)
+    standing = style.standing(group.passages[0].hit.standing)
     return {
         "doc": facts.doc,
         "title": facts.title,

@@ -170,7 +170,7 @@ def _passage(visit: ToolSession, commit: str, group: Group, passage: PagePassage
         start=hit.start,
         end=hit.end,
         text=hit.text,
-        status=visit.standing(hit.doc, hit.status),
+        status=hit.standing,
         version=hit.version,
         owner=facts.owner,
         review_due=facts.review_due or None,
