@@ -5,7 +5,18 @@ import streamlit as st
 from core.errors import ConcordError
 from core.services.reviews.changes import Change
 from pages.ui import address, flash, identity, inbox, keys
-from pages.ui.reviews import action_panel, chunks, conflicts, discussion, documents, header, impact, queues, rules
+from pages.ui.reviews import (
+    action_panel,
+    chunks,
+    conflicts,
+    discussion,
+    documents,
+    header,
+    impact,
+    queues,
+    readers,
+    rules,
+)
 from pages.ui.workspace import app
 
 me = identity.require("propose a change")
@@ -60,6 +71,7 @@ def all_changes() -> None:
     st.title("Reviews")
     queues.draw(me)
     rules.draw(me)
+    readers.draw(me)
 
 
 if st.query_params.get(keys.CHANGE):

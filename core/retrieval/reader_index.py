@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from core.curation.review.readers import Readable
+from core.lru import LruCache
 from core.retrieval.filters import ReaderFilters
 from core.types import DocumentFacts, Filters, Passage
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 NOT_SHOWN = DocumentFacts("", "", "", "", "draft", "", (), "", "", 0, "", 0)  # stands where a hidden document is
 _NAMES = tuple(field.name for field in fields(Filters))
 _VIEWS = 64  # readers of one generation that are remembered
+_APART = 8  # and how many generations without what has an index of its own
 
 
 def seen_by(index: Index, readable: Readable | None) -> Index:
@@ -31,12 +33,22 @@ def seen_by(index: Index, readable: Readable | None) -> Index:
     if view is None:
         if len(views) >= _VIEWS:
             views.pop(next(iter(views)), None)
-        view = views[readable] = ReaderIndex(index, readable)
+        view = views[readable] = ReaderIndex(_without_apart(index, readable), readable)
     return cast("Index", view)
 
 
+def _without_apart(index: Index, readable: Readable) -> Index:
+    """The generation without hidden documents that have an index of their own: as if they had never been in it."""
+    if not readable.readers.own_index:
+        return index
+    gone = frozenset(facts.doc for facts in index.documents if readable.apart(facts.doc, facts.path))
+    kept: LruCache[frozenset[str], Index] = index.__dict__.setdefault("apart", LruCache(_APART))
+    return kept.find(gone, lambda: index.without(gone)) if gone else index
+
+
 class ReaderIndex:
-    """A view of an index: the mask of its legs and everything that names a document. Statistics of words are those of all."""
+    """A view of an index: the mask of its legs and everything that names a document. Statistics of words are those of all,
+    but for folders with an index of their own."""
 
     def __init__(self, index: Index, readable: Readable) -> None:
         self._index, self.readable = index, readable

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import yaml
@@ -87,14 +88,78 @@ def read_all(raw: bytes) -> tuple[tuple[Rule, ...], Readers]:
         raise BadInput(f"{FILE} cannot be read as YAML: {str(error).splitlines()[0]}.") from None
     if value is None:
         return DEFAULT, OPEN
-    if not isinstance(value, dict) or not set(value) <= {"rules", "readers", "admins_read"}:
-        raise BadInput(f"{FILE} must hold `rules`, with a list of rules, and may hold `readers` and `admins_read`.")
+    if not isinstance(value, dict) or not set(value) <= {"rules", "readers", "admins_read", "own_index"}:
+        raise BadInput(
+            f"{FILE} must hold `rules`, with a list of rules, and may hold `readers`, `admins_read` and `own_index`."
+        )
     if not isinstance(value.get("rules", []), list):
         raise BadInput(f"{FILE} must hold one key, `rules`, with a list of rules.")
     rules = tuple(_rule(item, n) for n, item in enumerate(value.get("rules", []), 1)) or DEFAULT
     if "readers" not in value:
         return rules, OPEN
-    return rules, readers.parse(value["readers"] or {}, value.get("admins_read"), FILE)
+    named = readers.parse(value["readers"] or {}, value.get("admins_read"), FILE)
+    return rules, readers.with_own_index(named, value.get("own_index"), FILE)
+
+
+def with_readers(text: str, folder: str, names: Sequence[str] | None, admins: bool) -> str:
+    """The file with other readers of a folder, and nothing else changed; None takes the folder's own list out.
+
+    >>> print(with_readers("readers:\\n  hr/: [ann]  # pay\\n", "hr", ["group:hr"], True), end="")
+    readers:
+      hr/: ['group:hr']  # pay
+    """
+    before, key = read_all(text.encode())[1], f"{folder.strip('/')}/"
+    if names is None and not before.named:
+        return text
+    wanted = {folder: own for folder, own in before.folders.items() if folder != key or names is not None}
+    wanted |= {key: tuple(names)} if names is not None else {}
+    changed = _edited(text.removeprefix("\ufeff"), key, wanted)
+    if admins != before.admins:
+        changed = (
+            re.sub(r"(?m)^admins_read:.*\n?", "", changed).rstrip("\n") + f"\nadmins_read: {str(admins).lower()}\n"
+        )
+    after = read_all(changed.encode())[1]
+    if (dict(after.folders), after.admins) != (wanted, admins):
+        raise BadInput(
+            f"The readers in {FILE} are written in a way that only people can change. Change its text instead."
+        )
+    return changed
+
+
+def _edited(text: str, key: str, wanted: Mapping[str, Sequence[str]]) -> str:
+    """The text with one line of `readers` changed, added or taken out; all of them where they do not stand line by line."""
+    root = yaml.compose(text, Loader=yaml.SafeLoader)
+    node = next((value for name, value in root.value if name.value == "readers"), None) if root else None
+    if node is None:
+        return f"{text.rstrip()}\nreaders:\n{_lines({key: wanted[key]})}".lstrip() if key in wanted else text
+    if not isinstance(node, yaml.MappingNode) or node.flow_style or not node.value:
+        return f"{text[: node.start_mark.index].rstrip()}\n{_lines(wanted)}{text[node.end_mark.index :].lstrip()}"
+    own = next((pair for pair in node.value if f"{pair[0].value.strip('/')}/" == key), None)
+    if own is None:
+        at = text.find("\n", _end(node.value[-1][1])) + 1 or len(text)
+        indent = " " * node.value[0][0].start_mark.column
+        return f"{text[:at].rstrip()}\n{_lines({key: wanted[key]}, indent)}{text[at:]}" if key in wanted else text
+    first, last = own[0].start_mark.index, _end(own[1])
+    if key in wanted:
+        return f"{text[:first]}{_lines({key: wanted[key]}, '').rstrip()}{text[last:]}"
+    return text[: text.rfind("\n", 0, first) + 1] + text[text.find("\n", last) + 1 or len(text) :]
+
+
+def _end(node: yaml.Node) -> int:
+    """Where a list ends; the mark of one over several lines lies behind the comments after it."""
+    spread = isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value
+    return int((node.value[-1] if spread else node).end_mark.index)
+
+
+def _lines(folders: Mapping[str, Sequence[str]], indent: str = "  ") -> str:
+    listed = {folder: f"[{', '.join(map(_quoted, names))}]" for folder, names in folders.items()}
+    return "".join(f"{indent}{_quoted(folder)}: {names}\n" for folder, names in listed.items())
+
+
+def _quoted(text: str) -> str:
+    """A text as YAML, in quotes unless it is a plain word."""
+    plain = re.fullmatch(r"[a-zA-Z][\w./@-]*|/", text) and yaml.safe_load(text) == text
+    return text if plain else "'" + text.replace("'", "''") + "'"
 
 
 def _rule(raw: object, number: int) -> Rule:

@@ -266,7 +266,10 @@ def generation_key(searcher: Searcher, index: Index) -> str:
     """A digest of profile, commit and the chunks that filters admit today."""
     allowed = index.allowed(Filters(), searcher.clock.today())
     admitted = "" if allowed is None else zlib.crc32(allowed.tobytes())
-    return strict.digest([profiles.identity(index.profile), index.generation.commit, admitted], 16)
+    less = (
+        [index.size] if index.size != index.generation.chunks else []
+    )  # without folders that have an index of their own
+    return strict.digest([profiles.identity(index.profile), index.generation.commit, admitted, *less], 16)
 
 
 def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:

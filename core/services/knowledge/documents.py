@@ -8,14 +8,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, IMPORT, Actor, allowed, use_case
+from core.access import EVERYBODY, IMPORT, IN_HAND, Actor, allowed, use_case
 from core.curation.document.frontmatter import decode, read_document, says_status
 from core.curation.document.names import free_name, safe_path
 from core.curation.document.quotes import nearest, places
 from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import blob_id
 from core.curation.review.proposals import check_pictures
-from core.curation.review.readers import said_by
+from core.curation.review.readers import EVERYONE, said_by
 from core.curation.review.trailers import ONLY, trailers
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
@@ -172,6 +172,12 @@ class Documents:
     def audience(self) -> str:
         """A part of the key of every cache: equal for those who may read the same, and "" for everything."""
         return self.readership.audience()
+
+    @use_case(IN_HAND)
+    def readers(self, path: str, document: Document | None = None) -> tuple[str, ...]:
+        """Whom the policy names as readers of a path, or of a document that may say it itself; () for everybody."""
+        names = self.readership.policy().of(path, said_by(document) if document else None)
+        return () if names is None or EVERYONE in names else tuple(names)
 
     @use_case(EVERYBODY)
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:

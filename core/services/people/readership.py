@@ -87,10 +87,12 @@ class Readership:
                 return readers.said_by(read_document(path, decode(self.repository.read(commit, path))))
         return None
 
-    def effect(self, head: str, edits: Sequence[Edit], accounts: Iterable[Actor]) -> tuple[str, ...]:
-        """What the edits of a change do to who may read what, in sentences."""
+    def effect(
+        self, head: str, edits: Sequence[Edit], accounts: Iterable[Actor], policy: Readers | None = None
+    ) -> tuple[str, ...]:
+        """What the edits of a change, or another policy, do to who may read what, in sentences."""
         before = self.policy()
-        after = self._policy(head) if any(edit.path == readers.FILE for edit in edits) else before
+        after = policy or (self._policy(head) if any(edit.path == readers.FILE for edit in edits) else before)
         if not before.named and not after.named:
             return ()
         said = {edit.path: self._said(head, edit.path) for edit in edits if edit.kind != "deleted"}
@@ -171,7 +173,7 @@ class Readership:
         policy = self._policy(head)
         found = readers.readable(actor, policy, documents)
         decided = [readers.is_reader(actor, names) for names in policy.folders.values()]
-        folders = [*policy.folders, readers.by_role(actor, policy), decided, sorted(actor.folders)]
+        folders = [*policy.folders, readers.by_role(actor, policy), decided, sorted(actor.folders), policy.own_index]
         key = strict.digest([folders, sorted(found.hidden), sorted(found.own.items())])
         return replace(found, key=key, later=self._moves(head))
 

@@ -339,6 +339,17 @@ class Changes:
         """Folders with their readers, for admins: that they exist and who reads them, not what they hold."""
         return tuple(sorted(self.readership.policy().folders.items()))
 
+    @use_case("manage accounts", READS)
+    def admins_read(self, actor: Actor) -> bool:
+        """Whether admins read every folder by their role."""
+        return self.readership.policy().admins
+
+    @use_case("manage accounts", READS)
+    def readers_effect(self, actor: Actor, text: str) -> tuple[str, ...]:
+        """What another file of the rules would do to who may read what, before anybody proposes it."""
+        accounts = (account.actor for account in self.accounts.all() if account.active)
+        return self.readership.effect("", (), accounts, policy.read_all(text.encode())[1])
+
     @use_case("propose a change", READS)
     def rules_text(self, actor: Actor) -> str:
         """The file of the review rules; "" where there is none, and one approval is enough, or where it is for admins alone."""

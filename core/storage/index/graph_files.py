@@ -106,11 +106,11 @@ def _sorted(name: str, table: pa.Table) -> pa.Table:
     return table.cast(_TABLES[name]).sort_by([(column, "ascending") for column in _TABLES[name].names])
 
 
-def assembled(generation: Path) -> Graph:
+def assembled(generation: Path, segments: Sequence[Segment] = ()) -> Graph:
     """The graph that follows from what the chunks of all segments say, and from the documents."""
     import pyarrow.compute as pc
 
-    parts = listed(generation)
+    parts = segments or listed(generation)
     said = [tables(one.folder(generation), gone_chunks(generation, one)) for one in parts]
     together = {name: _sorted(name, pa.concat_tables([part[name] for part in said])) for name in _TABLES}
     mentions, ids, facts, document_of = together["mentions"], *_contents(generation, parts)
@@ -138,7 +138,7 @@ def assembled(generation: Path) -> Graph:
 
 def _contents(generation: Path, parts: Sequence[Segment]) -> tuple[list[str], list[Named], np.ndarray]:
     """The ids of chunks, the documents, and the document of each chunk."""
-    if image.is_alone(generation):
+    if image.is_alone(generation) and not parts[0].gone:
         served = generation / "served"
         chunks, documents = (image.read_table(served / f"{name}.arrow") for name in ("chunks", "documents"))
         ids, document_of = chunks["id"].to_pylist(), image.numbers(chunks, "doc")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import date
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -23,7 +24,7 @@ from core.storage.index.duckdb import HEADING
 from core.storage.lance import rows_written, table
 from core.storage.lance.clauses import clause, hiding
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg
-from core.storage.lance.term_counts import PASSAGE, Statistics
+from core.storage.lance.term_counts import PASSAGE, Counts, ReducedStatistics, Statistics
 from core.storage.serving import fields as field_texts
 from core.storage.serving import image
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
@@ -99,6 +100,21 @@ class TableIndex:
         self._text = lru_cache(maxsize=256)(self._whole_text)
         self._of_document = lru_cache(maxsize=10_000)(self._document_entries)
         self._of_heading = lru_cache(maxsize=10_000)(self._heading_entries)
+
+    def without(self, gone: Collection[str]) -> TableIndex:
+        """The generation with words weighed as if some documents had never been in it. Their rows stay, for a mask to hide."""
+        numbers = [n for n, doc in enumerate(self._documents["doc"].to_pylist()) if doc in gone]
+        chunks, counts = [chunk for n in numbers for chunk in self.chunks_of(n)], Counts({}, {}, 0)
+        headings: list[str] = []
+        for first in range(0, len(chunks), KEPT_ROWS // 2):
+            some = chunks[first : first + KEPT_ROWS // 2]
+            self.fetch(some)
+            counts.passages((self._row(chunk).terms for chunk in some), 1)
+            headings += [self._row(chunk).heading for chunk in some]
+        counts.fields(self._documents.take(numbers), pa.table({"heading": headings}), self.analyse, 1)
+        index = copy(self)
+        index._statistics = ReducedStatistics(self._statistics, counts)
+        return index
 
     # ------------------------------------------------------------ contents
 

@@ -102,6 +102,19 @@ class Statistics:
         return PassageWords(self._words)
 
 
+class ReducedStatistics(Statistics):
+    """The numbers of a generation without some of its documents."""
+
+    def __init__(self, whole: Statistics, gone: Counts) -> None:
+        self._words, self._holders, self._gone = whole._words, whole._holders, gone
+        less = {"tokens": gone.tokens, **{f"{name} entries": count for name, count in gone.entries.items()}}
+        self._totals = {name: count - less.get(name, 0) for name, count in whole._totals.items()}
+        self.holders = lru_cache(maxsize=50_000)(self._looked_up)
+
+    def _looked_up(self, name: str, word: str) -> int:
+        return super()._looked_up(name, word) - self._gone.holders[f"{name} {word}"]
+
+
 class PassageWords(Mapping[str, int]):
     """The words of chunks with their numbers, looked up in a mapped file."""
 

@@ -19,9 +19,9 @@ from core.errors import Unavailable
 from core.ports import FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.storage.index import graph_files
+from core.storage.index import graph_files, segment_list
 from core.storage.index.duckdb import HEADING
-from core.storage.index.segment_list import listed
+from core.storage.index.segment_list import Segment, listed
 from core.storage.lance import ann
 from core.storage.serving import fields, image, kernels, stopwords
 from core.storage.serving import tfidf as ngrams
@@ -64,12 +64,15 @@ class MappedIndex:
         profile: Profile,
         analyse: Callable[[str], list[str]],
         exact_limit: int,
+        less: Sequence[Segment] = (),
     ) -> None:
+        """`less` are its segments where some more documents are to be gone than it says itself."""
         self.generation, self.profile, self.analyse = generation, profile, analyse
         self._folder, self._exact_limit = folder, exact_limit
         self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
-        self.segments = listed(folder)
-        self._stitched = None if image.is_alone(folder) else MergedSegments.of(folder, self.segments, profile.lexical)
+        self.segments, self._less = tuple(less) or listed(folder), bool(less)
+        alone = image.is_alone(folder) and not less
+        self._stitched = None if alone else MergedSegments.of(folder, self.segments, profile.lexical)
         self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
         self._field_scores = lru_cache(maxsize=FIELD_SCORES)(self._score_field)
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
@@ -101,6 +104,14 @@ class MappedIndex:
             stitched.numbers(name) for name in _NUMBERS
         )
         self._doc_of, self._rows = stitched.doc_of, stitched.vectors
+
+    def without(self, gone: Collection[str]) -> MappedIndex:
+        """The generation as if some documents had never been in it, with the numbers and statistics of the others."""
+        segments = [segment_list.without(self._folder, segment, gone) for segment in self.segments]
+        left = [segment for segment in segments if segment.live] or segments[:1]
+        index = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit, left)
+        index.pin = self.pin
+        return index
 
     # ------------------------------------------------------------ contents
 
@@ -267,6 +278,8 @@ class MappedIndex:
 
     @cached_property
     def _stops(self) -> StopWords:
+        if self._less:
+            return stopwords.build(self.profile.lexical, self._every_word, self._indexed_texts())
         return stopwords.load(self._folder, self.profile.lexical, self._every_word, self._indexed_texts)
 
     def _indexed_texts(self) -> Iterator[str]:
@@ -300,6 +313,8 @@ class MappedIndex:
 
     @cached_property
     def _tfidf(self) -> ngrams.TfidfMatrix:
+        if self._less:
+            return ngrams.build(self._engines.analysed(), self.vocabulary)
         return ngrams.load(self._folder, self.vocabulary, self.size, lambda: self._engines.analysed())
 
     def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
@@ -346,7 +361,11 @@ class MappedIndex:
                 f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
                 "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
             )
-        return graph_files.load(self._folder, self._doc_of)
+        return (
+            graph_files.assembled(self._folder, self.segments)
+            if self._less
+            else graph_files.load(self._folder, self._doc_of)
+        )
 
 
 @cache

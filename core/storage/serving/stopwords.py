@@ -60,6 +60,11 @@ def load(folder: Path, options: LexicalOptions, every: LexicalOptions, texts: Ca
     return _opened(image.read_table(place / "terms.arrow")["term"].to_pylist(), arrays)
 
 
+def build(options: LexicalOptions, every: LexicalOptions, texts: Iterable[str]) -> StopWords:
+    """The same in memory alone."""
+    return _opened(*_build(options, every, texts))
+
+
 def _opened(terms: Sequence[str], postings: Postings) -> StopWords:
     return StopWords({term: number for number, term in enumerate(terms)}, postings)
 

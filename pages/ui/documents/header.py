@@ -13,7 +13,7 @@ from core.errors import ConcordError
 from core.services.knowledge.blame import blame, editors
 from core.services.platform.main_line import Moment
 from core.types import Document
-from pages.ui import flash, style
+from pages.ui import flash, people, style
 from pages.ui.components import component
 from pages.ui.documents import answers_form
 from pages.ui.workspace import app
@@ -56,6 +56,7 @@ def draw(document: Document, today: date) -> None:
         *_dates(document),
         ("Approved", "by nobody here yet: it was imported" if document.imported else ""),
         ("Supersedes", ", ".join(meta.supersedes)),
+        ("Read by", people.audience(app().knowledge.documents.readers(document.path, document))),
         ("File", document.path),
         ("Tags", ", ".join(meta.tags)),
     ]

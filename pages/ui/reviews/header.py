@@ -9,7 +9,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.curation.review.moves import names, not_theirs
 from core.services.reviews.changes import Change
-from pages.ui import actions, flash, style
+from pages.ui import actions, flash, people, style
 from pages.ui.components import component
 from pages.ui.reviews import co_authors, labels, queues
 from pages.ui.workspace import app
@@ -29,6 +29,7 @@ def draw(change: Change, me: Actor) -> None:
         ("Approved by", names(list(change.approvals))),
         (change.state.capitalize(), f"{style.moment(change.ended)} by {change.ended_by}" if change.ended else ""),
         ("Reverts", f"#{change.reverts}" if change.reverts else ""),
+        ("Seen by", _seen_by(change)),
     ]
     badges = [labels.state_badge(change.state)]
     badges += [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
@@ -50,6 +51,13 @@ def draw(change: Change, me: Actor) -> None:
             if not not_theirs("edit", change, me):
                 _description(change)
             co_authors.draw(change, me)
+
+
+def _seen_by(change: Change) -> str:
+    """Who reads all of its documents, where that is not everybody."""
+    readers = app().knowledge.documents.readers
+    paths = dict.fromkeys(path for edit in change.documents for path in (edit.path, edit.old_path) if path)
+    return ", and of these ".join(dict.fromkeys(people.audience(names) for path in paths if (names := readers(path))))
 
 
 def _description(change: Change) -> None:

@@ -23,9 +23,6 @@ def draw(me: Actor) -> None:
     with st.expander("Review rules", icon=":material/rule:", key="review_rules"):
         rows = [{"Documents": _where(rule), "Before a merge": policy.demands(rule)} for rule in app().reviews.changes.rules(me)]  # fmt: skip
         st.dataframe(rows, hide_index=True, key="rules_table", width="stretch")
-        if allowed(me, "manage accounts") and (readers := app().reviews.changes.readers(me)):
-            table = [{"Folder": folder, "Readers": ", ".join(names) or "nobody"} for folder, names in readers]
-            st.dataframe(table, hide_index=True, key="readers_table", width="stretch")
         st.caption("Rules are changed as documents are: somebody proposes, admins decide.")
         if allowed(me, "propose a change") and st.button("Propose other rules", key="rules_edit", icon=":material/edit:"):  # fmt: skip
             _edit()
@@ -44,10 +41,15 @@ def _edit() -> None:
 
 def propose(actor: Actor, title: str, text: str) -> str:
     """The rules as a change; what cannot be read is refused."""
+    return f"Change {submitted(actor, title, text)} proposes them. They hold once it is merged."
+
+
+def submitted(actor: Actor, title: str, text: str) -> int:
+    """The number of the change that proposes the file."""
     policy.read(text.encode())
     change = app().reviews.changes.propose(actor, title, {policy.FILE: text.encode()})
     app().reviews.changes.submit(actor, change.id)
-    return f"Change {change.id} proposes them. They hold once it is merged."
+    return change.id
 
 
 def asked_of(paths: Iterable[str]) -> str:
