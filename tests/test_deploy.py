@@ -37,7 +37,7 @@ def test_every_command_and_file_of_the_guide_is_there() -> None:
     guide = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
     typed = "\n".join(re.findall(r"```sh\n(.*?)```", guide, re.DOTALL))
     commands = re.findall(r"(?:^sudo (?:APP=\S+ )?concord|python -m core) (.+)$", typed, re.MULTILINE)
-    assert len(commands) == 8
+    assert len(commands) == 10
     for words in commands:
         parser(shlex.split(words, comments=True)).parse_args(shlex.split(words, comments=True))
     named = set(re.findall(r"deploy/[\w.-]+", typed)) - {"deploy/.env"}
