@@ -17,7 +17,7 @@ from core.bootstrap import App
 from tests.conftest import put, small_app
 
 DOCUMENTS, PAGE = 300, 100
-PAGES = ("all, first time", "all, after a merge", "a page, after a merge", "again")
+PAGES = ("all, first time", "all, after a merge", "a page, after a merge", "again", "a page, after a restart")
 
 
 def write() -> None:
@@ -80,6 +80,8 @@ def measured(count: int) -> list[tuple[str, ...]]:
         found.append(counted(app, every))
         put(app, {"folder2/d2.md": document(2, "Merged words.")})
         found += [counted(app, page), counted(app, page)]
+        app = small_app(Path(place))
+        found.append(counted(app, page))
     return [
         (f"{count:,}", name, f"{spent:,.0f}", str(started)) for name, (spent, started) in zip(PAGES, found, strict=True)
     ]

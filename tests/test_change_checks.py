@@ -5,8 +5,14 @@ from __future__ import annotations
 import pytest
 
 from core.bootstrap import App
+from core.curation.checks import check_rules
+from core.curation.checks.findings import Finding, Reading
 from core.curation.review.moves import obstacles
 from core.errors import Refused
+from core.services.reviews.checks import ChangeChecks
+from core.storage.cache import readings
+from core.storage.cache.readings import KeptReadings
+from core.types import Document
 from tests.conftest import demo, put
 from tests.uploads import png
 
@@ -146,3 +152,30 @@ def test_what_was_to_fix_before_is_told_apart_and_an_edit_that_follows_a_link_is
     assert set(found) == {False}
     ((other, paths),) = reviews_app.reviews.changes.beside(demo("author2"), number)
     assert (other.id, other.author_name, paths) == (worse, "Avery Lindqvist", ("hr/leave.md",))
+
+
+def test_a_server_that_starts_again_parses_nothing_twice_unless_the_rules_changed(
+    reviews_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = change(
+        reviews_app, it__vpn=BASE["it/vpn.md"] + "\nSee [nothing](gone.md) and [leave](../hr/leave.md#leave).\n"
+    )
+    known = reviews_app.reviews.changes.get(number)
+    assert [one.rule for one in known.findings if one.severity != "note"] == ["links"]
+    repository, caches = reviews_app.knowledge.repository, reviews_app.settings.caches
+    parsed: list[str] = []
+
+    def read(document: Document) -> Reading:
+        parsed.append(document.path)
+        return check_rules.read(document)
+
+    def found() -> tuple[Finding, ...]:
+        started = ChangeChecks(repository, read, KeptReadings(caches))
+        return started.findings(known.head, repository.head(), known.documents)
+
+    assert (found(), parsed) == (known.findings, [])
+    monkeypatch.setattr(readings, "rules_digest", lambda: "other")
+    assert (found(), sorted(parsed)) == (known.findings, ["hr/leave.md", "it/vpn.md", "it/vpn.md"])
+    assert {path.suffix: path.stem for path in caches.glob("readings-*.db")} == {".db": "readings-other"}
+    (caches / "readings-other.db").write_bytes(b"no database")
+    assert found() == known.findings

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from core.curation.checks import check_rules
-from core.curation.checks.findings import CheckContext, File, Finding, Read
+from core.curation.checks.findings import CheckContext, File, Finding, Read, Reading
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.pictures import picture_files
 from core.curation.review.proposals import check_pictures, shown_pictures
@@ -20,6 +20,7 @@ from core.curation.words.pins import Pin
 from core.errors import ConcordError
 from core.lru import LruCache
 from core.retrieval.query_rules import idle
+from core.storage.cache.readings import KeptReadings, Place
 from core.types import NOTHING, Document, Edit, LexicalOptions
 
 if TYPE_CHECKING:
@@ -105,24 +106,24 @@ class AnchorsOf(Mapping[str, frozenset[str]]):
 class ChangeChecks:
     """The checks of uploads, on changes. What was parsed is kept by path and blob: a merge leaves most of it as it is."""
 
-    def __init__(self, repository: Repository, reader: Read = check_rules.read) -> None:
-        self.repository, self.reader = repository, reader
+    def __init__(self, repository: Repository, reader: Read, readings: KeptReadings) -> None:
+        self.repository, self.reader, self.readings = repository, reader, readings
         self._ids: dict[str, str] = {}  # blob to the id that it declares
-        self._files = LruCache[tuple[str, str], File](FILES, lambda file: 4 * len(file.raw))
-        self._known_anchors = LruCache[tuple[str, str], frozenset[str]](ANCHORS)
+        self._files = LruCache[Place, File](FILES, lambda file: 4 * len(file.raw))
+        self._known_anchors = LruCache[Place, frozenset[str]](ANCHORS)
         self._around = lru_cache(maxsize=8)(self._read_around)
         self._pins = lru_cache(maxsize=16)(self._read_pins)
 
     def prefetch(self, main: str, changes: Iterable[Sequence[Edit]]) -> None:
-        """Read what the findings on many changes need through a few git processes, instead of some for each."""
+        """Read what the findings on many changes need at once, instead of file by file."""
         there = self._around(main).blobs
         edited = [edit for edits in changes for edit in _documents(edits)]
         after = [(edit.path, edit.blob) for edit in edited]
         before = [(path, there[path]) for edit in edited if (path := edit.old_path or edit.path) in there]
-        self.repository.texts(blob for path, blob in (*after, *before) if (path, blob) not in self._files)
-        files = [self._file(path, blob) for path, blob in (*after, *before)]
-        targets = {link.path for file in files if isinstance(file, File) for link in file.links if link.path in there}
-        self.repository.texts(there[path] for path in targets if (path, there[path]) not in self._known_anchors)
+        self._keep(self._parsed(place for place in (*after, *before) if place not in self._files))
+        files = [file for place in (*after, *before) if (file := self._files.get(place))]
+        targets = {(link.path, there[link.path]) for file in files for link in file.links if link.path in there}
+        self._parsed(place for place in targets if place not in self._known_anchors)
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
         """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
@@ -145,25 +146,35 @@ class ChangeChecks:
         return Counter((finding.rule, finding.message) for finding in found)
 
     def _file(self, path: str, blob: str) -> File | Finding:
-        """A document as the checks need it. A refusal is not kept, which may be due to a busy machine."""
-        file: File | Finding | None = self._files.get((path, blob))
-        if file is None:
-            raw = self.repository.texts([blob])[blob]
-            file = check_rules.parsed(path, raw, self.reader)
+        """A document as the checks need it."""
+        return self._files.get((path, blob)) or self._keep(self._parsed([(path, blob)]))[path, blob]
+
+    def _keep(self, files: dict[Place, File | Finding]) -> dict[Place, File | Finding]:
+        for place, file in files.items():
             if isinstance(file, File):
-                self._files[(path, blob)] = file
-        return file
+                self._files[place] = file
+        return files
+
+    def _parsed(self, places: Iterable[Place]) -> dict[Place, File | Finding]:
+        """Documents, parsed where nobody did so before. A refusal is not kept, which may be due to a busy machine."""
+        asked = list(dict.fromkeys(places))
+        texts, known = self.repository.texts(blob for _, blob in asked), self.readings.get(asked)
+        found: dict[Place, File | Finding] = {}
+        for path, blob in asked:
+            read = partial(_kept, known.get((path, blob)), self.reader)
+            file = found[path, blob] = check_rules.parsed(path, texts[blob], read)
+            self._known_anchors[path, blob] = frozenset(file.anchors if isinstance(file, File) else ())
+        new = {place: file.reading for place, file in found.items() if place not in known and isinstance(file, File)}
+        self.readings.put({place: reading for place, reading in new.items() if reading})
+        return found
 
     def _anchors_of(self, path: str, blob: str) -> frozenset[str]:
         """None for a file that cannot be read; it has a finding of its own."""
         anchors = self._known_anchors.get((path, blob))
         if anchors is None:
-            file = self._files.get((path, blob)) or check_rules.parsed(
-                path, self.repository.texts([blob])[blob], self.reader
-            )
-            anchors = frozenset(file.anchors if isinstance(file, File) else ())
-            self._known_anchors[(path, blob)] = anchors
-        return anchors
+            self._parsed([(path, blob)])
+            anchors = self._known_anchors.get((path, blob))
+        return anchors or frozenset()
 
     def _anchors(self, blobs: Mapping[str, str]) -> AnchorsOf:
         return AnchorsOf(blobs, self._anchors_of)
@@ -243,6 +254,10 @@ class ChangeChecks:
 def _documents(edits: Iterable[Edit]) -> list[Edit]:
     """Those that leave a document behind."""
     return [edit for edit in edits if edit.kind != "deleted" and edit.path.endswith(".md")]
+
+
+def _kept(known: Reading | None, read: Read, document: Document) -> Reading:
+    return known or read(document)
 
 
 def _judged(file: File | Finding, context: CheckContext) -> tuple[Finding, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from core.adapters.system.files import cache_file, damaged_cache
 from core.errors import StorageFailed, storing
 from core.types import Damage
 
+_SLICE = 500
 _SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT, sum BLOB)"
 _ANSWERS = """
     INSERT OR IGNORE INTO texts (key, text) SELECT key, json_object(
@@ -34,14 +36,29 @@ class TextCache:
 
     def get(self, key: str) -> str | None:
         """The text that was kept, if any."""
+        return self.some([key]).get(key)
+
+    def some(self, keys: Sequence[str]) -> dict[str, str]:
+        """Those that were kept, by key."""
+        found: dict[str, str] = {}
         with suppress(StorageFailed), storing(self.path), closing(self._connect()) as connection:
-            row = connection.execute("SELECT text, sum FROM texts WHERE key = ?", (key,)).fetchone()
-            return str(row[0]) if row and row[1] == _sum(key, row[0]) else None
-        return None
+            for n in range(0, len(keys), _SLICE):
+                some = keys[n : n + _SLICE]
+                asked = f"SELECT key, text, sum FROM texts WHERE key IN ({','.join('?' * len(some))})"
+                rows = connection.execute(asked, some).fetchall()
+                found |= {key: str(text) for key, text, kept in rows if kept == _sum(key, text)}
+        return found
 
     def put(self, key: str, text: str) -> None:
+        self.keep({key: text})
+
+    def keep(self, texts: Mapping[str, str]) -> None:
+        """Keep texts, all or none of them."""
+        rows = [(key, text, _sum(key, text)) for key, text in texts.items()]
         with storing(self.path), closing(self._connect()) as connection:
-            connection.execute("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", (key, text, _sum(key, text)))
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", rows)
+            connection.execute("COMMIT")
 
     def damaged(self) -> list[Damage]:
         """Whether the file or entries of it are damaged."""
