@@ -123,7 +123,11 @@ class ChangeChecks:
         self._keep(self._parsed(place for place in (*after, *before) if place not in self._files))
         files = [file for place in (*after, *before) if (file := self._files.get(place))]
         targets = {(link.path, there[link.path]) for file in files for link in file.links if link.path in there}
-        self._parsed(place for place in targets if place not in self._known_anchors)
+        new = {place for place in targets if place not in self._known_anchors}
+        known = self.readings.get(new)
+        for place, reading in known.items():
+            self._known_anchors[place] = frozenset(reading.anchors)
+        self._parsed(new - known.keys())
 
     def findings(self, head: str, main: str, edits: Sequence[Edit], today: date | None = None) -> tuple[Finding, ...]:
         """Findings on what a change adds or edits, document by document, and on pins that it leaves without their document."""
