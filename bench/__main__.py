@@ -30,6 +30,7 @@ from bench import (
     playground,
     quality,
     ray,
+    readers,
     report,
     scale,
     segments,
@@ -82,6 +83,7 @@ def main() -> None:
         "conversion": _conversion,
         "confidence": _confidence,
         "people": _people,
+        "readers": _readers,
         "ray": _ray,
         "scale": lambda _: scale.write(),
         "lance": _lance,
@@ -581,6 +583,11 @@ def _fusion(sizes: list[int]) -> None:
         "CPU p95",
     )
     report.write("fusion", "Fusion", text + markdown_table(heads, lines))
+
+
+def _readers(sizes: list[int]) -> None:
+    rows = [readers.row(readers.measure(HOME, size)) for size in sizes]
+    report.write("readers", "Readers", readers.about(report.machine()) + markdown_table(readers.HEADS, rows))
 
 
 def _methods(sizes: list[int]) -> None:

@@ -129,7 +129,7 @@ def groups_of(account: Account, name: str) -> None:
     with st.popover(style.count(len(known), "group"), type="tertiary", icon=":material/group:"):
         key = f"groups_{account.id}"
         st.session_state.setdefault(key, ", ".join(account.groups))
-        st.text_input(f"Groups of {name}", key=key, help="With commas between them. Folders name groups as their readers, in the review rules.")  # fmt: skip
+        st.text_input(f"Groups of {name}", key=key, help="With commas between them. Folders name groups as their readers: Reviews, Readers.")  # fmt: skip
         if account.provider_groups:
             st.caption(f"From the sign-in provider: {flash.plain(', '.join(account.provider_groups))}")
         st.button("Set groups", key=f"set_groups_{account.id}", on_click=groups_set, args=(account.id,))

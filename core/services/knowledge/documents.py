@@ -106,6 +106,13 @@ def fold_imported(steps: Iterable[tuple[Commit, tuple[Edit, ...]]]) -> set[str]:
     return imported
 
 
+def _at(document: Document, identity: str, version: int, imported: bool) -> Document:
+    """The document as it is in a commit; the same one where nothing about it is new."""
+    if (document.id, document.version, document.imported) == (identity, version, imported):
+        return document
+    return replace(document, id=identity, version=version, imported=imported)
+
+
 def assign_ids(declared: Mapping[str, str]) -> dict[str, str]:
     """Path to a unique id: of two documents that claim one id, the first by path keeps it.
 
@@ -194,17 +201,21 @@ class Documents:
     def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
         entries, steps = self.repository.entries(commit), self.repository.log(commit)[::-1]
         versions, unseen = fold_versions({}, (edits for _, edits in steps)), fold_imported(steps)
+        read = {
+            (document.path, document.blob): document for document in self._listed[1]
+        }  # as the last commit left them
+        raws = self.repository.read_blobs([entry.blob for entry in entries if (entry.path, entry.blob) not in read])
         readable, broken = [], []
-        for entry, raw in zip(entries, self.repository.read_blobs([entry.blob for entry in entries]), strict=True):
+        for path, blob in ((entry.path, entry.blob) for entry in entries):
             try:
-                version = versions.get(entry.path, 1)
-                document = read_document(entry.path, decode(raw), blob=entry.blob, version=version)
-                approved = document.meta.status != "approved" or says_status(document)
-                readable.append(document if approved else replace(document, imported=entry.path in unseen))
+                document = read.get((path, blob)) or read_document(path, decode(next(raws)), blob=blob)
+                unsaid = path in unseen and document.meta.status == "approved" and not says_status(document)
+                readable.append((document, versions.get(path, 1), unsaid))
             except ConcordError as error:
-                broken.append((entry.path, str(error)))
-        ids = assign_ids({document.path: document.meta.id for document in readable})
-        return tuple(replace(document, id=ids[document.path]) for document in readable), tuple(broken)
+                broken.append((path, str(error)))
+        ids = assign_ids({document.path: document.meta.id for document, _, _ in readable})
+        listed = (_at(document, ids[document.path], version, unsaid) for document, version, unsaid in readable)
+        return tuple(listed), tuple(broken)
 
     @use_case(EVERYBODY)
     def show(self, name: str) -> Document:

@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, brought_back, deleted, moved, restored, touching, with_status
 from core.types import Document
-from pages.ui import address, flash, keys, style, watching
+from pages.ui import address, flash, keys, people, style, watching
 from pages.ui.documents import feedback, save_target, share
 from pages.ui.workspace import app, links_to
 
@@ -69,6 +69,12 @@ def _open_changes(document: Document, me: Actor) -> None:
 
 def _move(document: Document, me: Actor) -> None:
     to = st.text_input("New path", document.path, key=f"move_to_{document.id}")
+    readers = app().knowledge.documents.readers(document.path, document)
+    if readers and to.strip().rpartition("/")[0] != document.path.rpartition("/")[0]:
+        st.caption(
+            f":material/visibility: Read by {flash.plain(people.audience(readers))} now. Elsewhere it is for the readers of that "
+            "folder; its earlier versions stay with those of now."
+        )
     linking = len(links_to(document.path))
     label = f"Fix the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
     fix_links = linking > 0 and st.checkbox(

@@ -1,0 +1,53 @@
+"""The list of documents follows the main line: what a commit leaves as it was is not read again, and nobody can tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.services.knowledge import documents as module
+from core.services.knowledge.documents import Documents
+from tests.conftest import NoProcesses, put, small_app
+from tests.small_kb import FILES
+
+STEPS: tuple[dict[str, str | None], ...] = (
+    {"it/new.md": "# New\n\nText.\n"},
+    {"it/new.md": "# New\n\nOther text.\n", "fin/ctr.md": None},
+    {"it/new.md": None, "hr/new.md": "# New\n\nOther text.\n"},  # the same text at another path
+    {"it/twin.md": FILES["it/vpn.md"]},  # claims an id that another has
+    {"a.md": FILES["it/vpn.md"]},  # and takes it, by its path
+    {"a.md": None},
+    {"broken.md": "---\nid: [\n---\n# Broken\n"},
+    {"broken.md": "# Well\n"},
+    {"review-rules.yaml": "readers: {}\n"},
+)
+
+
+def test_documents_that_follow_are_those_read_anew(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, dict(FILES))
+    following = app.knowledge.documents
+    first = following.repository.head()
+    for step in STEPS:
+        put(app, step)
+        for revision in ("main", first, "main"):
+            anew = Documents(following.repository)
+            assert following.whole(revision) == anew.whole(revision)
+            assert following._load(revision) == anew._load(revision)
+
+
+def test_a_commit_costs_the_reading_of_what_it_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    put(app, dict(FILES))
+    app.knowledge.documents.whole()
+    read: list[str] = []
+    monkeypatch.setattr(
+        module, "read_document", lambda path, text, blob: read.append(path) or _real(path, text, blob=blob)
+    )
+    put(app, {"it/new.md": "# New\n", "review-rules.yaml": "readers:\n  it/: [everyone]\n"})
+    app.knowledge.documents.whole()
+    assert read == ["it/new.md"]
+
+
+_real = module.read_document
