@@ -54,8 +54,9 @@ function drawPage(page) {
 function tools(page) {
   const { state, data, draw } = page;
   const things = thingsToFix(data.documents);
-  const foldAll = (folded) => () => {
-    data.documents.forEach((file) => state.folded.set(file.path, folded));
+  const closed = data.documents.every((file) => isFolded(state, file));
+  const foldAll = () => {
+    data.documents.forEach((file) => state.folded.set(file.path, !closed));
     draw();
   };
   const next = () => {
@@ -80,12 +81,13 @@ function tools(page) {
           title: "Go to the next finding or open conversation",
         })
       : null,
-    many ? button("Fold all", foldAll(true), { key: "fold all" }) : null,
-    many ? button("Unfold all", foldAll(false), { key: "unfold all" }) : null,
+    many ? button(closed ? "Unfold all" : "Fold all", foldAll, { key: "fold all" }) : null,
     el("span", { class: "spring" }),
     VIEWS.map(viewButton),
   );
 }
+
+const isFolded = (state, file) => state.folded.get(file.path) ?? file.viewed;
 
 // ------------------------------------------------------------ going to a place
 
@@ -183,7 +185,7 @@ function drawFile(context) {
     drawThread: (thread) => conversation(state, thread, may, act),
     writer: () => el("div", { class: "conversation" }, writer(context, redraw)),
   };
-  const closed = state.folded.get(file.path) ?? file.viewed;
+  const closed = isFolded(state, file);
   const section = el(
     "section",
     { class: `file${closed ? " closed" : file.rows ? "" : " waiting"}`, id: `d${n}`, "data-key": file.path },
