@@ -450,7 +450,7 @@ function drawDocument(root, state, group) {
 
 function otherPassages(root, state, doc, others) {
   const opened = state.open.more;
-  const box = el("div", {});
+  const box = el("div", { class: "others" });
   const fill = () =>
     refocus(root, () =>
       box.replaceChildren(

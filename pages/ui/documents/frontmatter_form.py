@@ -14,7 +14,7 @@ from pages.ui import flash, owner_field, style
 from pages.ui.documents import answers_form
 from pages.ui.workspace import app
 
-TOP = "(top)"  # in a list of folders
+TOP = "Top level"  # in a list of folders
 
 
 def form(
