@@ -111,8 +111,5 @@ class Explainer:
         guide = self.candidates.guides.get("bm25")
         text, share = guide.wording(chunk) if isinstance(guide, SynonymLeg) else ("", 1.0)
         given = self._scores(text or self.candidates.query)(chunk)
-        return {
-            name: share * weight * given[name]
-            for name, weight in self.fields.items()
-            if share * weight * given[name] > 0
-        }
+        parts = {name: share * weight * given[name] for name, weight in self.fields.items()}
+        return {name: part for name, part in parts.items() if part > 0}

@@ -63,7 +63,8 @@ class ComparedText:
         """
         if len(self.words) < LEAST:
             return bool(self.words) and self.text == other.text
-        return self.text in other.text or (self._as_long_as(other) and self._alike(other))
+        within = all(word in other.vocabulary for word in self.longest)  # cheaper to see than whether all of it is
+        return (within and self.text in other.text) or (self._as_long_as(other) and self._alike(other))
 
     def _as_long_as(self, other: ComparedText) -> bool:
         return len(self.words) >= ALIKE * len(other.words) and len(other.words) >= ALIKE * len(self.words)
@@ -75,7 +76,7 @@ class ComparedText:
         return shared >= ALIKE * (len(self.shingles) + len(other.shingles) - shared)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=8192)
 def compared(text: str) -> ComparedText:
     """The wording of a text; the same passages are found again and again."""
     return ComparedText(text)
@@ -137,6 +138,8 @@ def _words(text: str) -> list[bytes]:
     raw = b"\n" + text.encode("utf-8", "surrogatepass").replace(b"\xc2\xa0", b" ")
     for markup in _MARKUP:
         raw = markup.sub(b"\n", raw)
-    for quote in _QUOTES:
-        raw = raw.replace(quote, b"")
-    return [word for word in raw.translate(_SIGNS, b"'").split() if word not in _DASHES]
+    if b"\xe2\x80" in raw:
+        for quote in _QUOTES:
+            raw = raw.replace(quote, b"")
+    words = raw.translate(_SIGNS, b"'").split()
+    return words if _DASHES.isdisjoint(words) else [word for word in words if word not in _DASHES]

@@ -10,8 +10,9 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,17 @@ POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
 _ARRAYS = ("start", "where", "worth", "owner")
 
 
+class OwnerScores(NamedTuple):
+    """The scores of a field by document or passage, and whose each chunk is."""
+
+    best: np.ndarray
+    owner_of: np.ndarray
+
+    def __call__(self, chunks: Any) -> Any:
+        """Of a chunk, or of several."""
+        return self.best[self.owner_of[chunks]]
+
+
 @dataclass(frozen=True)
 class Field:
     """The entries of one field. `owner` is the document or passage of each, `owner_of` that of each chunk."""
@@ -40,10 +52,9 @@ class Field:
     owner_of: np.ndarray  # per chunk
     owners: int
 
-    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
-        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
-        best = self._owners(terms)
-        return lambda chunk: best[self.owner_of[chunk]]
+    def scores(self, terms: Sequence[str]) -> OwnerScores:
+        """The scores of the entries that fit best. The terms are looked up once."""
+        return OwnerScores(self._owners(terms), self.owner_of)
 
     def _owners(self, terms: Sequence[str]) -> np.ndarray:
         known = [self.vocabulary[term] for term in terms if term in self.vocabulary]
@@ -55,13 +66,24 @@ class Field:
         said = np.bincount(np.concatenate(lists), held, minlength=len(self.owner))
         entries = np.flatnonzero(said)
         fits = fit(said[entries], self.whole[entries], self._asked(terms, known))
-        np.maximum.at(best, self.owner[entries], fits)
-        return POINTS * best
+        if self._one_each:
+            best[entries] = POINTS * fits
+        else:
+            np.maximum.at(best, self.owner[entries], POINTS * fits)
+        return best
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether every owner has one entry, in order, as documents have titles."""
+        return np.array_equal(self.owner, np.arange(self.owners))
+
+    @cached_property
+    def _rarest(self) -> float:
+        return float(image.inverse_frequencies(np.zeros(1), max(1, len(self.owner)))[0])
 
     def _asked(self, terms: Sequence[str], known: Sequence[int]) -> float:
         """What the question's words are worth; one that no entry holds is the rarest."""
-        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, len(self.owner)))[0])
-        return float(self.worth[known].sum()) + rarest * (len(terms) - len(known))
+        return float(self.worth[known].sum()) + self._rarest * (len(terms) - len(known))
 
 
 class StitchedField:
@@ -101,10 +123,9 @@ class StitchedField:
                     totals[m][place] = sum(int(frequencies[k][own]) for k, own in others)
         return [image.inverse_frequencies(total, self._entries) for total in totals]
 
-    def scores(self, terms: Sequence[str]) -> Callable[[Any], Any]:
-        """The score of a chunk, or of several: that of the entry that fits best. The terms are looked up once."""
-        best = self._best(terms)
-        return lambda chunk: best[self._owner_of[chunk]]
+    def scores(self, terms: Sequence[str]) -> OwnerScores:
+        """The scores of the entries that fit best. The terms are looked up once."""
+        return OwnerScores(self._best(terms), self._owner_of)
 
     def _best(self, terms: Sequence[str]) -> np.ndarray:
         best = np.zeros(self._owners)

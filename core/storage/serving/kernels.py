@@ -49,26 +49,13 @@ def impacts(start: np.ndarray, where: np.ndarray, counts: np.ndarray, norms: np.
     return np.asarray(np.repeat(idf, np.diff(start)) * counts / (counts + norms[where]), dtype=np.float32)
 
 
-def top(
-    start: np.ndarray,
-    where: np.ndarray,
-    gains: np.ndarray,
-    terms: np.ndarray,
-    size: int,
-    allowed: np.ndarray | None,
-    depth: int,
-    more: np.ndarray | float = 0.0,
-) -> dict[int, float]:
-    """The `depth` best chunks, best first, ties by number; `more` is added to the score of each."""
-    if fast := _compiled(size):
-        scores = np.zeros(size, np.float64)
-        fast.accumulate(start, where, gains, terms, scores)
-        scores += more
-        ids, best = fast.best(scores, np.empty(0, np.bool_) if allowed is None else allowed, max(1, min(depth, size)))
+def top(scores: np.ndarray, allowed: np.ndarray | None, depth: int) -> dict[int, float]:
+    """The `depth` best chunks, best first, ties by number."""
+    if fast := _compiled(len(scores)):
+        every = np.empty(0, np.bool_) if allowed is None else allowed
+        ids, best = fast.best(scores, every, max(1, min(depth, len(scores))))
     else:
-        scores = accumulated(start, where, gains, terms, size) + more
-        if allowed is not None:
-            scores[~allowed] = 0.0
+        scores = scores if allowed is None else np.where(allowed, scores, 0.0)
         ids = near_top(scores, depth, 0.0)
         ids = ids[scores[ids] > 0.0]
         best = scores[ids]
@@ -77,6 +64,11 @@ def top(
 
 
 def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, size: int) -> np.ndarray:
+    """The scores of all chunks."""
+    if fast := _compiled(size):
+        scores = np.zeros(size, np.float64)
+        fast.accumulate(start, where, gains, terms, scores)
+        return scores
     lists = [slice(start[term], start[term + 1]) for term in terms]
     if not lists:
         return np.zeros(size, np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import IO, Any, TypeAlias
 
 import numpy as np
 
-from core.analysis import analyser, options_for
+from core.analysis import analyser
 from core.curation.text.boilerplate import blanked
 from core.curation.text.render import in_words
 from core.errors import Unavailable
@@ -25,7 +25,7 @@ from core.storage.index.segment_list import Segment, listed
 from core.storage.lance import ann
 from core.storage.serving import fields, image, kernels, stopwords
 from core.storage.serving import tfidf as ngrams
-from core.storage.serving.fields import Field, StitchedField
+from core.storage.serving.fields import Field, OwnerScores, StitchedField
 from core.storage.serving.kernels import Postings, near_top
 from core.storage.serving.library_engines import Engines
 from core.storage.serving.spread import spread_of
@@ -33,7 +33,7 @@ from core.storage.serving.stitched import MergedSegments, StitchedNumbers, Stitc
 from core.storage.serving.stopwords import StopWords
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
-FIELD_SCORES = 16  # of the last queries: what their words score in each field
+FIELD_SCORES = 16  # of the last queries: their words, and what those score in each field
 ONLY_STOPS = "The question has stop words alone, so they count here."
 Texts: TypeAlias = image.MappedTexts | StitchedTexts
 Numbers: TypeAlias = np.ndarray | StitchedNumbers
@@ -75,7 +75,9 @@ class MappedIndex:
         self._stitched = None if alone else MergedSegments.of(folder, self.segments, profile.lexical)
         self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
         self._field_scores = lru_cache(maxsize=FIELD_SCORES)(self._score_field)
+        self._asked = lru_cache(maxsize=FIELD_SCORES)(self._analysed)
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
+        self.excerpt = lru_cache(maxsize=8192)(self._excerpt)
         self._masks = lru_cache(maxsize=64)(self._mask)
         self.rarity = lru_cache(maxsize=50_000)(self._rarity)
         self.passage = lru_cache(maxsize=50_000)(self._passage)
@@ -181,7 +183,7 @@ class MappedIndex:
         """The mean and the deviation of cosines between passages of different documents, in a sample."""
         return spread_of(self._vectors.__getitem__, self._doc_of, self.size)
 
-    def excerpt(self, chunk: int) -> str:
+    def _excerpt(self, chunk: int) -> str:
         """The text of a chunk, read without touching the rest of its document."""
         return self._texts.part(self._doc_of.item(chunk), self._first_byte.item(chunk), self._last_byte.item(chunk))
 
@@ -240,8 +242,8 @@ class MappedIndex:
 
     def _bm25(self, query: str) -> Bm25Leg:
         if self._only_stops(query):
-            words = analyser(options_for(query, self.profile.lexical))(query)
-            return Bm25Leg(self._stops.postings, self.size, self._stops.numbers(words), ONLY_STOPS)
+            words = self._stops.numbers(self._terms_of(query))
+            return Bm25Leg(self._stops.postings, self.size, words, ONLY_STOPS)
         if self._stitched:
             postings, known = self._stitched.postings(self._terms_of(query))
             return Bm25Leg(postings, self.size, known)
@@ -253,7 +255,7 @@ class MappedIndex:
         scores = {name: self._field_scores(query, name) for name in names}
         return lambda chunk: {name: float(score(chunk)) for name, score in scores.items()}
 
-    def _score_field(self, query: str, name: str) -> Callable[[Any], Any]:
+    def _score_field(self, query: str, name: str) -> OwnerScores:
         """What the words of a query score in one field; a search and the explanation of its hits ask for the same."""
         return self._fields_for(query)[name].scores(self._terms_of(query))
 
@@ -295,11 +297,18 @@ class MappedIndex:
 
     def _only_stops(self, query: str) -> bool:
         """Whether a query holds nothing but stop words."""
-        return options_for(query, self.profile.lexical) != self.profile.lexical
+        return self._asked(query)[1]
 
     def _terms_of(self, query: str) -> list[str]:
         """Distinct terms: repeating a word does not weigh it."""
-        return sorted(set(analyser(options_for(query, self.profile.lexical))(query)))
+        return self._asked(query)[0]
+
+    def _analysed(self, query: str) -> tuple[list[str], bool]:
+        """The distinct terms of a query, and whether they are stop words alone."""
+        if terms := self.analyse(query):
+            return sorted(set(terms)), False
+        words = analyser(self._every_word)(query)
+        return sorted(set(words)), bool(words)
 
     def tfidf(self, query: str) -> ngrams.FullLeg:
         """TF-IDF over unigrams and bigrams."""
@@ -387,12 +396,12 @@ class Bm25Leg:
     floor = 0.0
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        return kernels.top(*self.postings, self.terms, self.size, allowed, depth)
+        return kernels.top(self.every(), allowed, depth)
 
     def every(self) -> np.ndarray:
         return kernels.accumulated(*self.postings, self.terms, self.size)
 
-    def score(self, chunks: Sequence[int]) -> list[float]:
+    def score(self, chunks: Sequence[int] | np.ndarray) -> list[float]:
         return kernels.lookup(*self.postings, self.terms, np.array(chunks, dtype=np.uint32))
 
 
@@ -401,7 +410,8 @@ class FieldedLeg:
     """BM25 of the passage, plus what the words score in weighed fields."""
 
     passages: Bm25Leg
-    fields: Sequence[tuple[Callable[[], Callable[[Any], Any]], float]]
+    fields: Sequence[tuple[Callable[[], OwnerScores], float]]
+    _last: list[np.ndarray] = field(default_factory=list)  # all scores of a search, until they are asked for once
     floor = 0.0
 
     @property
@@ -410,18 +420,40 @@ class FieldedLeg:
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         own = self.passages
-        more = sum(weight * score(np.s_[:]) for score, weight in self._scores)
-        return kernels.top(*own.postings, own.terms, own.size, allowed, depth, more)
+        scores = kernels.accumulated(*own.postings, own.terms, own.size)
+        scores += self._more(np.s_[:])
+        self._last[:] = [scores] if own.size < kernels.COMPILED_FROM else []
+        return kernels.top(scores, allowed, depth)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
-        wanted = np.array(chunks, dtype=np.int64)
-        more = sum(weight * score(wanted) for score, weight in self._scores)
-        exact: list[float] = (np.array(self.passages.score(chunks)) + more).tolist()
+        exact: list[float] = self._exact(np.array(chunks, dtype=np.int64)).tolist()
         return exact
 
+    def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
+        """The best score of each family."""
+        best: list[float] = np.maximum.reduceat(self._exact(chunks), starts).tolist()
+        return best
+
+    def _exact(self, chunks: np.ndarray) -> np.ndarray:
+        """From what the search has just summed up, else looked up: the same bits."""
+        if self._last:
+            scores: np.ndarray = self._last.pop()[chunks]
+            return scores
+        return np.array(self.passages.score(chunks)) + self._more(chunks)
+
+    def _more(self, chunks: Any) -> np.ndarray | float:
+        """What the fields add to some passages."""
+        return sum(score(chunks) for score in self._scores)
+
     @cached_property
-    def _scores(self) -> list[tuple[Callable[[Any], Any], float]]:
-        return [(score(), weight) for score, weight in self.fields]
+    def _scores(self) -> list[OwnerScores]:
+        """Fields of documents are added up before they are spread over passages."""
+        together: dict[int, OwnerScores] = {}
+        for score, weight in self.fields:
+            best, owner_of = score()
+            before = together.get(id(owner_of))
+            together[id(owner_of)] = OwnerScores(weight * best + (before.best if before else 0.0), owner_of)
+        return list(together.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,6 +463,7 @@ class DenseLeg:
     index: MappedIndex
     rows: np.ndarray | StitchedVectors
     vector: np.ndarray
+    _last: list[np.ndarray] = field(default_factory=list)  # what a search took for all, until it is asked for once
     floor = -1.0
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
@@ -438,20 +471,34 @@ class DenseLeg:
             return {}
         if self.index.size > self.index._exact_limit:
             return self._approximate(depth, allowed)
+        near = self.rows @ self.vector
+        self._last[:] = [near]
         if allowed is None:
-            return self._ordered(near_top(self.rows @ self.vector, depth, _CLOSE), depth)
+            return self._ordered(near_top(near, depth, _CLOSE), depth)
         chunks = np.flatnonzero(allowed)
-        return self._ordered(chunks[near_top((self.rows @ self.vector)[chunks], depth, _CLOSE)], depth)
+        return self._ordered(chunks[near_top(near[chunks], depth, _CLOSE)], depth)
 
     def score(self, chunks: Sequence[int]) -> list[float]:
         """Exact cosines in double precision: the same on any number of threads."""
-        rows = self.rows[np.array(chunks, dtype=np.int64)].astype(np.float64)
-        cosines: list[float] = (rows * self.vector.astype(np.float64)).sum(axis=1).tolist()
+        cosines: list[float] = self._cosines(np.array(chunks, dtype=np.int64)).tolist()
         return cosines
 
+    def _cosines(self, chunks: np.ndarray) -> np.ndarray:
+        products: np.ndarray = self.rows[chunks].astype(np.float64) * self.vector.astype(np.float64)
+        return products.sum(axis=1)
+
+    def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
+        """The exact cosine of the nearest of each family: only those that could be it are computed in double precision."""
+        near = self._last.pop()[chunks] if self._last else self.rows[chunks] @ self.vector
+        edges = np.maximum.reduceat(near, starts) - _CLOSE
+        close = np.flatnonzero(near >= np.repeat(edges, np.diff(starts, append=len(chunks))))
+        best: list[float] = np.maximum.reduceat(self._cosines(chunks[close]), close.searchsorted(starts)).tolist()
+        return best
+
     def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
-        pairs = zip(chunks.tolist(), self.score(chunks.tolist()), strict=True)
-        return dict(sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:depth])
+        cosines = self._cosines(chunks)
+        order = np.lexsort((chunks, -cosines))[:depth]
+        return dict(zip(chunks[order].tolist(), cosines[order].tolist(), strict=True))
 
     def _approximate(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
