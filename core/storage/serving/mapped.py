@@ -242,7 +242,7 @@ class MappedIndex:
 
     def _bm25(self, query: str) -> Bm25Leg:
         if self._only_stops(query):
-            words = self._stops.numbers(self._terms_of(query))
+            words = self._stops.numbers(analyser(self._every_word)(query))
             return Bm25Leg(self._stops.postings, self.size, words, ONLY_STOPS)
         if self._stitched:
             postings, known = self._stitched.postings(self._terms_of(query))
