@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.corpus import ROOT
 from bench.measure import timed
-from core.evaluation.measures import lcs
+from core.evaluation.measures import passages
 
 WORDS, PAIRS = 250, 40
 
@@ -39,15 +39,15 @@ def one_row(first: Sequence[str], second: Sequence[str]) -> int:
 
 def measure() -> dict[str, Any]:
     """CPU of each way, and whether they agree."""
-    text = lcs.words(" ".join(path.read_text() for path in sorted((ROOT / "kb").rglob("*.md"))))
+    text = passages.words(" ".join(path.read_text() for path in sorted((ROOT / "kb").rglob("*.md"))))
     rng = random.Random(42)
     starts = [(rng.randrange(len(text) - WORDS), rng.randrange(len(text) - WORDS)) for _ in range(PAIRS)]
     pairs = [(text[i : i + WORDS], text[j : j + WORDS]) for i, j in starts]
-    functions = {"concord": lcs.length, "plain, table": table, "plain, one row": one_row}
+    functions = {"concord": passages.length, "plain, table": table, "plain, one row": one_row}
     timings = {
         name: timed(lambda pair, function=function: function(*pair), pairs) for name, function in functions.items()
     }
-    agree = all(lcs.length(*pair) == table(*pair) == one_row(*pair) for pair in pairs)
+    agree = all(passages.length(*pair) == table(*pair) == one_row(*pair) for pair in pairs)
     return {"timings": timings, "agree": agree}
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from core.analysis import analyser
 from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking.chunker import Tools
 from core.curation.document.links import Link
 from core.graph.entities import extract
 from core.ports import Embedder, Models, Progress, no_progress

@@ -134,3 +134,12 @@ def storing(where: object) -> Iterator[None]:
         if failure is None:
             raise
         raise failure from error
+
+
+def in_one_line(error: Exception, most: int = 200) -> str:
+    """What a library said, for a sentence of ours.
+
+    >>> in_one_line(OSError("no\\n  space"))
+    'no space'
+    """
+    return " ".join(str(error).split())[:most]

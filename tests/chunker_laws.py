@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from core.chunking import chunker, known
+from core.chunking.chunker import Tools
 from core.chunking.ruler import Ruler, words
-from core.chunking.tools import Tools
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.text.boilerplate import blanked
 from core.types import ChunkerSpec, Document

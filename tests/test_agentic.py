@@ -16,8 +16,8 @@ from core import profiles
 from core.bootstrap import App, build
 from core.chunking import chunker, embedded_text
 from core.chunking.agentic import bounds
+from core.chunking.chunker import Tools
 from core.chunking.ruler import Ruler, words
-from core.chunking.tools import Tools
 from core.curation.document.frontmatter import read_document
 from core.curation.text.boilerplate import blanked
 from core.errors import Cancelled, Unavailable

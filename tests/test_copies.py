@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.entrypoints.cli import main
-from core.evaluation.measures.scoring import Gold, named
+from core.evaluation.measures.by_name import Gold, named
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval import config as configs
 from core.retrieval.near_copies import LOOK, compared, groups

@@ -12,7 +12,7 @@ from core.disagreements.claims import claims
 from core.disagreements.lookup import index_of
 from core.disagreements.values import values
 from core.errors import BadInput, NotFound, Refused
-from core.services.disagreements.opinions import SecondOpinion
+from core.services.disagreements.finder import SecondOpinion
 from core.types import Answer, Document, LlmRequest
 from tests.conftest import demo, put
 

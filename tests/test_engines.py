@@ -18,7 +18,7 @@ from core.evaluation.querysets.import_querysets import from_frontmatter
 from core.ports import Index
 from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_difference
 from core.retrieval.legs import LEGS
-from core.services.index import engine_agreement
+from core.services.index import verify
 from core.storage.serving import library_engines as adapters
 from tests.conftest import ROOT, HashEmbedder, put, small_app
 
@@ -217,7 +217,7 @@ def test_verify_says_in_its_progress_which_engine_it_skips(app: App, monkeypatch
 @pytest.mark.parametrize(("size", "sampled"), [(10, 12), (10_000, 20), (20_000, 10), (100_000, 3), (900_000, 3)])
 def test_the_larger_the_index_the_fewer_queries_verify_asks(size: int, sampled: int) -> None:
     documents = range(12 if size == 10 else 5_000)
-    sample = engine_agreement.documents(SimpleNamespace(size=size, documents=documents))
+    sample = verify.documents(SimpleNamespace(size=size, documents=documents))
     assert len(sample) == len(set(sample)) == sampled
     assert set(sample) <= set(documents)
 
@@ -227,5 +227,5 @@ def test_a_very_large_index_is_compared_on_every_nth_chunk(app: App, monkeypatch
     approximate = small_app(app.settings.home, exact_limit=10)
     put(approximate, questioned(40))
     approximate.index.builder.build(approximate.platform.settings.profile())
-    monkeypatch.setattr(engine_agreement, "DENSE_LIMIT", 10)
+    monkeypatch.setattr(verify, "DENSE_LIMIT", 10)
     assert approximate.index.verifier.problems() == ()

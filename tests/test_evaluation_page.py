@@ -17,8 +17,7 @@ from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.evaluation.querysets.queryset import Question
 from core.evaluation.runs.comparisons import leaderboard
-from core.evaluation.runs.history import distinct, latest, over_commits
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, distinct, latest, over_commits
 from core.evaluation.statistics import compare
 from core.retrieval.presets import spell
 from core.services.evaluation.runs import RunPlan

@@ -12,8 +12,8 @@ import pytest
 
 from core.bootstrap import App
 from core.chunking import chunker, embedded_text
+from core.chunking.chunker import Tools
 from core.chunking.ruler import words
-from core.chunking.tools import Tools
 from core.curation.document.frontmatter import read_document
 from core.curation.document.statuses import STATUSES, WORDS
 from core.curation.text.boilerplate import blanked

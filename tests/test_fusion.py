@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.retrieval import config as configs
-from core.retrieval.candidate_table import stacked
-from core.retrieval.candidates import Candidates, fuse, stored
+from core.retrieval.candidates import Candidates, fuse, stacked, stored
 from core.retrieval.fusions import FUSIONS
-from core.retrieval.leg_weights import leg_weights
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.ordering import best_first, rank
+from core.retrieval.scaling import leg_weights
 from core.types import SearchConfig
 
 LISTS = st.lists(st.floats(-1.0, 50.0), max_size=12)
@@ -149,7 +148,7 @@ def test_few_and_many_candidates_are_laid_out_alike(
     said = {"bm25": bm25, "dense": {**extra, **dense}}
     few = stacked(found, said)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.retrieval.candidate_table.FEW", -1)
+        patch.setattr("core.retrieval.candidates.FEW", -1)
         many = stacked(found, said)
     for name in ("chunks", "scores", "places"):
         assert getattr(few, name).tolist() == getattr(many, name).tolist()

@@ -19,8 +19,7 @@ from core.bootstrap import App
 from core.curation.checks import check_rules
 from core.curation.document.frontmatter import read_document
 from core.curation.document.size_limits import check_limits, effort
-from core.curation.review.diffs import diff
-from core.curation.review.rendered import rendered_diff
+from core.curation.review.diffs import diff, rendered_diff
 from core.curation.upload.items import STATES
 from core.errors import BadInput
 from core.types import Document

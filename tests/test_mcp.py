@@ -32,11 +32,9 @@ from core.access import Actor
 from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
 from core.entrypoints.mcp.endpoint import McpEndpoint
-from core.entrypoints.mcp.quoting import Marks
 from core.entrypoints.mcp.server import AT_ONCE, build_server
-from core.entrypoints.mcp.tokens import TokenCount
 from core.entrypoints.mcp.tools.outline import sections
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import Marks, TokenCount, ToolSession
 from core.entrypoints.programs import COMMAND, for_programs
 from core.errors import Corrupt, Refused, Unavailable
 from core.services.search import searcher

@@ -18,10 +18,9 @@ from core import catalogue
 from core.bootstrap import App
 from core.chunking import CHUNKERS
 from core.chunking.blocks import blocks
-from core.chunking.chunker import Chunker, tokens
+from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.packing import Piece, shatter
 from core.chunking.ruler import Ruler
-from core.chunking.tools import Tools
 from core.entrypoints.cli import parser
 from core.errors import BadInput
 from core.ports import Index, Leg

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.curation.pictures.picture_files import checked, format_of
-from core.curation.review.trailers import co_authors
+from core.curation.review.proposals import co_authors
 from core.curation.upload.foreign import brought
 from core.disagreements.values import values
 from core.errors import BadInput

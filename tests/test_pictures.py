@@ -16,10 +16,10 @@ from PIL import Image, PngImagePlugin
 from core.adapters.conversion.converter import Converters
 from core.bootstrap import App
 from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking.chunker import Tools
 from core.curation.document import size_limits
 from core.curation.pictures import picture_files, svg
-from core.curation.review.rendered import rendered_diff
+from core.curation.review.diffs import rendered_diff
 from core.curation.text.render import plain, render, with_pictures
 from core.curation.upload import conversions
 from core.entrypoints.cli import main

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.adapters.system.private import exposed
+from core.adapters.system.files import exposed
 from core.bootstrap import App
 from tests.conftest import NoProcesses, put, small_app
 

@@ -19,8 +19,7 @@ from core.entrypoints.api import reference as api_reference
 from core.entrypoints.cli import main
 from core.entrypoints.mcp import tools
 from core.entrypoints.mcp.server import build_server
-from core.entrypoints.mcp.tool_replies import ToolReply
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import ToolReply, ToolSession
 from core.entrypoints.record import Argument, Option, Shown, UseCaseCall, command, form, operation
 from tests import reference
 from tests.api_server import ApiServer

@@ -511,7 +511,7 @@ def test_a_spent_budget_stops_a_run_and_keeps_what_is_ranked(tmp_path: Path) -> 
 
 
 def test_the_budget_stops_a_build_and_what_was_written_is_kept() -> None:
-    from core.chunking.tools import Tools
+    from core.chunking.chunker import Tools
     from core.llm.writer import Writer, WritingTask
     from tests.test_agentic import Memory
 

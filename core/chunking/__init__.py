@@ -11,14 +11,13 @@ from functools import partial
 
 from core.chunking.agentic import AGENTIC, situate
 from core.chunking.blocks import Outline, blocks
-from core.chunking.chunker import Chunker
+from core.chunking.chunker import Chunker, Report, Tools, ignore
 from core.chunking.fixed import FIXED
 from core.chunking.hierarchical import HIERARCHICAL
 from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
-from core.chunking.tools import Report, Tools, ignore
 from core.curation.text.boilerplate import blanked
 from core.curation.text.render import in_words
 from core.errors import BadInput

@@ -15,13 +15,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from core.chunking.blocks import Span, blocks
-from core.chunking.chunker import Chunker, tokens
+from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.markdown import markdown
 from core.chunking.packing import Piece, pack
 from core.chunking.ruler import Ruler, words
 from core.chunking.semantic import units
 from core.chunking.sentences import sentences
-from core.chunking.tools import Tools
 from core.errors import BadInput, Unavailable
 from core.llm.grounding import REPEATS, grounded, repeats
 from core.llm.lenient_json import listed, schema_of

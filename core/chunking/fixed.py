@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from core.chunking.chunker import Chunker, tokens
+from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.packing import Piece, windows
 from core.chunking.ruler import Ruler
-from core.chunking.tools import Tools
 from core.types import Document
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from core.chunking.blocks import blocks
-from core.chunking.chunker import Chunker, tokens
+from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.packing import Piece, pack, shatter, windows
 from core.chunking.ruler import Ruler
-from core.chunking.tools import Tools
 from core.types import Document
 
 

@@ -6,11 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from core.chunking.blocks import Block, Span, blocks, parts
-from core.chunking.chunker import Chunker, tokens
+from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.markdown import sections
 from core.chunking.packing import Piece, windows
 from core.chunking.ruler import Ruler
-from core.chunking.tools import Tools
 from core.parameter import Parameter
 from core.types import Document
 

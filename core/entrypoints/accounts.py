@@ -1,4 +1,4 @@
-"""Accounts on the command line: who may do what."""
+"""Accounts on the command line: who may do what, who is signed in, access tokens, and the audit."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import sys
 from typing import Annotated
 
 from core import strict
-from core.entrypoints.record import ANY, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
+from core.errors import BadInput
+from core.services.people.audit import as_csv
 
 
 @form
@@ -126,3 +128,118 @@ def accounts_unlock(call: CommandCall, form: OneAccount) -> Shown:
         f"{call.settings.url.rstrip('/')}{unlocked.page}",
     ]
     return Shown({**strict.plain(unlocked), "url": lines[1]}, lines)
+
+
+@form
+class TokenAddOptions:
+    name: Annotated[str, Argument("NAME", "what uses it")]
+    account: Annotated[str, Option("the service or agent it is for (default: the acting account)")] = ""
+    scope: Annotated[str, Option("read, propose or review")] = "read"
+    days: Annotated[int, Option("how long it lasts, 365 at most")] = 90
+    folder: Annotated[tuple[str, ...], Option("read this folder alone; repeat for more", metavar="FOLDER")] = ()
+
+
+@form
+class TokenListOptions:
+    account: Annotated[str, Option("only of this account")] = ""
+
+
+@form
+class TokenRevokeOptions:
+    id: Annotated[int, Argument("ID")]
+
+
+@command("token add", "make a token; it is shown once", "people.tokens.make")
+def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
+    text, made = call.app.people.tokens.make(
+        call.actor, form.name, form.scope, form.days, form.account, folders=form.folder
+    )
+    lines = [text, f"{made.name} of {made.account}: {made.scope}, until {made.expires[:10]}. It is not shown again."]
+    return Shown({**strict.plain(made), "token": text}, lines)
+
+
+@command(
+    "token list",
+    "one's own, or everybody's for admins of this machine",
+    "people.tokens.listed",
+    needs="manage their own account",
+)
+def token_list(call: CommandCall, form: TokenListOptions) -> Shown:
+    tokens = call.app.people.tokens.listed(call.actor, form.account or (call.actor.id if call.user else ""))
+    heads = ("id", "account", "name", "scope", "begins with", "expires", "last used", "")
+    rows = [
+        (
+            *(token.id, token.account, token.name, token.scope, token.prefix),
+            *(token.expires[:10], token.used or "never", "" if token.state == "active" else token.state),
+        )
+        for token in tokens
+    ]
+    return Shown([strict.plain(token) for token in tokens], table(rows, heads) if rows else ["No access tokens."])
+
+
+@command("token revoke", "end a token at once", "people.tokens.revoke")
+def token_revoke(call: CommandCall, form: TokenRevokeOptions) -> Shown:
+    token = call.app.people.tokens.revoke(call.actor, form.id)
+    return Shown(strict.plain(token), [f"{token.name} of {token.account} is revoked."])
+
+
+@form
+class SessionsListOptions:
+    account: Annotated[str, Option("only of this account", metavar="ACCOUNT")] = ""
+
+
+@form
+class SessionsEndOptions:
+    id: Annotated[int | None, Argument("ID", nargs=MAYBE)] = None
+    account: Annotated[str, Option("with --all: only of this account", metavar="ACCOUNT")] = ""
+    all: Annotated[bool, Option("every session")] = False
+
+
+@command("sessions list", "who is signed in, on which device", "people.sessions.all")
+def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
+    found = call.app.people.sessions.all(call.actor, form.account)
+    rows = [(one.id, one.account, one.device, one.seen, one.created, one.issuer or "password") for one in found]
+    return Shown(
+        [strict.plain(one) for one in found],
+        table(rows, ("id", "account", "device", "last seen", "since", "by")) if rows else ["Nobody is signed in."],
+    )
+
+
+@command("sessions end", "sign somebody out", "people.sessions.end_all")
+def sessions_end(call: CommandCall, form: SessionsEndOptions) -> Shown:
+    if form.all == (form.id is not None):
+        raise BadInput("Name one session by its ID, or give --all. List them with: python -m core sessions list")
+    if form.id is None:
+        count = call.app.people.sessions.end_all(call.actor, form.account)
+    else:
+        call.app.people.sessions.end(call.actor, form.id)
+        count = 1
+    return Shown({"ended": count}, [f"Ended: {count}"])
+
+
+@form
+class AuditListOptions:
+    who: Annotated[str, Option("only this account")] = ""
+    action: Annotated[str, Option("only this act")] = ""
+    since: Annotated[str, Option("only since this time")] = ""
+    change: Annotated[int, Option("only this change")] = 0
+    limit: Annotated[int, Option("how many lines")] = 500
+    csv: Annotated[bool, Option("as a table for a spreadsheet")] = False
+
+
+@command("audit list", "newest first", "people.audit.entries")
+def audit_list(call: CommandCall, form: AuditListOptions) -> Shown | None:
+    entries = call.app.people.audit.entries(
+        call.actor,
+        who=form.who,
+        action=form.action,
+        change=form.change,
+        since=form.since,
+        limit=form.limit,
+    )
+    if form.csv:
+        sys.stdout.write(as_csv(entries))
+        return None
+    rows = [(entry.at, entry.name, entry.door, entry.token, entry.action, entry.what) for entry in entries]
+    heads = ("when", "who", "door", "token", "action", "what")
+    return Shown([strict.plain(entry) for entry in entries], table(rows, heads))

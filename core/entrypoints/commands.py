@@ -25,12 +25,13 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     },
     "search": {
         "search": "search the knowledge base",
-    },
-    "ask": {
         "ask": "let the language model answer a question, every sentence with its passage",
+        "methods": "every method with its parameters and source",
     },
     "questions": {
         "questions": "what people typed into Search, kept without names",
+        "gaps": "questions that nobody could find an answer to, and who looks after each",
+        "answers": "the questions that documents list under answers:, each a test of search",
     },
     "playground": {
         "compare": "search with several configurations and compare what they find",
@@ -42,9 +43,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     "documents": {
         "documents": "look at the approved documents",
     },
-    "gaps": {
-        "gaps": "questions that nobody could find an answer to, and who looks after each",
-    },
     "home": {
         "loop": "how often people find what they ask for, gaps, and findability by commit",
         "overview": "what the knowledge base holds, and what needs attention",
@@ -55,9 +53,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     },
     "disagreements": {
         "disagreements": "documents that say different things",
-    },
-    "answers": {
-        "answers": "the questions that documents list under answers:, each a test of search",
     },
     "words": {
         "words": "synonyms and pinned answers, changed by review",
@@ -84,22 +79,14 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     },
     "accounts": {
         "accounts": "who may do what",
-    },
-    "sessions": {
         "sessions": "who is signed in",
-    },
-    "tokens": {
         "token": "access tokens of programs and agents",
-    },
-    "audit": {
         "audit": "who did what and when: page, command line, API or assistant",
     },
     "index": {
         "reindex": "make the newest commit searchable",
         "profiles": "how documents become an index",
         "generations": "published states of the index, and rollback",
-    },
-    "store": {
         "store": "the S3 store that several machines share",
     },
     "jobs": {
@@ -108,18 +95,13 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     },
     "models": {
         "models": "model weights on this machine",
-    },
-    "methods": {
-        "methods": "every method with its parameters and source",
+        "ledger": "what models were asked for, and what it cost",
     },
     "evaluation": {
         "eval": "measure how well a configuration finds what was judged relevant",
     },
     "tuning": {
         "tune": "move alpha and tau with evidence, and put the winner into production",
-    },
-    "ledger": {
-        "ledger": "what models were asked for, and what it cost",
     },
     "mcp.command": {
         "mcp": "serve assistants on this machine: the Model Context Protocol on standard input and output",

@@ -29,8 +29,7 @@ from core.evaluation.measures.by_name import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
-from core.evaluation.runs.history import distinct
-from core.evaluation.runs.run import Run, label
+from core.evaluation.runs.run import Run, distinct, label
 from core.llm.bill import dollars_of
 from core.retrieval import config as configs
 from core.services.evaluation import collections

@@ -1,13 +1,27 @@
-"""Asked questions on the command line: what people looked for, and what is kept of it."""
+"""Questions on the command line: what people asked, what nobody could answer, and what documents say they answer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from core import strict
-from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import (
+    MAYBE,
+    Argument,
+    Bounds,
+    CommandCall,
+    Option,
+    Rows,
+    Shown,
+    UseCaseCall,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.terminal import table
+from core.services.answers.answer_checks import AnswerState
+from core.services.knowledge.gaps import MAX_NOTE
 
 
 @form
@@ -64,3 +78,113 @@ def questions_mine(call: CommandCall, form: QuestionsMineOptions) -> Shown:
         call.app.search.queries.consent(call.actor, form.keep == "on")
     kept = call.app.search.queries.consents(call.actor)
     return Shown({"kept": kept}, ["Yours are kept, without your name." if kept else "Yours are not kept."])
+
+
+@form
+class GapForm:
+    """A question that found no answer."""
+
+    query: Annotated[str, Argument("QUERY"), Bounds(shortest=1)]
+    note: Annotated[str, Option("what was expected"), Bounds(longest=MAX_NOTE)] = ""
+
+
+@form
+class OneGap:
+    gap: Annotated[int, Argument("N")]
+
+
+@form
+class AssignmentForm(OneGap):
+    """Who looks after it."""
+
+    account: Annotated[str, Argument("USER")]
+
+
+@operation("list_gaps", "GET /gaps", "[Gap]", paged=True)
+@command("gaps list", "questions without an answer", "knowledge.gaps.open")
+def gaps_list(call: UseCaseCall) -> Shown:
+    """Questions without an answer."""
+    gaps = call.app.knowledge.gaps.open(call.actor)
+    rows = [(gap.id, gap.query, gap.note, gap.who, gap.owner, gap.path, gap.created) for gap in gaps]
+    heads = ("n", "question", "note", "who", "owner", "listed in", "when")
+    return Shown(Rows(gaps), table(rows, heads))
+
+
+@operation("assign_gap", "POST /gaps/{gap}/assign", "Gap")
+@command("gaps assign", "let somebody look after a question", "knowledge.gaps.assign")
+def gaps_assign(call: UseCaseCall, form: AssignmentForm) -> Shown:
+    """Let somebody look after a question."""
+    gap = call.app.knowledge.gaps.assign(call.actor, form.gap, form.account)
+    return Shown(strict.plain(gap), [f"{gap.owner} looks after gap {gap.id}."])
+
+
+@command("gaps look", "make gaps of questions that people asked in vain, as every night", "knowledge.gaps.look")
+def gaps_look(call: CommandCall) -> Shown:
+    made = call.app.knowledge.gaps.look(call.actor)
+    return Shown({"made": made}, [f"{made} new."])
+
+
+@operation("report_gap", "POST /gaps", "Gap", status=201)
+@command("gaps report", "keep a question for the owners", "knowledge.gaps.report")
+def gaps_report(call: UseCaseCall, form: GapForm) -> Shown:
+    """Keep a question for the owners."""
+    gap = call.app.knowledge.gaps.report(call.actor, form.query, form.note)
+    return Shown(strict.plain(gap), [f"Kept as gap {gap.id}."])
+
+
+@operation("close_gap", "POST /gaps/{gap}/close", "ClosedGap")
+@command("gaps close", "mark a question as answered", "knowledge.gaps.close")
+def gaps_close(call: UseCaseCall, form: OneGap) -> Shown:
+    """Mark a question as answered."""
+    call.app.knowledge.gaps.close(call.actor, form.gap)
+    return Shown({"closed": form.gap}, [f"Gap {form.gap} is closed."])
+
+
+@form
+class AnswersListOptions:
+    document: Annotated[str, Option("only of this one", metavar="ID_OR_PATH")] = ""
+    failing: Annotated[bool, Option("only what is not found among the first")] = False
+
+
+@form
+class AnswersSuggestOptions:
+    document: Annotated[str, Argument("ID_OR_PATH")]
+    model: Annotated[bool, Option("ask the language model instead of the headings")] = False
+
+
+def as_json(state: AnswerState, first: int) -> dict[str, Any]:
+    """A question with its place; null before it was asked."""
+    place = state.place
+    return {
+        **{name: getattr(state, name) for name in ("doc", "path", "title", "owner", "question", "since")},
+        "rank": place.rank if place else None,
+        "note": place.note if place else "",
+        "found": place.within(first) if place else None,
+    }
+
+
+@command("answers list", "every question with the place where its document was found", "answers.checks.listed")
+def answers_list(call: CommandCall, form: AnswersListOptions) -> Shown:
+    app = call.app
+    first = app.answers.checks.first
+    states = app.answers.checks.listed(app.knowledge.documents.show(form.document).path if form.document else "")
+    shown = [state for state in states if state.fails(first)] if form.failing else states
+    rows = [(state.doc, state.question, state.place.words if state.place else "not asked yet") for state in shown]
+    return Shown([as_json(state, first) for state in shown], table(rows, ("document", "question", "")))
+
+
+@command("answers suggest", "questions that a document probably answers", "answers.writing.suggest")
+def answers_suggest(call: CommandCall, form: AnswersSuggestOptions) -> Shown:
+    document = call.app.knowledge.documents.show(form.document)
+    questions = call.app.answers.writing.suggest(call.actor, document, model=form.model)
+    return Shown(list(questions), list(questions) or ["Nothing to suggest."])
+
+
+@command("answers check", "ask every question now; exits 1 if one is not found among the first", "answers.checks.check")
+def answers_check(call: CommandCall) -> Shown:
+    point = call.app.answers.checks.check(call.actor, call.progress)
+    failing = call.app.answers.checks.failing()
+    lines = [f"{state.doc}  {state.question}  {state.place.words}" for state in failing if state.place]
+    lines.append(f"{point.found} of {point.questions} found among the first {point.within}.")
+    value = {**strict.plain(point), "failing": [as_json(state, point.within) for state in failing]}
+    return Shown(value, lines, 1 if failing else 0)

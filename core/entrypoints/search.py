@@ -1,13 +1,24 @@
-"""Search on the command line."""
+"""Search on the command line: hits, a written answer, and the methods behind them."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from core.entrypoints.record import Argument, Bounds, Key, Option, Shown, UseCaseCall, command, form, operation
+from core.entrypoints.record import (
+    Argument,
+    Bounds,
+    CommandCall,
+    Key,
+    Option,
+    Shown,
+    UseCaseCall,
+    command,
+    form,
+    operation,
+)
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.retrieval import config as configs
@@ -15,10 +26,12 @@ from core.retrieval.filters import unknown
 from core.services.search import searcher
 from core.services.search.pending import sentence
 from core.services.search.spelling import absence
+from core.services.search.written_answers import Reply, as_json, in_words
 from core.types import Filters, Hit, Result
 
 if TYPE_CHECKING:
     from core.bootstrap import App
+
 
 QUESTION = Bounds(longest=2_000, shortest=1)
 CONFIGURATION = Bounds(longest=8_000)
@@ -181,3 +194,47 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
         *([f"    same text in {named}"] if named else []),
         "",
     ]
+
+
+@form
+class MethodsOptions:
+    markdown: Annotated[bool, Option("as a Markdown table")] = False
+
+
+@command("methods")
+def methods(call: CommandCall, form: MethodsOptions) -> Shown:
+    """Every method, by kind."""
+    from core import catalogue  # all methods, which a search does not need
+
+    rows = list(catalogue.rows())
+    lines = catalogue.markdown().splitlines() if form.markdown else table(rows, catalogue.COLUMNS)
+    return Shown(
+        [dict(zip(("kind", "name", "about", "parameters", "source"), row, strict=True)) for row in rows], lines
+    )
+
+
+@form
+class AskOptions(InState):
+    query: Annotated[str, Argument("QUESTION", key="q"), QUESTION]
+    as_of: AsOfInput = ""
+
+
+@operation("answer", "GET /answer", "CitedAnswer", lane="model")
+@command("ask", calls="search.answerer.answer")
+def ask(call: UseCaseCall, form: AskOptions) -> Shown:
+    """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+    answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)
+    return Shown(as_json(answer), list(_answer_lines(answer.reply)))
+
+
+def _answer_lines(reply: Reply) -> Iterator[str]:
+    yield from textwrap.wrap(in_words(reply), 100)
+    for hit in reply.cited:
+        place = " › ".join((hit.title, *hit.heading))
+        yield f"  [{reply.passages.index(hit) + 1}] {place}  {hit.path}:{hit.start}-{hit.end}  v{hit.version}"
+    for statement in reply.withheld:
+        yield f"  withheld, {statement.why}: {statement.text}"
+    if reply.advice:
+        yield f"! {reply.advice}"
+    if reply.model:
+        yield f"  {reply.model}" + (f", ${reply.dollars:.4f}" if reply.dollars else "")

@@ -17,8 +17,7 @@ from core.entrypoints.session import acting, build_app, existing
 from core.errors import BadInput, NotFound
 from core.ports import Progress
 from core.services.knowledge.documents import Imported
-from core.services.platform.backups import Backup
-from core.services.platform.upgrades import Upgrade, way_back
+from core.services.platform.backups import Backup, Upgrade, way_back
 from core.settings import PROJECT
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import BadInput, Cancelled, ConcordError, OverBudget, Unavailable, Unusable
-from core.llm.asking import ModelTask, ask
+from core.llm.asking import THREADS, ModelTask, ask
 from core.llm.bill import Bill
 from core.llm.prompt import RULE
-from core.llm.together import THREADS
 from core.ports import Llm, Texts
 
 TRIES = 3  # answers of one model that are looked at before the next model is asked

@@ -16,7 +16,6 @@ from core.errors import BadInput
 from core.parameter import Parameter
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.fusions import FUSIONS
-from core.retrieval.leg_weights import two_sided
 from core.retrieval.legs import LEGS
 from core.retrieval.methods import Spelling
 from core.retrieval.normalisations import NORMALISATIONS
@@ -24,7 +23,7 @@ from core.retrieval.parameters import PARAMETERS
 from core.retrieval.prompts import PROMPTS, TUNED
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.rerank import BY_TAU, RERANK
-from core.retrieval.scaling import MISSING
+from core.retrieval.scaling import MISSING, two_sided
 from core.types import FIELDS, Frozen, SearchConfig
 
 DEFAULT = SearchConfig(fusion="convex", normalisation="minmax", alpha=0.5)

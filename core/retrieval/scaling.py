@@ -17,6 +17,7 @@ from core.types import SearchConfig
 if TYPE_CHECKING:
     import numpy as np
 
+
 MISSING = {
     "exact": "A leg scores every candidate, also those that it did not retrieve.",
     "floor": "A leg gives the lowest score it could give to what it did not retrieve.",
@@ -66,3 +67,21 @@ def confidence(best: float, weights: Sequence[float], config: SearchConfig) -> f
     ceiling = FUSIONS[config.fusion].ceiling
     top = best if ceiling is None else ceiling(weights, config)
     return min(1.0, max(0.0, best / top)) if top > 0 else 0.0
+
+
+def leg_weights(config: SearchConfig) -> dict[str, float]:
+    """The weight of each leg: as given, else from alpha where the fusion has one, else equal.
+
+    >>> leg_weights(SearchConfig(fusion="convex", alpha=0.3))
+    {'bm25': 0.7, 'dense': 0.3}
+    """
+    if config.weights:
+        return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
+    if "alpha" in FUSIONS[config.fusion].parameters and two_sided(config):
+        return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
+    return dict.fromkeys(config.legs, 1.0)
+
+
+def two_sided(config: SearchConfig) -> bool:
+    """Whether alpha can weigh it: dense against one other leg."""
+    return len(config.legs) == 2 and "dense" in config.legs

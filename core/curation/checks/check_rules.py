@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from core.curation.checks import lint, metadata, structure
 from core.curation.checks.findings import SEVERITIES, CheckContext, File, Finding, Read, Reading, Rule
-from core.curation.checks.secrets import secrets
+from core.curation.checks.structure import secrets
 from core.curation.document.frontmatter import decode, read_document, split
 from core.curation.document.size_limits import check_limits
 from core.errors import BadInput

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from core.curation.document import size_limits
 from core.curation.document.names import collision_key, safe_path
 from core.curation.pictures import svg
-from core.curation.pictures.privacy import stripped
+from core.curation.pictures.privacy import after_blocks, palette, stripped
 from core.errors import BadInput
 
 TYPES: Mapping[str, str] = {
@@ -209,29 +209,19 @@ def _jpeg(raw: bytes) -> tuple[Size, int]:
 
 def _gif(raw: bytes) -> tuple[Size, int]:
     width, height, flags = struct.unpack("<HHB", raw[6:11])
-    at, frames = 13 + _palette(flags), 0
+    at, frames = 13 + palette(flags), 0
     while raw[at] != 0x3B:
         if raw[at] == 0x21:
-            at = _after_blocks(raw, at + 2)
+            at = after_blocks(raw, at + 2)
         elif raw[at] == 0x2C:
             left, top, wide, high, local = struct.unpack("<HHHHB", raw[at + 1 : at + 10])
             width, height, frames = max(width, left + wide), max(height, top + high), frames + 1
             if frames > size_limits.PICTURE_FRAMES:
                 return Size(width, height, frames), len(raw)
-            at = _after_blocks(raw, at + 11 + _palette(local))
+            at = after_blocks(raw, at + 11 + palette(local))
         else:
             raise ValueError("no block")
     return Size(width, height, max(1, frames)), at + 1
-
-
-def _palette(flags: int) -> int:
-    return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
-
-
-def _after_blocks(raw: bytes, at: int) -> int:
-    while raw[at]:
-        at += raw[at] + 1
-    return at + 1
 
 
 def _webp(raw: bytes) -> tuple[Size, int]:

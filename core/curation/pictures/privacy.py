@@ -89,21 +89,23 @@ def _upright(side: int) -> bytes:
 
 def _gif(raw: bytes) -> Iterator[bytes]:
     """Frames and their timing; comments and the records of programs go, except the one that repeats an animation."""
-    at = 13 + _palette(raw[10])
+    at = 13 + palette(raw[10])
     yield raw[:at]
     while raw[at] != 0x3B:
         frame = raw[at] == 0x2C
-        start, at = at, _after_blocks(raw, at + 11 + _palette(raw[at + 9]) if frame else at + 2)
+        start, at = at, after_blocks(raw, at + 11 + palette(raw[at + 9]) if frame else at + 2)
         if frame or raw[start + 1] == 0xF9 or (raw[start + 1] == 0xFF and raw[start + 3 : start + 14] in _LOOPS):
             yield raw[start:at]
     yield b";"
 
 
-def _palette(flags: int) -> int:
+def palette(flags: int) -> int:
+    """How many bytes the colours of a GIF take that these flags announce."""
     return 3 * 2 ** ((flags & 7) + 1) if flags & 0x80 else 0
 
 
-def _after_blocks(raw: bytes, at: int) -> int:
+def after_blocks(raw: bytes, at: int) -> int:
+    """Where the blocks of a GIF that begin here end."""
     while raw[at]:
         at += raw[at] + 1
     return at + 1

@@ -1,16 +1,18 @@
-"""What changed between two versions: lines with word marks, and frontmatter as fields."""
+"""What changed between two versions: lines with word marks, frontmatter as fields, and rendered blocks."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import takewhile
 from typing import Any
 
+from core import strict
 from core.curation.document.frontmatter import read_document
+from core.curation.text.render import Node, Rendered, render, with_pictures
 from core.types import Document, Meta
 
 Marks = tuple[tuple[bool, str], ...]  # (changed, text) pieces of one line
@@ -200,3 +202,51 @@ def body_diff(old: Document, new: Document, context: int = 3) -> Diff:
         for row in bodies.rows
     )
     return Diff(moved, bodies.added, bodies.removed)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedBlock:
+    """One rendered block. `kind`: equal, added or removed."""
+
+    kind: str
+    node: Node
+
+
+def rendered_diff(
+    old: Document,
+    new: Document,
+    draw: Callable[[Document], Rendered] = render,
+    pictures: tuple[Callable[[str], str], Callable[[str], str]] = (str, str),
+) -> tuple[RenderedBlock, ...]:
+    """Both versions as one list of blocks; a changed block appears twice, old one first.
+
+    `pictures` gives the addresses of each version's pictures: a picture with another content is another block.
+
+    >>> old, new = (Document("d", "d.md", "D", text) for text in ("a\\n\\nb\\n", "a\\n\\nc\\n"))
+    >>> [block.kind for block in rendered_diff(old, new)]
+    ['equal', 'removed', 'added']
+    """
+    sides = [
+        [_bare(node) for node in with_pictures(draw(document).nodes, address)]
+        for document, address in zip((old, new), pictures, strict=True)
+    ]
+    return tuple(_blocks(*sides))
+
+
+def _blocks(a: list[Node], b: list[Node]) -> Iterator[RenderedBlock]:
+    matched = matcher([*map(strict.canonical, a)], [*map(strict.canonical, b)])
+    for kind, a1, a2, b1, b2 in matched.get_opcodes():
+        if kind == "equal":
+            yield from (RenderedBlock("equal", node) for node in b[b1:b2])
+            continue
+        yield from (RenderedBlock("removed", node) for node in a[a1:a2])
+        yield from (RenderedBlock("added", node) for node in b[b1:b2])
+
+
+def _bare(node: Node) -> Node:
+    """A node without offsets, which every edit above it moves."""
+    if isinstance(node, str):
+        return node
+    tag, attributes, children = node
+    bare = {name: value for name, value in attributes.items() if name not in ("start", "end")}
+    return [tag, bare, [_bare(child) for child in children]]

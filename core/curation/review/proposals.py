@@ -1,7 +1,8 @@
-"""What may go into a change: files, title, texts."""
+"""What may go into a change: files, title, texts, and the trailers (`Name: value`) at the end of a message."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from core.curation.document import size_limits
@@ -13,7 +14,7 @@ from core.curation.pictures import picture_files
 from core.curation.review import policy
 from core.curation.words import pins, synonyms
 from core.errors import BadInput
-from core.types import Document
+from core.types import Document, Person
 
 SETTINGS: Mapping[str, Callable[[bytes], object]] = {
     policy.FILE: policy.read,
@@ -112,3 +113,36 @@ def check_pictures(files: Mapping[str, bytes | None], sizes: Mapping[str, int]) 
             f"The pictures of the knowledge base would come to {sum(sizes.values()) / 1024**3:.1f} GB; the limit is "
             f"{size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB. Make them smaller, or remove some."
         )
+
+
+ONLY = "Only"  # names the fields of a change that touched nothing else: it approves no text
+_PERSON = re.compile(r"([^<>]*)<([^<>]+)>\s*")
+
+
+def trailers(message: str) -> tuple[tuple[str, str], ...]:
+    """Names and values, from the last paragraph alone: the others are people's own text.
+
+    >>> trailers("Title\\n\\nChange: 3\\nBypass: No time"), trailers("Title\\n\\nChange: 3\\n\\nlast")
+    ((('Change', '3'), ('Bypass', 'No time')), ())
+    """
+    lines = (line.partition(": ") for line in message.rstrip().split("\n\n")[-1].splitlines())
+    return tuple((name, value) for name, colon, value in lines if colon)
+
+
+def co_authored(person: Person) -> str:
+    """The trailer that names somebody whose words a commit holds beside its author's.
+
+    >>> co_authored(Person("Bob", "bob@example.org"))
+    'Co-authored-by: Bob <bob@example.org>'
+    """
+    return f"Co-authored-by: {' '.join(person.name.split())} <{person.email}>"
+
+
+def co_authors(message: str) -> tuple[Person, ...]:
+    """Whom a message names so.
+
+    >>> co_authors("Apply it\\n\\nco-authored-by: Bob <bob@example.org>")
+    (Person(name='Bob', email='bob@example.org'),)
+    """
+    values = (value for name, value in trailers(message) if name.casefold() == "co-authored-by")
+    return tuple(Person(match[1].strip(), match[2]) for value in values if (match := _PERSON.fullmatch(value)))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from core.evaluation.measures.lcs import coverage, overlap
-from core.evaluation.measures.passages import holds
-from core.evaluation.measures.scoring import READ, Gold
+from core.evaluation.measures.by_name import READ, Gold
+from core.evaluation.measures.passages import coverage, holds, overlap
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.evaluation.measures.scoring import Gold
+from core.evaluation.measures.by_name import Gold
 from core.evaluation.tuning import passage_table
 from core.evaluation.tuning.passage_table import PassageTable
 from core.retrieval import scaling
 from core.retrieval.candidates import Candidates
 from core.retrieval.fusions import FUSIONS
-from core.retrieval.leg_weights import leg_weights
 from core.retrieval.methods import ScaledLegs
+from core.retrieval.scaling import leg_weights
 from core.types import SearchConfig
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum, sqrt
 
 from core.retrieval.method_values import LegScores
-from core.retrieval.normalisations.tm2c2 import theoretical
+from core.retrieval.normalisations.ranges import theoretical
 
 TOP = 10
 

@@ -1,4 +1,4 @@
-"""`rules`: exact words count more where the query is about money or holds a number."""
+"""`fixed`: the alpha of the configuration; `rules`: exact words count more where the query is about money or holds a number."""
 
 from __future__ import annotations
 
@@ -66,4 +66,13 @@ RULES = AlphaSource(
     about="Exact words count more where the query is about money or holds a number.",
     source="the cascade study, stage 1",
     weigh=weigh,
+)
+
+
+FIXED = AlphaSource(
+    name="fixed",
+    title="Fixed",
+    about="The same alpha for every query.",
+    source="Bruch et al. 2023",
+    weigh=None,
 )

@@ -1,13 +1,10 @@
-"""Fusions: from scaled legs to one score per candidate. One record per file; this dict names them all."""
+"""Fusions: from scaled legs to one score per candidate. One record each; this dict names them all."""
 
 from __future__ import annotations
 
-from core.retrieval.fusions.combmnz import COMBMNZ
-from core.retrieval.fusions.combsum import COMBSUM
-from core.retrieval.fusions.convex import CONVEX
-from core.retrieval.fusions.dbsn import DBSN
+from core.retrieval.fusions.combsum import COMBMNZ, COMBSUM
 from core.retrieval.fusions.rrf import RRF
-from core.retrieval.fusions.rsf import RSF
+from core.retrieval.fusions.shares import CONVEX, DBSN, RSF
 from core.retrieval.fusions.single import SINGLE
 from core.retrieval.methods import Fusion
 

@@ -1,11 +1,11 @@
-"""Legs weighed by their share of the total weight: what several fusions are made of."""
+"""`convex`, `rsf` and `dbsn`: each leg counts by its share of the total weight; they differ in how scores are normalised."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.retrieval.methods import ScaledLegs
+from core.retrieval.methods import Fusion, ScaledLegs, Spelling
 from core.types import LegScore, SearchConfig
 
 if TYPE_CHECKING:
@@ -38,3 +38,48 @@ def per_leg(weights: Sequence[float], dimensions: int, total: float = 1.0) -> np
 def at_most_one(weights: Sequence[float], config: SearchConfig) -> float:
     """Weighted means of scores in 0..1 reach at most 1."""
     return 1.0
+
+
+CONVEX = Fusion(
+    name="convex",
+    title="Convex",
+    about="alpha x the dense score + (1 - alpha) x the other leg's, both normalised.",
+    source="Bruch et al. 2023",
+    parts=shares,
+    ceiling=at_most_one,
+    arithmetic=share_times_score,
+    weighs=True,
+    parameters=("alpha",),
+    spellings=(
+        Spelling("convex", SearchConfig(fusion="convex", normalisation="minmax"), "alpha"),
+        Spelling("tm2c2", SearchConfig(fusion="convex", normalisation="tm2c2"), "alpha"),
+    ),
+)
+
+
+RSF = Fusion(
+    name="rsf",
+    title="RSF",
+    about="Relative score fusion: the mean of min-max scores; a leg that did not retrieve a chunk gives 0.",
+    source="the compliance benchmark",
+    parts=shares,
+    ceiling=at_most_one,
+    arithmetic=share_times_score,
+    weighs=True,
+    normalisation="minmax",
+    spellings=(Spelling("rsf", SearchConfig(fusion="rsf", normalisation="minmax", missing="absent")),),
+)
+
+
+DBSN = Fusion(
+    name="dbsn",
+    title="DBSN",
+    about="Distribution-based score normalisation: the mean of z-scores moved to 0..1.",
+    source="the compliance benchmark",
+    parts=shares,
+    ceiling=at_most_one,
+    arithmetic=share_times_score,
+    weighs=True,
+    normalisation="zscore",
+    spellings=(Spelling("dbsn", SearchConfig(fusion="dbsn", normalisation="zscore", missing="absent")),),
+)

@@ -1,13 +1,10 @@
-"""Legs: ways to retrieve candidates. One record per file; this dict names them all."""
+"""Legs: ways to retrieve candidates. One record each; this dict names them all."""
 
 from __future__ import annotations
 
-from core.retrieval.legs.bm25 import BM25
+from core.retrieval.legs.bm25 import BM25, SPARSE, TFIDF
 from core.retrieval.legs.dense import DENSE
-from core.retrieval.legs.graph import GRAPH
-from core.retrieval.legs.pagerank import PAGERANK
-from core.retrieval.legs.sparse import SPARSE
-from core.retrieval.legs.tfidf import TFIDF
+from core.retrieval.legs.walks import GRAPH, PAGERANK
 from core.retrieval.methods import LegKind
 
 LEGS: dict[str, LegKind] = {record.name: record for record in (BM25, DENSE, TFIDF, SPARSE, GRAPH, PAGERANK)}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.graph.walk import CANDIDATES, DEGREE, HOPS, SEEDS, Reach, holding, naming, path, seeds, walk
-from core.ports import Leg, Ranking
+from core.ports import Index, Leg, Ranking
+from core.retrieval.methods import LegKind, LegQuery
 from core.retrieval.ordering import rank
 from core.types import Graph
 
@@ -115,3 +116,36 @@ class PageRankLeg:
         if not self.entities:
             return "the query names no entity of the graph"
         return "shared: " + ", ".join(self.graph.labels[entity] for entity in self.entities)
+
+
+def open_graph(asked: LegQuery, index: Index) -> Leg:
+    """Local search along relations."""
+    return LocalLeg(index.graph(), asked.open_leg("dense", asked, index), asked.query)
+
+
+GRAPH = LegKind(
+    name="graph",
+    title="Graph",
+    about="Passages within two relations of the entities that the question names, ordered by meaning.",
+    source="the thesis, 3.2.2",
+    side="graph",
+    colour="#009E73",
+    open=open_graph,
+    embeds=True,
+)
+
+
+def open_pagerank(asked: LegQuery, index: Index) -> Leg:
+    """Shared entities and PageRank."""
+    return PageRankLeg(index.graph(), asked.query)
+
+
+PAGERANK = LegKind(
+    name="pagerank",
+    title="Graph (PageRank)",
+    about="Documents that name the question's entities, the more central the better.",
+    source="the cascade study, stage 2c",
+    side="graph",
+    colour="#5BB89B",
+    open=open_pagerank,
+)

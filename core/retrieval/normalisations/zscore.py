@@ -1,4 +1,4 @@
-"""`zscore`: distance from the mean in standard deviations."""
+"""`zscore`: distance from the mean in standard deviations; and `none`: scores as they are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from core.retrieval.methods import Floor, Mask, Normalisation
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 SIGMAS = 3.0  # where z-scores are clipped
 
@@ -41,4 +42,18 @@ ZSCORE = Normalisation(
     about="Distance from the leg's mean in standard deviations, clipped at three and moved to 0..1.",
     source="the compliance benchmark (DBSN)",
     scale=zscore,
+)
+
+
+def unscaled(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndarray:
+    """The scores as they are."""
+    return scores
+
+
+NONE = Normalisation(
+    name="none",
+    title="None",
+    about="Each leg keeps its own scale: for a single leg, and for fusions that look at ranks only.",
+    source="",
+    scale=unscaled,
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from math import fsum
 
 from core.retrieval.methods import UNCHANGED, Outcome, Task, attempt
-from core.retrieval.normalisations.minmax import minmax
+from core.retrieval.normalisations.ranges import minmax
 from core.retrieval.ordering import rank
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.trace import Trace

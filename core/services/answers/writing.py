@@ -13,7 +13,7 @@ from core import strict
 from core.access import READS, Actor, use_case
 from core.analysis import analyser
 from core.chunking import chunker, embedded_text
-from core.chunking.tools import Tools
+from core.chunking.chunker import Tools
 from core.curation.document.questions import MOST, one_line, same_form, suggested
 from core.curation.text.markup import plain_heading
 from core.errors import BadInput, ConcordError

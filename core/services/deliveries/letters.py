@@ -1,4 +1,4 @@
-"""Letters: a message or a day's digest as mail, in plain text and HTML that needs no pictures."""
+"""Letters: a message, a lost password or a day's digest as mail, in plain text and HTML that needs no pictures."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from email.message import EmailMessage
 from email.policy import EmailPolicy
 from email.utils import format_datetime, parseaddr
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
+from core import strict
+from core.access import PERSON, SIGN_IN, Actor, folded, use_case
 from core.services.deliveries.choices import DAILY, topic_of, topic_title
-from core.services.deliveries.outbox import Delivery
+from core.services.deliveries.outbox import Delivery, Outbox, OutboxItem
+from core.services.people.accounts import Accounts, named
+
+if TYPE_CHECKING:
+    from core.storage.state.database import Database
+
 
 DIGEST, TEST = "digest", "test"
 MAX_SUBJECT = 150
@@ -181,3 +188,36 @@ def _section(head: Letterhead, part: Part) -> str:
         f'<h2 style="margin:20px 0 10px;font-size:17px;line-height:1.3;font-weight:600">{escape(part.heading)}</h2>'
     )
     return f'{heading}\n<ul style="margin:0;padding:0 0 0 18px">\n{rows}</ul>\n'
+
+
+KIND = "password"  # of the delivery
+PAUSE = 900  # seconds in which an account gets no second letter
+TEXT = (
+    "Somebody asked for it on the sign-in page. The link works once, for a day. If it was not you, nothing has changed."
+)
+
+
+class LostPasswords:
+    """Sends links to the addresses of accounts, and tells nobody which accounts there are."""
+
+    def __init__(self, database: Database, accounts: Accounts, outbox: Outbox) -> None:
+        self.database, self.accounts, self.outbox = database, accounts, outbox
+
+    @use_case(SIGN_IN)
+    def offered(self) -> bool:
+        """Whether letters leave at all."""
+        return self.outbox.with_mail
+
+    @use_case(SIGN_IN)
+    def mail(self, name: str) -> None:
+        """A letter to the account that is meant, if there is one."""
+        row = named(self.database, folded(name.strip()[:300]))
+        if row is None or not (self.offered() and row.active and row.kind == PERSON) or row.issuer:
+            return
+        key = f"lost_{strict.digest([row.id, row.hash, int(self.outbox.now() // PAUSE)], 24)}"
+        content = {"sentence": "Choose a new password for Concord", "text": TEXT, "address": self.accounts.link(row.id)}
+        with self.database.transaction() as state:
+            if not state.deliveries.by_key(key):
+                self.outbox.put(state, OutboxItem(key, "mail", row.id, KIND, content))
+                who = Actor(row.id, row.name, row.email, row.role)
+                self.accounts.audit.record(state, who, "mail password link", f"{row.name} ({row.id})")

@@ -9,8 +9,7 @@ from core.adapters.web.webhook import WebhookPoster
 from core.services.deliveries.board import DeliveryBoard
 from core.services.deliveries.choices import MailChoices
 from core.services.deliveries.digests import DigestContent, Digests
-from core.services.deliveries.letters import Letterhead
-from core.services.deliveries.lost_passwords import LostPasswords
+from core.services.deliveries.letters import Letterhead, LostPasswords
 from core.services.deliveries.sender import Sender
 from core.services.deliveries.webhooks import Webhooks
 from core.services.knowledge.freshness import FreshnessBoard

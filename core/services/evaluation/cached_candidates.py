@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.evaluation.measures.scoring import READ
+from core.evaluation.measures.by_name import READ
 from core.ports import Index, Llm, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline

@@ -11,8 +11,7 @@ from typing import Any
 from core import strict
 from core.access import Actor
 from core.evaluation.measures import ranking
-from core.evaluation.measures.by_name import ranking_measure
-from core.evaluation.measures.scoring import STANDARD
+from core.evaluation.measures.by_name import STANDARD, ranking_measure
 from core.evaluation.querysets.beir import Collection
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Index, Progress, no_progress

@@ -13,13 +13,13 @@ from core import profiles, strict
 from core.access import EVERYBODY, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.errors import BadInput, NotFound, Unavailable
-from core.evaluation.measures.scoring import RANKED, READ, Gold, named, score
+from core.evaluation.measures.by_name import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
-from core.llm.together import together
+from core.llm.asking import together
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.services.evaluation.cached_candidates import (

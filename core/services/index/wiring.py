@@ -7,7 +7,7 @@ from functools import partial
 
 from core.adapters.models import spacy_ner, weights
 from core.adapters.models.ray_cluster import RayCluster
-from core.adapters.system.private import exposed
+from core.adapters.system.files import exposed
 from core.bulk import InlineBulk
 from core.services.answers.answer_checks import AnswerChecks
 from core.services.index.admin import IndexAdmin

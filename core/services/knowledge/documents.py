@@ -14,9 +14,8 @@ from core.curation.document.names import free_name, safe_path
 from core.curation.document.quotes import nearest, places
 from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import blob_id
-from core.curation.review.proposals import check_pictures
+from core.curation.review.proposals import ONLY, check_pictures, trailers
 from core.curation.review.readers import EVERYONE, said_by
-from core.curation.review.trailers import ONLY, trailers
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress

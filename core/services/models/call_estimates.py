@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from core.chunking.ruler import pieces
-from core.llm.asking import ModelTask
+from core.llm.asking import THREADS, ModelTask
 from core.llm.bill import dollars_of
-from core.llm.together import THREADS
 from core.ports import Models
 from core.services.models.ledger import Ledger
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec
 from core.access import Actor
 from core.adapters.conversion.texts import TextReader
 from core.adapters.models import weights
+from core.adapters.system.files import write_privately
 from core.adapters.system.memory import ProcessMemory
-from core.adapters.system.private import write_privately
 from core.analysis import analyser
 from core.curation.review.remote_addresses import safe_address
 from core.ports import Clock

@@ -14,8 +14,8 @@ from typing import Any
 from core.access import SYSTEM
 from core.adapters.models import weights
 from core.adapters.system.backup_files import Archives
+from core.adapters.system.files import close_to_others, exposed
 from core.adapters.system.memory import ProcessMemory
-from core.adapters.system.private import close_to_others, exposed
 from core.errors import ConcordError, Unavailable
 from core.ports import Models, Progress
 from core.services.deliveries.wiring import letterhead, mailer
@@ -26,13 +26,12 @@ from core.services.jobs.jobs import Jobs, Work
 from core.services.jobs.workers import Workers
 from core.services.people.wiring import sign_in_provider
 from core.services.platform import doctor
-from core.services.platform.backups import Backups
+from core.services.platform.backups import Backups, Upgrades
 from core.services.platform.base import Base, Step
 from core.services.platform.doctor import Doctor
 from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.node import PAUSE, Background, Loop, RepositorySync
 from core.services.platform.settings import TeamSettings
-from core.services.platform.upgrades import Upgrades
 from core.services.platform.workspace import Daily, Workspace
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name

@@ -9,7 +9,7 @@ from functools import lru_cache
 from core.access import READS, Actor, use_case
 from core.evaluation.querysets.queryset import by_question
 from core.evaluation.runs.comparisons import MEASURE
-from core.evaluation.runs.history import latest
+from core.evaluation.runs.run import latest
 from core.services.evaluation.runs import Runs
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import ColumnOutcome

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import READS, Actor, allowed, require, use_case
 from core.curation.review import moves
 from core.curation.review.diffs import lines
-from core.curation.review.proposals import check_text
-from core.curation.review.trailers import co_authored
+from core.curation.review.proposals import check_text, co_authored
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen

@@ -19,8 +19,7 @@ from core.curation.document.links import same_but_links
 from core.curation.review import moves, policy
 from core.curation.review.gate import AnswerPlace, Measured, SearchRequirement, demands
 from core.curation.review.moves import CoAuthor, Facts, Verdict
-from core.curation.review.proposals import check_file
-from core.curation.review.trailers import co_authors
+from core.curation.review.proposals import check_file, co_authors
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.lru import LruCache

@@ -14,8 +14,7 @@ from core.curation.review import moves
 from core.curation.review.conflicts import Hunk, hunks, solve
 from core.curation.review.diffs import fields_touched
 from core.curation.review.moves import Facts, Verdict
-from core.curation.review.proposals import check_text, checked_files
-from core.curation.review.trailers import ONLY, co_authored, trailers
+from core.curation.review.proposals import ONLY, check_text, checked_files, co_authored, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported

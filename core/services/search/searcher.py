@@ -19,7 +19,6 @@ from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
 from core.retrieval.cache import QueryCache
 from core.retrieval.candidates import Candidates
-from core.retrieval.leg_weights import leg_weights
 from core.retrieval.legs.several_embedders import apart
 from core.retrieval.method_values import AlphaModel, LegScores, RankerModel
 from core.retrieval.methods import AlphaTools, LegWeights
@@ -27,6 +26,7 @@ from core.retrieval.pipeline import SearchContext
 from core.retrieval.query_rules import QueryRules
 from core.retrieval.rerankers import RERANKERS
 from core.retrieval.rerankers.learned import RANKER
+from core.retrieval.scaling import leg_weights
 from core.retrieval.trace import Trace
 from core.retrieval.trained import TrainedModels
 from core.services.search.pending import sentence

@@ -14,9 +14,9 @@ from core.errors import BadInput
 from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2
 from core.evaluation.learning.training import TARGETS, Example, Prediction, Trained, example, train
+from core.evaluation.measures.by_name import READ, Gold, value
 from core.evaluation.measures.by_name import known as known_measure
-from core.evaluation.measures.lcs import coverage
-from core.evaluation.measures.scoring import READ, Gold, value
+from core.evaluation.measures.passages import coverage
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare

@@ -18,10 +18,9 @@ from core.evaluation.measures.ranking import mean, recall
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, choosing
 from core.evaluation.statistics import PairedComparison, compare
-from core.llm.asking import ModelTask, ask
+from core.llm.asking import ModelTask, ask, together
 from core.llm.lenient_json import json_value, schema_of
 from core.llm.prompt import RULE, cut, quoted
-from core.llm.together import together
 from core.ports import Index, Llm, Progress, no_progress
 from core.retrieval.presets import spell
 from core.retrieval.prompts import RerankPrompt

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.access import IN_HAND, Actor, reading_as, use_case
 from core.errors import BadInput
-from core.evaluation.measures.scoring import EVERY
+from core.evaluation.measures.by_name import EVERY
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import NOT_NAMED, QuerySet, Question, by_question, choosing, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label

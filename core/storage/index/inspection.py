@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from core import strict
+from core.errors import in_one_line
 from core.storage.index import duckdb, graph_files
 from core.storage.index.segment_list import gone_chunks, listed
 from core.storage.lance import ann
@@ -39,7 +40,7 @@ def _looked_at(what: str, look: Look, folder: Path, manifest: Mapping[str, Any])
     try:
         yield from look(folder, manifest)
     except Exception as error:  # whatever a reader makes of damaged bytes
-        yield f"{what} cannot be read: {' '.join(str(error).split())[:200]}"
+        yield f"{what} cannot be read: {in_one_line(error)}"
 
 
 def _chunks(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:

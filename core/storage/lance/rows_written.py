@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.errors import Conflict
+from core.errors import Conflict, in_one_line
 from core.storage.index.duckdb import HEADING, document_table
 from core.storage.lance import rows, table
 from core.storage.lance.term_counts import Analyse, Counts, Statistics
@@ -111,7 +111,7 @@ def disagreements(served: Path, place: str, facts: Mapping[str, Any], chunks: in
     try:
         found = table.at(place, facts["version"]).search().select(["id"]).with_row_id(True).to_arrow()
     except Exception as error:  # whatever LanceDB makes of damaged or missing files
-        yield f"version {facts['version']} of the table cannot be read: {' '.join(str(error).split())[:200]}"
+        yield f"version {facts['version']} of the table cannot be read: {in_one_line(error)}"
         return
     ids = as_numbers(found["id"].to_pylist())
     order = np.argsort(ids, kind="stable")

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from core.errors import Conflict
+from core.errors import Conflict, in_one_line
 from core.storage.object_store.address import lance_options
 
 NAME = "chunks"
@@ -173,7 +173,7 @@ def settle(table: Any) -> int:
             break
         except RuntimeError as error:  # another node wrote meanwhile, or the margin was too small for a slow machine
             if attempt == _ATTEMPTS - 1:
-                raise Conflict(f"The table could not be settled: {' '.join(str(error).split())[:200]}") from None
+                raise Conflict(f"The table could not be settled: {in_one_line(error)}") from None
     table.checkout_latest()
     return int(table.version)
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from core.errors import ConcordError, Conflict, NotFound, Unavailable, storing
+from core.errors import ConcordError, Conflict, NotFound, Unavailable, in_one_line, storing
 from core.storage.object_store import address
 
 _PART = 1 << 20  # bytes that are read at a time
@@ -143,7 +143,7 @@ class ObjectStore:
         except ClientError as error:
             raise self._refusal(error, key) from error
         except (BotoCoreError, Boto3Error, HTTPError) as error:
-            why = " ".join(str(error).split())[:300].rstrip(".")
+            why = in_one_line(error, 300).rstrip(".")
             raise Unavailable(f"The store {self.url} cannot be used: {why}.") from error
 
     def _refusal(self, error: Any, key: str) -> ConcordError:

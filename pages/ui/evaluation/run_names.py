@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core import profiles
-from core.evaluation.runs.history import distinct
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, distinct
 from core.retrieval import config as configs
 from core.types import SearchConfig
 from pages.ui import identity

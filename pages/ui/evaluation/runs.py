@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.evaluation.reports import charts as figures
-from core.evaluation.runs.history import latest, over_commits
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, latest, over_commits
 from pages.ui import charts, empty, identity, keys, progress, style
 from pages.ui.evaluation import compare, leaderboard, new_run
 from pages.ui.evaluation.run_names import names, shared_measures

@@ -10,8 +10,7 @@ import streamlit as st
 from core import strict
 from core.access import Actor, allowed
 from core.curation.checks.findings import Finding
-from core.curation.review.diffs import Diff, body_diff, diff, field_changes
-from core.curation.review.rendered import rendered_diff
+from core.curation.review.diffs import Diff, body_diff, diff, field_changes, rendered_diff
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import DocumentDiff, Look, compare, size
 from core.services.reviews.discussion import Comment

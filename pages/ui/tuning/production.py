@@ -11,8 +11,7 @@ from core import profiles, strict
 from core.access import Actor, allowed, require
 from core.errors import ConcordError, Refused
 from core.evaluation.runs.comparisons import MEASURE, RunComparison
-from core.evaluation.runs.history import latest
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import Run, latest
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from core.access import REACH, SCOPES, Actor, allowed
-from core.entrypoints.mcp.tool_replies import ToolReply
 from core.entrypoints.mcp.tools.outline import outline
 from core.entrypoints.mcp.tools.propose_change import propose_change
 from core.entrypoints.mcp.tools.read import read
@@ -14,6 +13,7 @@ from core.entrypoints.mcp.tools.related import related
 from core.entrypoints.mcp.tools.report_gap import report_gap
 from core.entrypoints.mcp.tools.search import search
 from core.entrypoints.mcp.tools.what_changed import what_changed
+from core.entrypoints.mcp.visits import ToolReply
 
 
 class Tool(NamedTuple):

@@ -9,10 +9,18 @@ from pydantic import BaseModel, Field
 
 from core.chunking.blocks import blocks
 from core.curation.text.markup import unique_slug
-from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.tool_replies import AsOf, Budget, DocumentReply, Quoted, ToolReply, document_fields
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import (
+    USUAL,
+    AsOf,
+    Budget,
+    DocumentReply,
+    Marks,
+    Quoted,
+    ToolReply,
+    ToolSession,
+    document_fields,
+    longest,
+)
 from core.errors import NotFound
 from core.types import Document
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.mcp.tool_replies import ToolReply
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import ToolReply, ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import BadInput, ConcordError, Conflict, NotFound
 from core.services.reviews.authoring import check_new_path

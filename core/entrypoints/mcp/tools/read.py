@@ -9,20 +9,21 @@ from typing import Annotated
 from pydantic import Field
 
 from core.chunking.sentences import sentences
-from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.tool_replies import (
+from core.entrypoints.mcp.tools.outline import DocumentSection, section_named
+from core.entrypoints.mcp.visits import (
+    USUAL,
     AsOf,
     Budget,
     DocumentReply,
     Link,
+    Marks,
     Name,
     Quoted,
     ToolReply,
+    ToolSession,
     document_fields,
+    longest,
 )
-from core.entrypoints.mcp.tools.outline import DocumentSection, section_named
-from core.entrypoints.mcp.visits import ToolSession
 from core.errors import BadInput
 from core.types import Document
 

@@ -6,10 +6,18 @@ from pydantic import BaseModel, Field
 
 from core.access import allowed
 from core.curation.document.links import backlinks, links
-from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.tool_replies import Budget, DocumentReply, Name, Quoted, ToolReply, document_fields
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import (
+    USUAL,
+    Budget,
+    DocumentReply,
+    Marks,
+    Name,
+    Quoted,
+    ToolReply,
+    ToolSession,
+    document_fields,
+    longest,
+)
 from core.entrypoints.programs import for_programs
 from core.errors import ConcordError
 from core.types import Document

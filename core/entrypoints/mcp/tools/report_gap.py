@@ -7,8 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from core import strict
-from core.entrypoints.mcp.tool_replies import ToolReply
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import ToolReply, ToolSession
 
 
 class GapReply(ToolReply):

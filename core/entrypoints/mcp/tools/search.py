@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, Field
 
 from core.access import allowed
-from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.tool_replies import AsOf, Budget, Link, Quoted, ToolReply, named
 from core.entrypoints.mcp.tools.outline import sections
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import USUAL, AsOf, Budget, Link, Marks, Quoted, ToolReply, ToolSession, longest, named
 from core.entrypoints.programs import for_programs
 from core.services.search.pending import sentence
 from core.services.search.spelling import absence

@@ -8,10 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from core.entrypoints.contracts.documents import changed_json, day_of
-from core.entrypoints.mcp.quoting import Marks
-from core.entrypoints.mcp.tokens import USUAL, longest
-from core.entrypoints.mcp.tool_replies import Budget, Quoted, ToolReply
-from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.mcp.visits import USUAL, Budget, Marks, Quoted, ToolReply, ToolSession, longest
 
 
 class ChangedDocumentReply(BaseModel):

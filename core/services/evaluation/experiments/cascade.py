@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from core.evaluation.measures import rerank_effect
+from core.evaluation.measures.by_name import STANDARD
 from core.evaluation.measures.ranking import mean
-from core.evaluation.measures.scoring import STANDARD
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare
