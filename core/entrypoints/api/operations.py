@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from core.ports import Progress
 
 PARTS: Mapping[str, tuple[str, ...]] = {  # the parts of the API, with the modules that hold their records
-    "search": ("search", "ask", "playground"),
+    "search": ("search", "playground"),
     "documents": ("documents", "freshness"),
     "changes": ("reviews", "change_texts"),
-    "gaps": ("gaps",),
+    "gaps": ("questions",),
     "evaluation": ("querysets", "evaluation", "jobs"),
 }
 PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
