@@ -20,7 +20,7 @@ defaults
     option redispatch 1
     retries 3
     timeout connect 1s
-    timeout check 700ms
+    timeout check 600ms
     timeout client 130s
     timeout server 120s
     timeout queue 10s

@@ -25,34 +25,40 @@ from aiosmtpd.smtp import AuthResult, LoginPassword
 USER, SECRET = "concord", "s3cret word"
 
 
-def certificate(folder: Path, days: int = 2) -> Path:
-    """A self-made certificate for the loopback, with its key in one file; it ends in so many days."""
+def certificate(folder: Path, days: int = 2, authority: Path | None = None) -> Path:
+    """A certificate for the loopback, with its key in one file; it ends in so many days. Self-made, or by the authority in a file."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.x509.oid import NameOID
 
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.datetime.now(datetime.UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "a server" if authority else "localhost")])
     places = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     made = (
         x509.CertificateBuilder()
         .subject_name(name)
-        .issuer_name(name)
+        .issuer_name(x509.load_pem_x509_certificate(authority.read_bytes()).subject if authority else name)
         .public_key(key.public_key())
         .serial_number(1)
         .not_valid_before(now - datetime.timedelta(days=9))
         .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName(places), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
+        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
+        .sign(_signer(authority) if authority else key, hashes.SHA256())
     )
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path = folder / "certificate.pem"
+    path = folder / ("signed.pem" if authority else "certificate.pem")
     path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + secret)
     return path
+
+
+def _signer(authority: Path) -> Any:
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    return load_pem_private_key(authority.read_bytes(), None)
 
 
 def free_port() -> int:

@@ -286,7 +286,13 @@ def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPat
     async def leaving() -> object:
         listening.leave_slowly(0.0)
         assert Guard(None).refusal(asked, [(b"host", "x")]) is None
-        os.kill(os.getpid(), signal.SIGTERM)
+        with listening.under_way():
+            os.kill(os.getpid(), signal.SIGTERM)
+            while not listening.LEAVING.is_set():
+                await asyncio.sleep(0.001)
+            for _ in range(3):
+                await asyncio.sleep(0.001)
+            assert not ended, "whoever waits for an answer gets it"
         while not ended:
             await asyncio.sleep(0.001)
         return Guard(None).refusal(asked, [(b"host", "x")])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 import streamlit as st
@@ -15,7 +16,9 @@ from core.services.people.accounts import may_demo
 
 KEPT = 125  # seconds: longer than nginx and AWS (60), Traefik (90) and Caddy (120) keep an idle connection to an app
 LEAVE = 3.0  # seconds in which a proxy notices that a node leaves: two looks and some
+ENDED = 20.0  # seconds more in which requests that are under way may end; a proxy would cut them once nobody listens
 LEAVING = threading.Event()  # a proxy sends nothing new, and what is under way ends well
+UNDER_WAY: set[object] = set()  # requests, without the connections of tabs
 _FAREWELL = ((b"connection", b"close"), (b"set-cookie", b"concord_node=; Max-Age=0; Path=/"))
 DEMO_ADDRESS = (
     "The demo lets everybody act as anybody, so it only runs on this machine's own address, not on {address}. "
@@ -50,14 +53,31 @@ def leave_slowly(seconds: float = LEAVE) -> None:
     stop, loop = signal.getsignal(signal.SIGTERM), asyncio.get_running_loop()
 
     def leave(number: int, frame: FrameType | None) -> None:
-        if callable(stop) and LEAVING.is_set():
-            stop(number, frame)
-        elif callable(stop):
+        if LEAVING.is_set():
+            end(number, 0.0)
+        else:
             LEAVING.set()
-            loop.call_soon_threadsafe(loop.call_later, seconds, stop, number, None)
+            loop.call_soon_threadsafe(loop.call_later, seconds, end, number, loop.time() + seconds + ENDED)
+
+    def end(number: int, until: float) -> None:
+        if UNDER_WAY and loop.time() < until:
+            loop.call_later(0.1, end, number, until)
+        elif callable(stop):
+            stop(number, None)
 
     if callable(stop):
         signal.signal(signal.SIGTERM, leave)
+
+
+@contextmanager
+def under_way() -> Iterator[None]:
+    """Somebody waits for an answer while the block lasts."""
+    request = object()
+    UNDER_WAY.add(request)
+    try:
+        yield
+    finally:
+        UNDER_WAY.discard(request)
 
 
 def farewell() -> tuple[tuple[bytes, bytes], ...]:

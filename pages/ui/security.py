@@ -125,8 +125,11 @@ class Guard:
                 message["headers"] = [*message["headers"], *extra, *listening.farewell()]
             await send(message)
 
-        answer = logs.answering(scope, send_with_headers)
-        await self.app(scope, receive, answer if scope["type"] == "http" else send)
+        if scope["type"] == "websocket":
+            await self.app(scope, receive, send)
+            return
+        with listening.under_way():
+            await self.app(scope, receive, logs.answering(scope, send_with_headers))
 
     def refusal(self, scope: Any, headers: Iterable[tuple[bytes, str]]) -> tuple[int, str] | None:
         """Status and sentence for a request that goes no further."""

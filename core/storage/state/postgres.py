@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +32,13 @@ _TURN = 30  # seconds that a writer waits for others
 _AGAIN = 0.5  # seconds between two looks whether a server that fell silent answers
 _FORGOTTEN = 60.0  # seconds after which nobody looks who was not asked
 _BUSY = f"Somebody else has been writing for {_TURN} seconds. Nothing was changed; try again in a moment."
-_FINAL = ("authentication failed", "no password supplied", "does not exist", "no pg_hba.conf entry")
+_FINAL = (
+    "authentication failed",
+    "no password supplied",
+    "does not exist",
+    "no pg_hba.conf entry",
+    "certificate verify failed",
+)
 _EVERYBODY = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema()))"
 _ONE = "SELECT pg_advisory_xact_lock(hashtext('concord ' || current_schema() || ' ' || %s))"
 _NO_BACKUP = "SELECT pg_advisory_xact_lock_shared(hashtext('concord backup ' || current_schema()))"
@@ -90,8 +97,7 @@ class PostgresDatabase(Database):
         end = time.monotonic() + patience(_PATIENCE)
         while True:
             try:
-                limited = {"connect_timeout": max(1, round(patience(named["connect_timeout"])))}
-                connection = PatientConnection.connect(*positional, **{**named, **limited})
+                connection = _dialled(patience(named["connect_timeout"]), *positional, **named)
             except psycopg.OperationalError as error:
                 why = " ".join(str(error).split())
                 if any(sign in why for sign in _FINAL) or time.monotonic() > end:
@@ -269,6 +275,33 @@ class PostgresDatabase(Database):
             raise Unavailable(_BUSY) from error
         if isinstance(error, psycopg.DataError) and "NUL" in str(error):
             raise BadInput("A text holds a NUL character, which the database cannot keep. Remove it.") from error
+
+
+def _dialled(seconds: float, *positional: Any, **named: Any) -> PatientConnection:
+    """A connection within so many seconds; psycopg itself waits for two at least."""
+    if seconds >= 2:
+        return PatientConnection.connect(*positional, **{**named, "connect_timeout": round(seconds)})
+    made: Future[PatientConnection] = Future()
+
+    def dial() -> None:
+        try:
+            connection = PatientConnection.connect(*positional, **{**named, "connect_timeout": 2})
+        except psycopg.Error as error:
+            if made.set_running_or_notify_cancel():
+                made.set_exception(error)
+        else:
+            if made.set_running_or_notify_cancel():
+                made.set_result(connection)
+            else:
+                connection.close()  # nobody waits any more
+
+    threading.Thread(target=dial, daemon=True).start()
+    try:
+        return made.result(seconds)
+    except TimeoutError:
+        if made.cancel():
+            raise psycopg.OperationalError("the server does not answer") from None
+        return made.result()
 
 
 class _NumberLoader(Loader):
