@@ -143,7 +143,7 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
         f"2 x 384 x N x N / {PARTITION:,} / flops",
         lambda n: core_hours(2 * 384 * n * cells(n) / g["flops"]),
     )
-    yield "ids that a merge into a Lance table reads, on every node", f"N x {IDS} bytes", lambda n: size(n * IDS)
+    yield "ids that every twentieth merge into a Lance table reads", f"N x {IDS} bytes", lambda n: size(n * IDS)
     yield (
         "a first load, one document a commit",
         "N / document x commit",

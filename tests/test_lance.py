@@ -28,7 +28,7 @@ from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.retrieval.reader_index import seen_by
 from core.storage.index.generations import Generations
-from core.storage.lance import clauses, rows, table
+from core.storage.lance import clauses, rows, rows_written, table
 from core.storage.object_store import address
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
@@ -211,10 +211,18 @@ def test_what_needs_the_whole_collection_is_refused_in_a_sentence(both: tuple[Ap
     assert beyond.bm25("what is it").search(DEPTH, None) == {}
 
 
-def test_an_edit_makes_a_version_that_equals_a_full_build_and_readers_stay_where_they_are(tmp_path: Path) -> None:
+@pytest.mark.parametrize("joined", [False, True])
+def test_an_edit_makes_a_version_that_equals_a_full_build_and_readers_stay_where_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, joined: bool
+) -> None:
     app = small_app(tmp_path)
     put(app, FILES)
     _, before = built(app)
+    if joined:
+        monkeypatch.setattr(table, "LOOSE", 0)
+    else:  # no row is read but those of the edit, and no file is joined
+        monkeypatch.setattr(rows_written, "_number", None)
+        monkeypatch.setattr(table, "_optimize", None)
     text, ids = before.text(0), [before.passage(chunk).id for chunk in range(before.size)]
     put(
         app,
@@ -243,6 +251,7 @@ def test_versions_that_no_generation_needs_are_removed_and_needed_ones_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table, "MARGIN", timedelta(milliseconds=200))
+    monkeypatch.setattr(table, "LOOSE", 0)
     app = small_app(tmp_path, keep_generations=2)
     profile = lance_profile(app)
     for n in range(5):

@@ -31,6 +31,7 @@ from core.types import FIELDS, Chunk, Document
 GRACE, NO_GRACE = timedelta(hours=1), timedelta(0)  # for generations that other nodes may still read
 SAMPLED = 50  # passages whose nearest ones are looked for twice, to measure recall
 NEAREST = 10
+FEW = 500  # documents; beyond that every row is looked at again
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +76,30 @@ def write(
     place, needed = target.place, target.needed
     with timed("rows"):
         opened = _begun(place, before, batch.vectors.shape[1])
+        start = int(opened.version)
         leaving = _leaving(opened, batch.gone) if before else None
         needed = {} if before and before.place != place else needed  # a table of its own has no other generations
-        _replace(opened, batch, analyse)
+        ours = _replace(opened, batch, analyse)
     with timed("index"):
         trained = table.index(opened, opened.count_rows())
         table.protect(opened, needed)
         table.release(opened, target.kept, GRACE if "://" in place else NO_GRACE)
-        version = table.settle(opened)
+        settled = table.settle(opened)
+        version = int(opened.version)
     with timed("numbers"):
         documents = _documents(before, batch)
         image.write_table(served / "documents.arrow", documents)
-        size = _number(served, opened, documents["doc"].to_pylist(), before, batch)
+        alone = ours.issuperset(range(start + 1, version + 1)) and not settled  # every other row is where it was
+        numbers = {doc: n for n, doc in enumerate(documents["doc"].to_pylist())}
+        if (
+            before
+            and alone
+            and (before.place, before.facts["version"]) == (place, start)
+            and len(batch.documents) <= FEW
+        ):
+            size = _renumber(before, opened, numbers, batch).write(served)
+        else:
+            size = _number(opened, numbers, before, batch).write(served)
         totals = _count(before, batch, leaving, analyse).write(served)
         spread, weight = _spread(served, opened, size), int(opened.stats()["total_bytes"])
         facts = {"version": version, "totals": totals, "spread": spread, "bytes": weight}
@@ -138,16 +151,16 @@ def _leaving(opened: Any, gone: Sequence[str]) -> pa.Table:
     return pa.concat_tables(found) if found else pa.table({name: pa.array([], pa.string()) for name in columns})
 
 
-def _replace(opened: Any, batch: TableRows, analyse: Analyse) -> None:
-    """Rows of what comes, then away with what they replace: a reader of any version in between is nobody's."""
-    come = {document.id for document in batch.documents}
+def _replace(opened: Any, batch: TableRows, analyse: Analyse) -> set[int]:
+    """Rows of what comes, then away with what they replace: a reader of any version in between is nobody's. The versions that were written."""
+    come, written = {document.id for document in batch.documents}, set[int]()
     if batch.chunks:
         around = _around(batch, analyse)
         made = rows.of_chunks(batch.documents, batch.chunks, batch.terms, around, batch.vectors, batch.position)
-        table.upsert(opened, made)
+        written |= table.upsert(opened, made)
     with_rows = {chunk.doc for chunk in batch.chunks}
-    table.drop(opened, (set(batch.gone) | come) - with_rows, batch.position)
-    table.drop_superseded(opened, with_rows)
+    written |= table.drop(opened, (set(batch.gone) | come) - with_rows, batch.position)
+    return written | table.drop_superseded(opened, with_rows)
 
 
 def _around(batch: TableRows, analyse: Analyse) -> list[str]:
@@ -180,24 +193,70 @@ def _documents(before: TableParent | None, batch: TableRows) -> pa.Table:
     return pa.concat_tables([old.filter(stay), come]).sort_by("doc")
 
 
-def _number(served: Path, opened: Any, docs: Sequence[str], before: TableParent | None, batch: TableRows) -> int:
-    """Number the chunks of this version in the order of their ids, and check that they are those that must be there."""
-    found = opened.search().select(["id", "doc", "start"]).with_row_id(True).to_arrow()
-    ids = as_numbers(found["id"].to_pylist())
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The chunks of a version in the order of their ids: the row and the document of each, and chunks by document and place in it."""
+
+    ids: np.ndarray
+    rows: np.ndarray
+    doc: np.ndarray
+    order: np.ndarray
+
+    def write(self, served: Path) -> int:
+        for name in ("ids", "rows", "doc", "order"):
+            np.save(served / f"{name}.npy", getattr(self, name))
+        return len(self.ids)
+
+
+def _found(opened: Any, numbers: Mapping[str, int], docs: Collection[str] | None) -> tuple[np.ndarray, ...]:
+    """Ids, rows, documents and starts of the chunks that the table has of some documents, or of all."""
+    asked = opened.search() if docs is None else opened.search().where(table.among("doc", sorted(docs) or [""]))
+    found = asked.select(["id", "doc", "start"]).with_row_id(True).to_arrow()
+    owners = np.array([numbers.get(doc, -1) for doc in found["doc"].to_pylist()], dtype=np.int32)
+    starts = np.array(found["start"].to_pylist(), dtype=np.int64)
+    rows_ = np.array(found["_rowid"].to_pylist(), dtype=np.uint64)
+    return as_numbers(found["id"].to_pylist()), rows_, owners, starts
+
+
+def _number(opened: Any, numbers: Mapping[str, int], before: TableParent | None, batch: TableRows) -> Numbers:
+    """Number every chunk of this version, and check that they are those that must be there."""
+    ids, places, owners, starts = _found(opened, numbers, None)
     order = np.argsort(ids, kind="stable")
-    numbers = {doc: n for n, doc in enumerate(docs)}
-    owners = np.array([numbers.get(doc, -1) for doc in found["doc"].to_pylist()], dtype=np.int32)[order]
-    starts = np.array(found["start"].to_pylist(), dtype=np.int64)[order]
     if not np.array_equal(ids[order], _expected(before, batch)) or (owners < 0).any():
-        raise Conflict(
-            "Another node wrote to the table of this profile at the same time, so this generation is not published. "
-            "Build it again with: python -m core reindex"
-        )
-    places = np.array(found["_rowid"].to_pylist(), dtype=np.uint64)[order]
-    by_document = np.lexsort((starts, owners)).astype(np.uint32)
-    for name, array in (("ids", ids[order]), ("rows", places), ("doc", owners), ("order", by_document)):
-        np.save(served / f"{name}.npy", array)
-    return len(ids)
+        raise _meddled()
+    by_document = np.lexsort((starts[order], owners[order])).astype(np.uint32)
+    return Numbers(ids[order], places[order], owners[order], by_document)
+
+
+def _renumber(before: TableParent, opened: Any, numbers: Mapping[str, int], batch: TableRows) -> Numbers:
+    """The same where nobody else wrote and no file was joined: chunks that stay are in the rows that the parent knows."""
+    kept_docs = image.read_table(before.served / "documents.arrow")["doc"].to_pylist()
+    old = {name: image.map_array(before.served / f"{name}.npy") for name in ("ids", "rows", "doc", "order")}
+    leave = {*batch.gone, *(document.id for document in batch.documents)}
+    moved = np.array([-1 if doc in leave else numbers.get(doc, -1) for doc in kept_docs], dtype=np.int32)
+    now = moved[old["doc"]]
+    stay = now >= 0
+    come, places, owners, starts = _found(opened, numbers, {chunk.doc for chunk in batch.chunks})
+    ids = np.concatenate([old["ids"][stay], come])
+    if opened.count_rows() != len(ids) or {*come.tolist()} != {int(chunk.id, 16) for chunk in batch.chunks}:
+        raise _meddled()
+    order = np.argsort(ids, kind="stable")
+    number = np.empty(len(ids), dtype=np.uint32)  # of each chunk, by where it stands in `ids`
+    number[order] = np.arange(len(ids), dtype=np.uint32)
+    by_place = old["order"][stay[old["order"]]]
+    in_turn = np.concatenate(
+        [(np.cumsum(stay) - 1)[by_place], len(ids) - len(come) + np.argsort(starts, kind="stable")]
+    )
+    doc = np.concatenate([now[stay], owners])
+    in_turn = in_turn[np.argsort(doc[in_turn], kind="stable")]
+    return Numbers(ids[order], np.concatenate([old["rows"][stay], places])[order], doc[order], number[in_turn])
+
+
+def _meddled() -> Conflict:
+    return Conflict(
+        "Another node wrote to the table of this profile at the same time, so this generation is not published. "
+        "Build it again with: python -m core reindex"
+    )
 
 
 def _expected(before: TableParent | None, batch: TableRows) -> np.ndarray:

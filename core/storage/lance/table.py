@@ -27,6 +27,7 @@ GROWN = 4  # times as many partitions as it was trained with: then a table is tr
 PROBES = 20  # partitions that a search looks into
 REFINE = 4  # times as many as asked for are compared by their whole vectors; the index holds a byte for each number
 FLAT = 5_000  # chunks; up to here every vector is compared
+LOOSE = 20  # small files that a search looks into besides the indexes; each edit leaves one
 _CACHE = 512 * 2**20  # bytes of an index that stay in memory
 _FACTS = 128 * 2**20  # bytes of bookkeeping that stay in memory
 _MANY = 500  # names in one clause
@@ -86,19 +87,19 @@ def continued(place: str, version: int) -> Any:
     return table
 
 
-def upsert(table: Any, rows: pa.Table) -> None:
-    """Insert rows, or replace those of the same key that are not newer."""
+def upsert(table: Any, rows: pa.Table) -> set[int]:
+    """Insert rows, or replace those of the same key that are not newer; the version that this gave, as of every write here."""
     merge = table.merge_insert(KEY).when_matched_update_all(where="target.rev <= source.rev")
-    merge.when_not_matched_insert_all().execute(rows, timeout=_PATIENCE)
+    return {int(merge.when_not_matched_insert_all().execute(rows, timeout=_PATIENCE).version)}
 
 
-def drop(table: Any, docs: Iterable[str], before: int) -> None:
+def drop(table: Any, docs: Iterable[str], before: int) -> set[int]:
     """Delete the rows of documents that are older than a position."""
-    for some in _some(sorted(docs)):
-        table.delete(f"{among('doc', some)} AND rev < {before}")
+    clauses = (f"{among('doc', some)} AND rev < {before}" for some in _some(sorted(docs)))
+    return {int(table.delete(clause).version) for clause in clauses}
 
 
-def drop_superseded(table: Any, docs: Iterable[str]) -> None:
+def drop_superseded(table: Any, docs: Iterable[str]) -> set[int]:
     """Delete the rows of each document that are older than its newest ones: right in whichever order nodes write."""
     table.checkout_latest()
     newest: dict[str, int] = {}
@@ -106,8 +107,10 @@ def drop_superseded(table: Any, docs: Iterable[str]) -> None:
         rows = table.search().where(among("doc", some)).select(["doc", "rev"]).to_arrow()
         for doc, rev in zip(rows["doc"].to_pylist(), rows["rev"].to_pylist(), strict=True):
             newest[doc] = max(rev, newest.get(doc, rev))
-    for rev in sorted(set(newest.values())):
-        drop(table, (doc for doc, last in newest.items() if last == rev), rev)
+    dropped = (
+        drop(table, [doc for doc, last in newest.items() if last == rev], rev) for rev in sorted(set(newest.values()))
+    )
+    return set().union(*dropped)
 
 
 def _some(names: Sequence[str]) -> Iterable[Sequence[str]]:
@@ -159,11 +162,14 @@ def trained_for(name: str) -> int:
     return int(number) if number.isdecimal() else 0
 
 
-def settle(table: Any) -> int:
-    """Fold new rows into the indexes, join small files, and remove versions older than all that have a tag.
-
-    The version that this gives is the one to read from now on.
+def settle(table: Any) -> bool:
+    """Where many small files have come together, fold new rows into the indexes, join files, and remove versions older than all that
+    have a tag; whether that was due. It may write the whole table again, so that no single edit pays for it: until then a search
+    compares what came since.
     """
+    if table.stats()["fragment_stats"]["num_small_fragments"] <= LOOSE:
+        table.checkout_latest()
+        return False
     written = _written(table)
     needed = [written[tag["version"]] for tag in table.tags.list().values() if tag["version"] in written]
     oldest = min(needed, default=datetime.now() - timedelta(days=1))
@@ -175,7 +181,7 @@ def settle(table: Any) -> int:
             if attempt == _ATTEMPTS - 1:
                 raise Conflict(f"The table could not be settled: {in_one_line(error)}") from None
     table.checkout_latest()
-    return int(table.version)
+    return True
 
 
 def _optimize(table: Any, age: timedelta) -> None:
