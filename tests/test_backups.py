@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import shutil
 import sqlite3
+import tempfile
 import time
 from contextlib import closing
 from dataclasses import replace
@@ -22,6 +24,7 @@ from core.errors import BadInput, Cancelled, Conflict, Corrupt, NotFound, Refuse
 from core.retrieval import config as configs
 from core.services.people.accounts import local_admin
 from core.settings import load
+from core.storage.git.repository import Repository
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql, write
 from tests.test_merges import merged_ids, started
 
@@ -48,6 +51,18 @@ def parts(home: Path) -> App:
 def restored(folder: Path, home: Path) -> App:
     parts(home).platform.backups.restore(ADMIN, folder)
     return small_app(home, NoProcesses())
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no second disk at hand")
+def test_a_backup_goes_to_another_disk(tmp_path: Path) -> None:
+    """git renames a pack from beside its own objects: between two disks that failed, and with it every backup."""
+    app = small_app(tmp_path / "home")
+    head = put(app, {"a.md": "# A\n\nText.\n"})
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as disk:
+        assert os.stat(disk).st_dev != os.stat(tmp_path).st_dev or pytest.skip("one disk")
+        kept = Path(disk) / "kb.git"
+        app.knowledge.repository.copy(kept, {"refs/heads/main": head})
+        assert Repository(kept).read(head, "a.md") == b"# A\n\nText.\n"
 
 
 @pytest.mark.sqlite

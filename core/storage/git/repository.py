@@ -197,8 +197,10 @@ class Repository(RepositoryReader):
         Repository(target).create(self.workspace())
         commits = "".join(f"{commit}\n" for commit in heads.values()).encode()
         if commits:
-            pack = str(target / "objects" / "pack" / "pack")
-            self.git.ask("pack-objects", "--quiet", "--revs", "--delta-base-offset", pack, stdin=commits)
+            objects, pack = target / "objects", str(target / "objects" / "pack" / "pack")
+            # git writes beside its own objects first and renames, which fails on another disk
+            there = {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": "objects"}
+            self.git.ask("pack-objects", "--quiet", "--revs", "--delta-base-offset", pack, stdin=commits, env=there)
         lines = "".join(f"{commit} {name}\n" for name, commit in sorted(heads.items()))
         (target / "packed-refs").write_text(f"# pack-refs with: sorted \n{lines}", encoding="utf-8")
         (target / LOCK).unlink()
