@@ -256,20 +256,61 @@ ENGINES = """## Which engine from where on
 |---|---|---|---|
 | up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
 | where vectors no longer fit in memory | the Lance profile: one table on the store, every node answers every query | it saves memory, not time: {lance_200k} of CPU a search at 200,000, {lance_10m} at 10 million if that stays a line; one writer at a time per table ({rate:.0f} documents a second, each a commit of its own: load in batches) | to 200,000; the rest is this arithmetic |
-| beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch | money and operation | no: none could be run here, and the port `Index` comes first (below) |
+| beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch | money and operation | none of these could be had here; the port that it needs was tried with PostgreSQL (below) |
 
-### What the port must lose first
+### What the port becomes
 
 `Index` (`core/ports.py`) speaks of chunks by number, 0 to N - 1: masks of what somebody may find, lists of all documents and the vocabulary are as long as N. That is right for an
-image in memory, costs a Lance profile a look at every id after every merge, and no engine with shards can give it. In this order, each step with the exact image as its reference:
+image in memory, costs a Lance profile arrays as long as N after every merge, and no engine with shards can give it. What an engine behind a server can give:
 
-1. **Opaque ids.** A leg answers with ids and scores; passages are asked for by id. Numbers stay inside the image.
-2. **Filters that are pushed down.** `where` (statuses, folders, types, days, readers) goes to the engine as a condition instead of a mask made here.
-3. **Counts instead of lists**: how often a word occurs and how many documents match, in place of the vocabulary and of all documents.
+```python
+@dataclass(frozen=True)
+class Where:  # instead of a mask as long as N
+    audiences: frozenset[str] | None  # whose documents the person may read; None: all, an empty set: nothing
+    filters: Filters  # types, statuses, folders, tags, owners, documents, freshness
 
-Legs that need every chunk (tfidf, graph, pagerank, "did you mean") stay with the image, as they do for a Lance profile today. What a query does to its candidates (fusion, reranking,
-confidence, grouping by document) already works on the few that legs return, so pipeline, evaluation and pages stay. Not built, and tried with no engine: none with a server is in the
-package registries that were at hand.
+class Engine(Protocol):
+    generation: Generation
+    def bm25(self, terms: Sequence[str], where: Where, depth: int) -> Mapping[str, float]: ...  # chunk id to score
+    def dense(self, vector: np.ndarray, where: Where, depth: int) -> Mapping[str, float]: ...
+    def scores(self, leg: str, query: Query, ids: Sequence[str]) -> list[float]: ...  # of what another leg found
+    def passages(self, ids: Sequence[str]) -> Mapping[str, Passage]: ...  # text, heading, facts of the document
+    def rarity(self, terms: Sequence[str]) -> Mapping[str, float]: ...  # over all, as today
+    def count(self, where: Where) -> int: ...
+```
+
+The way there, each step with the exact image as its reference and no change in what people find:
+
+| step | what changes | what it touches today |
+|---|---|---|
+| 1. opaque ids | a `Ranking` maps ids, not numbers; `passage`, `excerpt`, `context`, `vector` take many ids at once: one question to a server, not ten | some 100 calls in 25 files, most of them one line |
+| 2. conditions | `allowed` returns a `Where`; only the image makes a mask of it. Each chunk carries its audience, the one list of readers that its folder and its document give; a person's view becomes the audiences that hold them | `retrieval/reader_index.py`, 8 callers of `allowed`, one column of the index |
+| 3. counts | `count` and `rarity` instead of the vocabulary and of all documents | "did you mean", facets, freshness read the database or the image |
+| 4. a generation | a merge writes rows with its number, and a search names the newest that is whole: what publishes a Lance version today | `storage/lance` already does |
+
+Audiences are few: as many as different lists of readers are written in the policy and in documents. A person who joins a group changes no chunk.
+
+Legs that need every chunk (tfidf, graph, pagerank) stay with the image, as they do for a Lance profile today. What a query does to its candidates (fusion, reranking,
+confidence, grouping by document) works on the few that legs return, so pipeline, evaluation and pages stay.
+
+### Tried: PostgreSQL with pgvector
+
+No server of Qdrant, OpenSearch, Elasticsearch, Milvus, Weaviate, Meilisearch, Typesense or Vespa was found in the package registries that were at hand (PyPI, npm, Debian); Chroma's was, and not
+tried. PostgreSQL with pgvector is there too, so `python -m bench.postgres` fills it from an open generation and asks both legs through ids and conditions, `readers`, type and folder included
+([all rows](benchmarks.md)). Legs alone, ten hits, CPU of the backend against that of the process with the image:
+
+{tried}
+
+- **The port holds.** With the words that Concord analyses, its weights in a table of postings and the condition in SQL, the lists are those of the image ({same}
+  of all BM25 lists in the same order); vectors by HNSW find {recall} of the exact ten or more under every condition, because pgvector goes on reading until ten fit the condition.
+- **A narrow condition makes it cheaper there and not here**: words fall from {bm25_cpu} to {narrow_cpu} ms of CPU and exact vectors from {exact_cpu} to {narrow_exact}, because an
+  engine that knows the folder reads that folder; the image reads every vector and looks at its mask.
+- **PostgreSQL's own ranking is no substitute**: `ts_rank` knows no rarity of words, and finds {rank} of BM25's ten without a condition.
+- **It is no engine for 10 million chunks**: BM25 in SQL reads every posting of every word of the question ({bm25_cpu} ms of CPU against {own_cpu} at {chunks} chunks), on one
+  node. What it shows is the port.
+
+The verdict: steps 1 and 2 are worth doing when somebody brings a base of millions; until then the image's words are {times} times cheaper, and nothing of this is built into
+the product.
 
 Not in the arithmetic: requests to the store (a search of a Lance table on S3 makes dozens), and a copy of the hot part on a node's disk, for which there is no code.
 
@@ -277,6 +318,33 @@ What grows with people and not with chunks stays as it is: PostgreSQL for state,
 is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
 that size is many repositories and many workspaces before it is one index. That is assumed, not measured.
 """
+
+
+SHOWN = ("none", "readers: an eighth", "readers, type and folder")
+
+
+def tried() -> dict[str, str]:
+    """What an engine with a server gave behind the port, from its section of the benchmarks."""
+    rows = table("postgres")
+    words = [row for row in rows if row["PostgreSQL finds by"].startswith("BM25")]
+    near = [row for row in rows if row["PostgreSQL finds by"] == "vectors, HNSW"]
+    exact = [row for row in rows if row["PostgreSQL finds by"] == "vectors, exact"]
+    rank = next(row for row in rows if row["PostgreSQL finds by"].startswith("ts_rank"))
+    shown = [list(row.values()) for row in rows if row["Condition"] in SHOWN]
+    text = report.PATH.read_text().partition("<!-- postgres -->")[2]
+    return {
+        "tried": markdown_table(list(rows[0]), shown),
+        "same": f"{sum(number(row['same ten in order']) for row in words) / len(words):.0%}",
+        "recall": f"{min(number(row['recall@10']) for row in near):.0%}",
+        "rank": f"{number(rank['recall@10']):.0%}",
+        "bm25_cpu": words[0]["PostgreSQL CPU ms"],
+        "own_cpu": words[0]["image CPU ms"],
+        "narrow_cpu": words[-1]["PostgreSQL CPU ms"],
+        "exact_cpu": exact[0]["PostgreSQL CPU ms"],
+        "narrow_exact": exact[-1]["PostgreSQL CPU ms"],
+        "chunks": re.findall(r"([\d,]+) chunks", text)[0],
+        "times": f"{number(words[0]['PostgreSQL CPU ms']) / number(words[0]['image CPU ms']):,.0f}",
+    }
 
 
 def page() -> str:
@@ -294,6 +362,7 @@ def page() -> str:
         rate=1 / g["commit"],
         docs_10m=f"{10_000_000 / g['document']:,.0f}",
         docs_1b=f"{1_000_000_000 / g['document']:,.0f}",
+        **tried(),
     )
     return (
         f"{HEAD}\n## What it takes\n\nN is the number of chunks.\n\n{markdown_table(heads, rows)}\n\n{engines}\n"
