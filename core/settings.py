@@ -48,6 +48,9 @@ class Settings:
     words_first: float = 5.0  # seconds of embedding beyond which words can be searched first, and meaning follows
     device: str = ""  # where models of a hub or folder compute: cuda, cuda:1, mps or cpu; the best there is if not set
     exact_limit: int = 500_000  # vectors are searched exactly up to here, by an ANN index beyond
+    learn_every: int = (
+        100  # new judged questions after which what was learned from all is learned again in the background; 0 is never
+    )
     sign_in: str = "demo"  # demo (personas, this machine only), local (accounts with passwords) or oidc
     session_idle: float = 12.0  # hours without a click after which a sign-in ends
     session_life: float = 30.0  # days after which a sign-in ends in any case

@@ -89,6 +89,7 @@ def test_a_database_from_before_alembic_gets_each_revision_that_it_lacks(
             "ALTER TABLE accounts DROP COLUMN member_of",
             "ALTER TABLE accounts DROP COLUMN provider_groups",
             "ALTER TABLE tokens DROP COLUMN folders",
+            "ALTER TABLE queries DROP COLUMN document",
         ):
             connection.exec_driver_sql(statement)
     database.create()

@@ -48,9 +48,9 @@ class MovingClock(FixedClock):
 
 def test_a_question_is_kept_with_what_was_found_and_without_who_asked(app: App) -> None:
     assert app.search.queries.keep(READER, "  Form 112   for cash? ")
-    ((_, question, key, at, hits, score, doubtful, commit, opened),) = sql(app, "SELECT * FROM queries")
+    ((_, question, key, at, hits, score, doubtful, commit, opened, document),) = sql(app, "SELECT * FROM queries")
     assert (question, key, at) == ("Form 112 for cash?", "form 112 for cash", "2026-11-15T12:00:00+00:00")
-    assert (hits, doubtful, opened, commit) == (3, 0, 0, app.knowledge.repository.head())
+    assert (hits, doubtful, opened, document, commit) == (3, 0, 0, "", app.knowledge.repository.head())
     assert score > 0
     written = json.dumps(sql(app, "SELECT * FROM queries"))
     assert not any(word in written for word in (READER.id, READER.name, READER.email))
@@ -68,6 +68,20 @@ def test_questions_are_folded_by_their_words_and_counted(app: App) -> None:
         Asked(question="error 809", times=1, last="2026-11-15T12:00:00+00:00", found=1, opened=0),
     )
     assert [asked.question for asked in log.most_asked(1)] == ["FORM 111"]
+
+
+def test_two_searches_that_ended_at_a_document_teach_that_it_answers_and_one_does_not(app: App) -> None:
+    log, known = app.search.queries, app.search.searcher.index().documents[0]
+    for actor in (READER, AUTHOR):
+        log.keep(actor, "form 111", opened=True, document=known.doc)
+    log.keep(READER, "error 809", opened=True, document=known.doc)
+    log.keep(AUTHOR, "where to park a bicycle", opened=True, document="no such document")
+    assert [(one.question, one.document, one.times) for one in app.search.queries.database.queries.ended(1)] == [
+        ("error 809", known.doc, 1),
+        ("form 111", known.doc, 2),
+    ]
+    taught = app.tuning.learning.own.besides([], None)
+    assert [(one.path, one.source) for one in taught.judgments if one.source == "search"] == [(known.path, "search")]
 
 
 def test_one_person_counts_once_per_visit_and_a_pause_while_typing_is_no_question(app: App) -> None:

@@ -11,8 +11,10 @@ import pytest
 
 from core import strict
 from core.bootstrap import App
+from core.curation.words.pins import Pin
 from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning.lambdamart import RankingExample, fit, measured, ordered_documents, predicted
+from core.evaluation.querysets.queryset import for_choosing
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
 from core.retrieval.method_values import CandidateFeatures, RankerModel
@@ -23,6 +25,7 @@ from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import SameAlpha
 from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
+from tests.test_embedder import NotingTrainer
 
 NAMES = names_of(("bm25", "dense"))
 CONFIG = replace(configs.parse("convex-0.5"), depth=9)
@@ -178,7 +181,7 @@ def test_what_a_ranker_saves_is_plain_json(judged_app: App) -> None:
 def test_learning_in_one_step_trains_every_part_and_promotes_nothing(judged_app: App) -> None:
     before = judged_app.platform.settings.production()
     report = judged_app.tuning.learning.learn(ADMIN, ["small"])
-    assert [part.title for part in report.parts] == ["Alpha per question", "Ranker", "Embedder"]
+    assert [part.title for part in report.parts] == ["Alpha per question", "Ranker", "Embedder", "All together"]
     trained = [part for part in report.parts if part.gain]
     assert trained, "something can be learned from these questions"
     assert all(part.name for part in trained)
@@ -196,6 +199,58 @@ def test_where_every_question_has_the_same_best_alpha_the_reason_is_said_and_the
         raise SameAlpha("By the target lss all 48 questions have the same best alpha. Choose the target ranking.")
 
     monkeypatch.setattr(judged_app.tuning.learning.alphas, "train", same)
-    alpha, ranker, _ = judged_app.tuning.learning.learn(ADMIN, ["small"]).parts
+    alpha, ranker, _, together = judged_app.tuning.learning.learn(ADMIN, ["small"]).parts
+    assert together.sentence.startswith("Not learned: fewer than two parts could be learned")
     assert alpha.sentence == "Not learned: All questions have the same best alpha, whatever it should be best at."
     assert ranker.sentence.startswith("Not learned: A ranker needs at least 30 judged questions")
+
+
+def test_what_was_learned_is_put_together_and_judged_on_the_half_that_no_part_has_learned_from(judged_app: App) -> None:
+    judged_app.tuning.embedders.trainer = NotingTrainer(judged_app.settings.home)
+    report = judged_app.tuning.learning.learn(ADMIN, ["wide"])
+    parts = {part.title: part for part in report.parts}
+    together = parts["All together"]
+    assert together.plan, together.sentence
+    assert parts["Embedder"].plan
+    assert together.gain
+    assert together.plan.profile == parts["Embedder"].plan.profile
+    assert together.plan.config.rerank_model == f"{together.plan.profile.name}-ranker"
+    unseen = [one.id for one in judged_app.evaluation.querysets.get("wide").questions if not for_choosing(one.id)]
+    assert together.gain.queries == len(unseen)
+    assert all(part["more"] >= 0 for part in report.plain()["parts"])
+
+
+def test_pins_grades_and_answers_teach_once_and_keep_their_ids(judged_app: App) -> None:
+    own, index = judged_app.tuning.learning.own, judged_app.search.searcher.index()
+    first = index.documents[0].path
+    own.pins = lambda: (Pin("Where is the key?", first, also=("Key, where?",)), Pin("key3first apple river", first))
+    hit = judged_app.search.searcher.search("key3first").hits[0]
+    judged_app.playground.grades.judge(ADMIN, "where is  the key", hit, 2)
+    taught = own.besides([], None)
+    pinned = [one for one in taught.questions if one.category in ("pin", "playground")]
+    assert [one.text for one in pinned] == ["Where is the key?", "Key, where?", "key3first apple river"]
+    assert {one.source for one in taught.judgments if one.question == pinned[0].id} == {"pin", "person"}
+    before = replace(taught, questions=(replace(pinned[0], id="kept"),))
+    assert own.besides([], before).questions[-3].id == "kept"
+    assert own.besides([taught], None).questions == ()
+
+
+def test_after_enough_new_questions_it_is_learned_again_in_the_background_and_never_before_somebody_has(
+    judged_app: App,
+) -> None:
+    learning, jobs = judged_app.tuning.learning, judged_app.evaluation.jobs
+    queued = lambda: [job.kind for job in jobs.jobs.recent(9) if (job.kind, job.state) == ("learn-all", "queued")]
+    learning.every = 1
+    learning.follow(ADMIN)
+    assert queued() == [], "nobody has learned yet"
+    known = sum(len({one.question for one in each.judgments}) for each in learning._sets())
+    jobs.keep_result(ADMIN, "learn-all", {"questions": known}, querysets=[])
+    learning.follow(ADMIN)
+    assert queued() == [], "nothing is new"
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=1, name="more"))
+    learning.every = 1_000
+    learning.follow(ADMIN)
+    assert queued() == [], "not enough is new"
+    learning.every = 1
+    learning.follow(ADMIN)
+    assert queued() == ["learn-all"]

@@ -409,11 +409,14 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
 )
 def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
     report = call.app.tuning.learning.learn(call.actor, form.querysets, call.progress)
-    call.app.evaluation.jobs.keep_result(call.actor, "learn-all", report.plain(), querysets=report.querysets)
-    rows = [(part.title, part.name or "-", _gained(part.gain), "yes" if part.wins else "no") for part in report.parts]
+    call.app.evaluation.jobs.keep_result(call.actor, "learn-all", report.plain(), querysets=list(form.querysets))
+    rows = [
+        (part.title, part.name or "-", _gained(part.gain), "yes" if part.wins else "no", part.more or "-")
+        for part in report.parts
+    ]
     lines = [
         f"{report.questions} judged questions of {', '.join(report.querysets)}.",
-        *table(rows, ("learned", "name", "gained on unseen questions", "better")),
+        *table(rows, ("learned", "name", "gained on unseen questions", "better", "more questions would tell")),
         *(f"{part.title}: {part.sentence}" for part in report.parts),
         report.advice,
         *([f"python -m core tune promote {report.run[:8]}"] if report.run else []),

@@ -119,10 +119,9 @@ async def find(request: Request, actor: Actor) -> Response:
 async def asked(request: Request, actor: Actor) -> Response:
     """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
     body = await request_body.json_object(request)
-    keep = current_app().search.queries.keep
-    return await _computed(
-        request, lambda: {"kept": keep(actor, str(body.get("q", "")), opened=bool(body.get("opened")))}
-    )
+    keep, question, opened = current_app().search.queries.keep, str(body.get("q", "")), body.get("opened")
+    ended = {"opened": bool(opened), "document": opened if isinstance(opened, str) else ""}
+    return await _computed(request, lambda: {"kept": keep(actor, question, **ended)})
 
 
 @needs("search")

@@ -25,7 +25,7 @@ from core.services.knowledge.documents import Documents
 from core.services.people.accounts import shown_names
 from core.services.people.audit import Audit
 from core.services.playground.grades import Grade, question_id
-from core.storage.state.records import JudgmentRow, QuerySetRow, QuerySetSummary, of_row
+from core.storage.state.records import JudgedRow, JudgmentRow, QuerySetRow, QuerySetSummary, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
@@ -275,7 +275,7 @@ class QuerySets:
         if not grades:
             raise BadInput("Nobody judged anything in the playground yet. Grade some hits there first.")
         questions = {grade.query: Question(question_id(grade.query), grade.query, "playground") for grade in grades}
-        judgments = tuple(_from_playground(questions[grade.query].id, grade) for grade in grades)
+        judgments = tuple(from_grade(questions[grade.query].id, grade) for grade in grades)
         about = "what people judged in the playground"
         return self.keep(actor, QuerySet(name, tuple(questions.values()), judgments, about))
 
@@ -301,7 +301,8 @@ def row_of(judgment: Judgment, created: str) -> dict[str, Any]:
     return {**strict.plain(judgment), "heading": heading, "created": created}
 
 
-def _from_playground(question: str, grade: Grade) -> Judgment:
+def from_grade(question: str, grade: Grade | JudgedRow) -> Judgment:
+    """A grade of the playground as the judgment of a question."""
     heading = tuple(step for step in grade.heading.split(" › ") if step)
     return Judgment(question, grade.path, heading, grade.quote, float(grade.grade), "person", grade.judge, grade.note)
 

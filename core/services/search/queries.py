@@ -40,12 +40,13 @@ class QueryLog:
         self._visits: dict[tuple[str, str], tuple[int, datetime]] = {}
 
     @use_case("keep asked questions", OWN_DESK)
-    def keep(self, actor: Actor, question: str, *, opened: bool = False) -> bool:
-        """Keep a question that somebody asked, or that one of its hits was opened. It never fails a search."""
+    def keep(self, actor: Actor, question: str, *, opened: bool = False, document: str = "") -> bool:
+        """Keep a question that somebody asked, or that one of its hits was opened, and of which document. It never fails a
+        search."""
         words = one_line(question)
         try:
             with self.database.within(PATIENCE):
-                return len(words) >= SHORTEST and self.consents(actor) and self._keep(actor.id, words, opened)
+                return len(words) >= SHORTEST and self.consents(actor) and self._keep(actor.id, words, opened, document)
         except ConcordError as error:
             _LOG.warning("A question was not kept: %s", error)
             return False
@@ -105,12 +106,12 @@ class QueryLog:
 
     # ------------------------------------------------------------ one asking
 
-    def _keep(self, account: str, words: str, opened: bool) -> bool:
+    def _keep(self, account: str, words: str, opened: bool, document: str) -> bool:
         key, now = same_form(words), datetime.fromisoformat(self.clock.stamp())
         self._visits = {who: seen for who, seen in self._visits.items() if now - seen[1] < SAME_VISIT}
         if known := self._visits.get((account, key)):
             if opened:
-                self.database.queries.set_opened(known[0])
+                self.database.queries.set_opened(known[0], self._public(document))
             return True
         if sum(who == account for who, _ in self._visits) >= MOST_KEPT:
             return False
@@ -119,9 +120,18 @@ class QueryLog:
             return False  # its words belong to those who may read what answers it
         self._drop_beginning(account, key, now)
         hour = now.replace(minute=0, second=0, microsecond=0).isoformat()  # nobody is found again by the minute
-        number = self.database.queries.add(question=words, key=key, at=hour, opened=int(opened), **outcome)
+        ended = {"opened": int(opened), "document": self._public(document)}
+        number = self.database.queries.add(question=words, key=key, at=hour, **ended, **outcome)
         self._visits[account, key] = (number, now)
         return True
+
+    def _public(self, document: str) -> str:
+        """The id of a document, if there is one that everybody may read."""
+        paths = (
+            facts.path for facts in self.searcher.index(words=True).documents if document and facts.doc == document
+        )
+        path = next(paths, "")
+        return document if path and self.readership.may_read(PUBLIC, path) else ""
 
     def _drop_beginning(self, account: str, key: str, now: datetime) -> None:
         """Somebody paused while typing: what stood there then was not the question."""

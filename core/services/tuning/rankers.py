@@ -109,12 +109,14 @@ class RankerTraining:
         *,
         name: str = "",
         config: SearchConfig | None = None,
+        profile: str = "",
         progress: Progress = no_progress,
     ) -> TrainedRanker:
         """Learn an order from query sets for one way of searching, and store the ranker under a name."""
-        plan = self.runs.plan()
+        plan = replace(self.runs.plan(profile), config=self.runs.plan().config)
         base = without(config or plan.config)
-        name = writable_name(RANKER, self.runs.team_settings, name, f"{querysets[0]}-ranker" if querysets else "ranker")
+        usual = f"{profile or querysets[0]}-ranker" if querysets else "ranker"
+        name = writable_name(RANKER, self.runs.team_settings, name, usual)
         index = self.runs.searcher.generations.open(plan.profile)
         today = self.runs.searcher.clock.today()
         examples = RankingExamples(self.runs, index, base, plan, today, progress)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from core import profiles, strict
-from core.access import READS, Actor, use_case
+from core.access import READS, UPKEEP, Actor, use_case
+from core.curation.document.questions import same_form
+from core.curation.words.pins import Pin
 from core.errors import BadInput, ConcordError
 from core.evaluation.learning.training import TARGETS
+from core.evaluation.querysets import import_querysets
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, for_choosing
+from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import RunComparison
-from core.evaluation.statistics import PairedComparison
+from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.presets import advice, titled
-from core.services.evaluation.runs import RunPlan
+from core.services.evaluation.querysets import from_grade
+from core.services.evaluation.runs import RunPlan, Runs
+from core.services.playground.grades import question_id
 from core.services.tuning.alpha import AlphaSettings, AlphaTraining, SameAlpha, TrainedAlpha
 from core.services.tuning.embedders import EmbedderTuning
 from core.services.tuning.production import ProductionSettings
@@ -91,7 +98,50 @@ class Recommendation:
 
 # ---------------------------------------------------------------- what questions teach
 
-FROM_DOCUMENTS = "answers"  # the set of the questions that documents list, where there is none
+JOB = "learn-all"
+ALPHA, RANKER, EMBEDDER, TOGETHER = "Alpha per question", "Ranker", "Embedder", "All together"
+OWN = "own-questions"  # the set of what people wrote, pinned, judged and opened, where no other set asks it
+ENDED = 2  # searches for a question that ended at a document: it answers the question
+
+
+class OwnQuestions:
+    """Questions with what answers them, as people left them: `answers:` of documents, pins, grades given in the playground,
+    and searches that ended at a document."""
+
+    def __init__(self, runs: Runs, pins: Callable[[], Sequence[Pin]]) -> None:
+        self.runs, self.pins, self.documents = runs, pins, runs.querysets.documents
+
+    def besides(self, others: Sequence[QuerySet], before: QuerySet | None) -> QuerySet:
+        """Those that no other set asks. A question keeps the id that it had: it must stay in its half."""
+        taken = {same_form(question.text) for queryset in others for question in queryset.questions}
+        known = {same_form(question.text): question for question in (before.questions if before else ())}
+        questions: dict[str, Question] = {}
+        judgments = []
+        for question, judgment in self._all():
+            if (form := same_form(question.text)) not in taken:
+                asked = questions.setdefault(form, known.get(form, question))
+                judgments.append(replace(judgment, question=asked.id))
+        about = "what documents say they answer, pins, judgments, and searches that ended at a document"
+        return QuerySet(OWN, tuple(questions.values()), tuple(judgments), about)
+
+    def _all(self) -> Iterator[tuple[Question, Judgment]]:
+        listed = import_querysets.from_frontmatter(self.documents.all(), OWN)
+        yield from zip(listed.questions, listed.judgments, strict=True)
+        for pin in self.pins():
+            for text in pin.questions:
+                yield _answered(text, pin.document, "pin")
+        for grade in self.runs.database.grades.of(""):
+            question = Question(question_id(grade.query), grade.query, "playground")
+            yield question, from_grade(question.id, grade)
+        paths = {document.id: document.path for document in self.documents.all()}
+        for ended in self.runs.database.queries.ended(ENDED):
+            if ended.document in paths:
+                yield _answered(ended.question, paths[ended.document], "search")
+
+
+def _answered(text: str, path: str, source: str) -> tuple[Question, Judgment]:
+    question = Question(question_id(text), text, source)
+    return question, Judgment(question.id, path, source=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +155,11 @@ class LearnedPart:
     wins: bool = False
     gain: PairedComparison | None = None
     plan: RunPlan | None = None
+
+    @property
+    def more(self) -> int:
+        """Judged questions that would probably settle it; 0 where it is settled."""
+        return self.gain.needed if self.gain else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +176,7 @@ class LearningReport:
     @property
     def more(self) -> int:
         """Judged questions that would settle the part which lacks fewest; 0 where one wins or none can be told."""
-        lacking = [part.gain.needed for part in self.parts if part.gain and part.gain.needed]
-        return 0 if self.best else min(lacking, default=0)
+        return 0 if self.best else min((part.more for part in self.parts if part.more), default=0)
 
     @property
     def advice(self) -> str:
@@ -140,7 +194,7 @@ class LearningReport:
             "questions": self.questions,
             "parts": [
                 {
-                    **{key: getattr(part, key) for key in ("title", "sentence", "name", "wins")},
+                    **{key: getattr(part, key) for key in ("title", "sentence", "name", "wins", "more")},
                     "gain": strict.plain(part.gain) if part.gain else None,
                 }
                 for part in self.parts
@@ -153,37 +207,66 @@ class LearningReport:
         }
 
 
-class Learning:
-    """Learns everything that can be learned from the questions of a knowledge base, in one step."""
+@dataclass(frozen=True, slots=True)
+class Trainers:
+    """What trains the parts."""
 
-    def __init__(
-        self,
-        production: ProductionSettings,
-        alphas: AlphaTraining,
-        rankers: RankerTraining,
-        embedders: EmbedderTuning,
-    ) -> None:
-        self.production, self.runs = production, production.runs
-        self.alphas, self.rankers, self.embedders = alphas, rankers, embedders
+    alphas: AlphaTraining
+    rankers: RankerTraining
+    embedders: EmbedderTuning
+
+
+class Learning:
+    """Learns everything that can be learned from the questions of a knowledge base, in one step; and again in the background
+    after every so many new questions, once somebody has learned from them."""
+
+    def __init__(self, production: ProductionSettings, trainers: Trainers, own: OwnQuestions, every: int) -> None:
+        self.production, self.runs, self.own, self.every = production, production.runs, own, every
+        self.alphas, self.rankers, self.embedders = trainers.alphas, trainers.rankers, trainers.embedders
 
     @use_case("change what is in production", whole=True)
     def learn(self, actor: Actor, querysets: Sequence[str] = (), progress: Progress = no_progress) -> LearningReport:
-        """Train alpha, a ranker and an embedder, each judged on questions it has not seen, and run the best beside
-        production. Nothing is promoted. Without query sets those that there are teach, or what documents say they answer.
+        """Train alpha, a ranker and an embedder, then all together, each judged on questions it has not seen, and run the best
+        beside production. Nothing is promoted. Without query sets all that there are teach, with what people left besides.
         """
         names = tuple(querysets) or self._own(actor)
-        trainers = {"Alpha per question": self._alpha, "Ranker": self._ranker, "Embedder": self._embedder}
+        trainers = {ALPHA: self._alpha, RANKER: self._ranker, EMBEDDER: self._embedder}
         parts = tuple(_learned(title, partial(train, actor, names, progress)) for title, train in trainers.items())
-        sets = [self.runs.querysets.get(name) for name in names]
-        judged = sum(len({judgment.question for judgment in each.judgments}) for each in sets)
+        parts = (*parts, _learned(TOGETHER, partial(self._together, actor, names, parts, progress)))
+        judged = _judged([self.runs.querysets.get(name) for name in names])
         winners = [part for part in parts if part.wins and part.gain and part.plan]
         best = max(winners, key=lambda part: part.gain.difference.mean if part.gain else 0.0, default=None)
         report = LearningReport(names, judged, parts)
         return self._measured(report, best, progress) if best and best.plan else report
 
+    @use_case(UPKEEP)
+    def follow(self, cause: Actor) -> None:
+        """After a build: learn again where somebody has learned and enough questions are new. Nothing is promoted."""
+        jobs = (job for job in self.runs.jobs.recent(500) if (job.kind, job.state) == (JOB, "done"))
+        last = next(jobs, None) if self.every else None
+        if last and not last.arguments.get("querysets"):
+            sets = self._sets()
+            if _judged(sets) - last.result["questions"] >= self.every:
+                self.runs.jobs.start(JOB, {"querysets": []}, cause=cause)
+
+    def _sets(self) -> list[QuerySet]:
+        """Every query set, the one with most judged questions first, with what people left besides."""
+        known = {summary.name: self.runs.querysets.get(summary.name) for summary in self.runs.querysets.all()}
+        before = known.pop(OWN, None)
+        own = self.own.besides(list(known.values()), before)
+        every = [*known.values(), *([own] if own.questions else [])]
+        return sorted(every, key=lambda each: _judged([each]), reverse=True)
+
     def _own(self, actor: Actor) -> tuple[str, ...]:
-        known = tuple(summary.name for summary in self.runs.querysets.all())
-        return known or (self.runs.querysets.from_frontmatter(actor, FROM_DOCUMENTS).name,)
+        sets = self._sets()
+        for own in (each for each in sets if each.name == OWN):
+            self.runs.querysets.keep(actor, own)
+        if not sets:
+            raise BadInput(
+                "There is no question to learn from. List some under `answers:` of documents, pin or judge some, or make a "
+                "query set with: python -m core eval generate"
+            )
+        return tuple(each.name for each in sets)
 
     def _measured(self, report: LearningReport, best: LearnedPart, progress: Progress) -> LearningReport:
         """The best part and production as runs on the first set."""
@@ -198,11 +281,14 @@ class Learning:
         plan = RunPlan(self.runs.plan().profile, made.config)
         return LearnedPart("", made.advice, made.trained.model.name, made.wins, made.against_best_fixed, plan)
 
-    def _alpha_by(self, targets: Sequence[str], actor: Actor, name: str, progress: Progress) -> TrainedAlpha:
+    def _alpha_by(
+        self, targets: Sequence[str], actor: Actor, name: str, progress: Progress, profile: str = ""
+    ) -> TrainedAlpha:
         """By the first target that tells the questions apart: in one step nobody can choose another."""
         for target in targets:
             with suppress(SameAlpha):
-                return self.alphas.train(actor, name, AlphaSettings(target=target, folds=0), progress=progress)
+                settings = AlphaSettings(target=target, folds=0, profile=profile)
+                return self.alphas.train(actor, name, settings, progress=progress)
         raise BadInput("All questions have the same best alpha, whatever it should be best at.")
 
     def _ranker(self, actor: Actor, names: Sequence[str], progress: Progress) -> LearnedPart:
@@ -215,12 +301,40 @@ class Learning:
         plan = RunPlan(made.profile, self.runs.plan().config)
         return LearnedPart("", made.advice, made.name, made.wins, made.compared[0].overall, plan)
 
+    def _together(
+        self, actor: Actor, names: Sequence[str], parts: Sequence[LearnedPart], progress: Progress
+    ) -> LearnedPart:
+        """The learned embedder with a ranker that learned on it; alpha per question where no ranker was learned, since a
+        ranker reads what both legs give. Judged on the half of every set that no part has learned from."""
+        learned = {part.title: part for part in parts if part.plan}
+        if len(learned) < 2:
+            raise BadInput("fewer than two parts could be learned, so there is nothing to put together.")
+        embedder = learned[EMBEDDER].plan if EMBEDDER in learned else None
+        profile = embedder.profile if embedder else self.runs.plan().profile
+        if RANKER in learned:
+            config = self.rankers.train(actor, names, profile=profile.name, progress=progress).config
+        else:
+            config = self._alpha_by(tuple(TARGETS), actor, names[0], progress, profile.name).config
+        plan = RunPlan(profile, config)
+        runs = [self.runs.evaluate(name, [self.runs.plan(), plan], progress=progress) for name in names]
+        rows = [row for pair in runs for row in comparisons.compare(*pair).rows if not for_choosing(row.question)]
+        if not rows:
+            raise BadInput("no judged question is left that no part has learned from.")
+        gain = compare([row.before for row in rows], [row.after for row in rows])
+        title = " and ".join(title.lower() for title in learned if title != ALPHA or RANKER not in learned)
+        return LearnedPart("", f"{title}: {gain.sentence}", profile.name, gain.verdict == "better", gain, plan)
+
     @property
     def trainable(self) -> Trainable:
-        return Trainable("learn-all", lambda arguments: None, self._as_job)
+        return Trainable(JOB, lambda arguments: None, self._as_job)
 
     def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> LearningReport:
         return self.learn(actor, arguments["querysets"], progress)
+
+
+def _judged(sets: Sequence[QuerySet]) -> int:
+    """How many questions have a judgment."""
+    return sum(len({judgment.question for judgment in each.judgments}) for each in sets)
 
 
 def _learned(title: str, train: Callable[[], LearnedPart]) -> LearnedPart:

@@ -18,7 +18,7 @@ from core.services.tuning.embedders import EmbedderTuning
 from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.rankers import RankerTraining
-from core.services.tuning.recommendation import Learning, Recommendation
+from core.services.tuning.recommendation import Learning, OwnQuestions, Recommendation, Trainers
 from core.services.tuning.sweeps import Sweeps
 
 
@@ -54,6 +54,9 @@ def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: Lea
     base.upkeep.works["drift"] = production.work
     alphas, rankers = AlphaTraining(runs, files.alphas), RankerTraining(runs, files.rankers)
     embedders = EmbedderTuning(runs, index.builder, index.admin, trainer)
+    own = OwnQuestions(runs, lambda: base.house.pins(base.repository.head()))
+    learning = Learning(production, Trainers(alphas, rankers, embedders), own, settings.learn_every)
+    base.events.served.then(learning.follow)
     return Tuning(
         Sweeps(runs),
         alphas,
@@ -65,5 +68,5 @@ def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: Lea
         rankers,
         files.rankers,
         embedders,
-        Learning(production, alphas, rankers, embedders),
+        learning,
     )

@@ -413,6 +413,7 @@ class QueryRow(Record):
     doubtful: bool  # nothing that was found is likely to answer
     commit_id: str
     opened: bool = False
+    document: str = ""  # the id of the one that was opened last, where everybody may read it
 
 
 @record("opted_out")
@@ -805,6 +806,15 @@ class Asked(Record):
     last: str
     found: int
     opened: int
+
+
+@row
+class EndedAt(Record):
+    """A question and a document that askings of it ended at."""
+
+    question: str
+    document: str
+    times: int
 
 
 @row

@@ -48,7 +48,7 @@ function build(root, state, data) {
   state.box = searchBox(root, state, data.placeholder);
   const used = ({ target }) => {
     if (target.closest(".card a")) keepPlace();
-    if (target.closest(`.card :is(${USES})`)) settle(state, true);
+    if (target.closest(`.card :is(${USES})`)) settle(state, target.closest(".card").dataset.key);
   };
   state.results = el("div", { onclick: used, onauxclick: used });
   state.progress = el("div", { class: "line" });
@@ -218,8 +218,8 @@ const settleSoon = (root, state) => {
   }, SETTLED);
 };
 
-// Tell the server that the question is finished, or that it led somewhere. Nobody waits for the answer.
-function settle(state, opened = false) {
+// Tell the server that the question is finished, or to which document it led. Nobody waits for the answer.
+function settle(state, opened = "") {
   clearTimeout(state.settling);
   const q = state.asked.as_of ? "" : state.asked.q.trim(); // what was known earlier is nothing that is missing now
   if (!q || !state.kept?.mine || (q === state.settled && !opened)) return;

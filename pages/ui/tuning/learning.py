@@ -23,7 +23,8 @@ def draw(tuning_set: TuningSet) -> None:
         actions.confirm(
             f"Learn from {count} of {style.count(len(sets), 'query set')}?",
             [
-                "Alpha per question, a ranker and an embedder are trained one after the other in the background; it can be stopped.",
+                "Alpha per question, a ranker and an embedder are trained one after the other, then put together, in the background; it can be stopped.",
+                "Questions that documents answer, pins, judgments and searches that ended at a document teach, too, where no query set asks them.",
                 "Each is judged on questions that it has not seen. Nothing changes for anybody until a run is promoted.",
             ],
             "Learn",
@@ -44,7 +45,7 @@ def _result(result: dict[str, Any]) -> None:
     say, icon = (st.success, ":material/verified:") if result["run"] else (st.info, verdicts.icon("tie"))
     say(flash.plain(result["advice"]), icon=icon)
     rows = [
-        {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no"}
+        {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no", "More questions would tell": part.get("more") or None}
         for part in result["parts"]
     ]  # fmt: skip
     st.dataframe(rows, hide_index=True, key="learning_parts")

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, update
 
-from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, FindabilityRow, QueryRow, QueryTotals
+from core.storage.state.records import AnswerRankRow, Asked, AskedInVain, EndedAt, FindabilityRow, QueryRow, QueryTotals
 from core.storage.state.tables import answer_ranks, findability, opted_out, queries
 from core.storage.state.transactions import NumberedRows
 
@@ -16,8 +16,15 @@ class QueryRows(NumberedRows[QueryRow]):
 
     kind, table = QueryRow, queries
 
-    def set_opened(self, number: int) -> None:
-        self._run.change(update(queries).where(queries.c.id == number).values(opened=1))
+    def set_opened(self, number: int, document: str) -> None:
+        self._run.change(update(queries).where(queries.c.id == number).values(opened=1, document=document))
+
+    def ended(self, often: int) -> list[EndedAt]:
+        """Questions with the documents that at least so many askings ended at."""
+        times, words = func.count(), func.max(queries.c.question).label("question")
+        columns = (words, queries.c.document, times.label("times"))
+        grouped = select(*columns).where(queries.c.document != "").group_by(queries.c.key, queries.c.document)
+        return self._run.rows(EndedAt, grouped.having(times >= often).order_by(queries.c.key, queries.c.document))
 
     def drop(self, number: int) -> None:
         self._run.change(delete(queries).where(queries.c.id == number))
