@@ -133,10 +133,17 @@ def test_the_starter_documents_have_no_error_and_no_warning() -> None:
     assert found == []
 
 
-def test_templates_pass_every_check_but_those_of_an_owner_left_out() -> None:
+def test_templates_pass_every_check_but_what_they_suggest_must_be_overwritten() -> None:
     for template in TEMPLATES.values():
         made = fill(template, 'Title: "quoted" # and [odd]', "Ann", date(2026, 11, 15))
-        assert check("a.md", made.encode()) == (), template.name
+        found = check("a.md", made.encode())
+        assert {(one.rule, one.field) for one in found} == {("template", ""), ("template", "answers")}, template.name
+    written = "---\ntitle: A\nowner: Ann\nanswers: [Who counts bins?]\n---\n# A\n\n## Scope\n\nAll sites.\n"
+    assert not [one for one in check("a.md", written.encode()) if one.rule == "template"]
+    hint = written + "\n## Records\n\nWhat is kept, where, for how long, and under which rule.\n"
+    assert [(one.line, one.severity) for one in check("a.md", hint.encode()) if one.rule == "template"] == [
+        (14, "warning")
+    ]
 
 
 def test_encodings_are_refused_with_a_line_or_made_harmless() -> None:

@@ -34,6 +34,7 @@ RULES: Mapping[str, Rule] = {
     "pictures": lint.pictures,
     "unclosed": lint.unclosed,
     "unfinished": lint.unfinished,
+    "template": lint.template_hints,
     "markup": structure.markup,
 }
 HERE = (

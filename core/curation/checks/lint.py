@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from core.curation.checks.findings import CheckContext, File, Remark
 from core.curation.document.links import is_external
+from core.curation.document.templates import TEMPLATES
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -149,6 +151,26 @@ def unfinished(file: File, context: CheckContext) -> Iterator[Remark]:
                 if match := _UNFINISHED.search(line):
                     sentence = f"'{match[0]}' stands here. Finish it, or take it out."
                     yield Remark(_line(file, token, at), "warning", sentence)
+
+
+def template_hints(file: File, context: CheckContext) -> Iterator[Remark]:
+    """What a template suggests is no answer."""
+    left = [n for n, line in enumerate(file.lines, 1) if line.strip() in _hints()]
+    if left:
+        more = "This line is a hint" if len(left) == 1 else f"{len(left)} lines are hints, the first here"
+        yield Remark(left[0], "warning", f"{more}: the template's words. Write what holds, or take them out.")
+    asked = [question for question in file.document.meta.answers if question in _hints()]
+    if asked:
+        sentence = f"{_short(asked[0])} is the template's question. Write what people ask, or take it out."
+        yield Remark(1, "warning", sentence, "answers")
+
+
+@cache
+def _hints() -> frozenset[str]:
+    """Lines and questions of the templates that say something only about how to write."""
+    lines = {line.strip() for template in TEMPLATES.values() for line in template.body.split("\n")}
+    questions = {question for template in TEMPLATES.values() for question in template.answers}
+    return frozenset({line for line in lines if len(line) > 24 and not line.startswith(("#", "|--"))} | questions)
 
 
 def _line(file: File, token: Token, at: int = 0) -> int:

@@ -17,7 +17,7 @@ from pages.ui import flash, identity, keys, style
 from pages.ui.workspace import app
 
 BLANK = "blank"
-NEW = "## Purpose\n\nSay in one or two sentences what this is for, and for whom.\n\n## Steps\n\n1. \n"
+NEW = ""
 
 
 @dataclass(frozen=True, slots=True)

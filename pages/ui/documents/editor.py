@@ -119,7 +119,8 @@ def _fields(start: Opened, document: Document | None, key: str, body: str) -> di
     title = document.title if start.path or document.meta.title else ""
     named = str(st.session_state.get(f"{key}_title") or title)
     typed, _ = _read(start.path or UNTITLED, with_fields(with_body(start.text, body), {"title": named}))
-    return dict(frontmatter_form.form(document.meta, title, key, typed=typed))
+    status = bool(start.path) or document.meta.status != "approved"  # what is new counts once it is merged
+    return dict(frontmatter_form.form(document.meta, title, key, status=status, typed=typed))
 
 
 def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str, str]:

@@ -21,7 +21,8 @@ def draw(tuning_set: TuningSet) -> None:
     config, measure = state.convex(), state.measure()
     curve = tuning_set.curve(config, measure)
     here, at_tau = float(config.alpha), tau.calibrated(tuning_set.queryset)
-    figure = drawn.curve(curve.overall.alphas, curve.overall.points, "alpha", measure, curve.overall.best)
+    figure = drawn.curve(curve.overall.alphas, curve.overall.points, "alpha", measure)
+    drawn.mark(figure, curve.overall.best, f"best {curve.overall.best:.2f}", drawn.RED, 0.18)
     production = app().platform.settings.production().config
     weighed = any(knob.name == "alpha" for knob in configs.knobs(production))
     if weighed:
