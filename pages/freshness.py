@@ -1,6 +1,6 @@
 """Freshness: documents that are due for review, without an owner, or not found for what they answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 
 import streamlit as st
@@ -16,15 +16,18 @@ from pages.ui.components import component
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")
+TOP, NOBODY = "top level", "No owner"
 KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owner", "imported": "Imported"}
 TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad", "imported": "note"}
-FILTERS = {"no owner": {"owner": "-"}, "imported": {"status": "imported"}}  # of Documents, for the rows of a folder
 ANSWER_KINDS = {"nowhere": "Not found", "late": "Found too late"}
 ANSWER_TONES = {"nowhere": "bad", "late": "warn"}
 
 
-def rows(attention: Attention) -> list[dict[str, object]]:
-    """Most urgent first."""
+def rows(attention: Attention, within: str = "") -> list[dict[str, object]]:
+    """Most urgent first; `within` a folder of an import, each document that nobody approved."""
+    if within:
+        groups = attention.imported_folders
+        return [row(each, "imported", "") for each in attention.imported if folder_among(each.path, groups) == within]
     overdue = [
         row(document, "overdue", f"{style.count(-state.days, 'day')} over") for document, state in attention.overdue
     ]
@@ -39,6 +42,11 @@ def rows(attention: Attention) -> list[dict[str, object]]:
     ]
 
 
+def folder_among(path: str, groups: Collection[str]) -> str:
+    """The folder of a list that a document counts to."""
+    return max((name for name in groups if path.startswith(f"{name}/")), key=len, default=TOP)
+
+
 def one_or_folder(documents: Sequence[Document], folders: Mapping[str, int], kind: str) -> list[dict[str, object]]:
     """A row for each document, or for each folder where they are many: after an import. Owners come first."""
     if not folders:
@@ -47,15 +55,17 @@ def one_or_folder(documents: Sequence[Document], folders: Mapping[str, int], kin
 
 
 def folder_row(name: str, count: int, kind: str) -> dict[str, object]:
-    place = {} if name == "top level" else {keys.FOLDER: name}
+    place = {} if name == TOP else {keys.FOLDER: name}
     return {
         "doc": "",
-        "where": {**place, **FILTERS[kind]},
+        "where": {**place, "owner": "-"},
+        **({"within": name} if kind == "imported" else {}),
+        "count": count,
         "path": name,
         "title": f"{style.count(count, 'document')} in {name}",
         "about": "nobody owns them" if kind == "no owner" else "nobody approved them here yet",
         "kind": kind,
-        **({"owner": "no owner"} if kind == "no owner" else {}),
+        **({"owner": NOBODY} if kind == "no owner" else {}),
         "folder": name,
         "badge": {"text": KINDS[kind], "tone": TONES[kind]},
         "when": "",
@@ -71,8 +81,8 @@ def row(document: Document, kind: str, when: str) -> dict[str, object]:
         "title": document.title,
         "about": f"{document.meta.owner or 'no owner'} · {document.path}",
         "kind": kind,
-        "owner": document.meta.owner or "no owner",
-        "folder": top_folder(document.path) or "top level",
+        "owner": document.meta.owner or NOBODY,
+        "folder": top_folder(document.path) or TOP,
         "badge": {"text": KINDS[kind], "tone": TONES[kind]},
         "when": " · ".join(part for part in (style.day(due) if due else "", when) if part),
         "dated": kind != "no owner",
@@ -175,9 +185,13 @@ if attention.without_owner and allowed(me, "propose a change"):
         icon=":material/group_add:",
         query_params={keys.DO: "owners"},
     )
+within = st.query_params.get(keys.FOLDER, "")
+if within:
+    st.page_link("pages/freshness.py", label="Everything that is due", icon=":material/arrow_back:")
+    nothing = f"Nothing in {within} waits for an approval."
 clicked = component("freshness", "rows")(
-    key="freshness",
-    data={"rows": rows(attention), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
+    key=f"freshness {within}".strip(),
+    data={"rows": rows(attention, within), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
     on_confirm_change=lambda: None,
 )  # fmt: skip
 if clicked.confirm:

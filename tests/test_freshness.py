@@ -94,6 +94,22 @@ def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
     assert run("freshness") == "Every document is fresh, approved and has an owner.\n"
 
 
+def test_an_import_is_counted_in_documents_and_confirmed_folder_by_folder(visit: Callable[..., Any], kb: App) -> None:
+    put(kb, {f"hr/{name}.md": f"# Paper {name}\n\nText.\n" for name in ("1", "2", "3", "pay/4", "pay/5", "pay/6")})
+    found = kb.knowledge.freshness.attention()
+    listed = drawn(visit("freshness", kb.settings.home), "freshness")["rows"]
+    for kind, documents in (("no owner", found.without_owner), ("imported", found.imported)):
+        assert sum(row.get("count", 1) for row in listed if row["kind"] == kind) == len(documents)
+    seen = []
+    for row in listed:
+        if row["kind"] == "imported":
+            inside = drawn(visit("freshness", kb.settings.home, folder=row["within"]), "freshness")["rows"]
+            assert len(inside) == row["count"], "each of its documents, with its button"
+            assert all(one["dated"] for one in inside)
+            seen += [one["path"] for one in inside]
+    assert sorted(seen) == sorted(document.path for document in found.imported)
+
+
 def test_an_import_is_approved_by_nobody_until_a_text_is_reviewed_or_confirmed(
     visit: Callable[..., Any], kb: App
 ) -> None:

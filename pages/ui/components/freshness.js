@@ -44,10 +44,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   draw();
 }
 
-// How many rows have each value, the most frequent first.
+// How many documents have each value, the most frequent first; the row of a folder stands for several.
 function countValues(rows, name) {
   const counts = new Map();
-  for (const row of rows) if (row[name] !== undefined) counts.set(row[name], (counts.get(row[name]) || 0) + 1);
+  for (const row of rows)
+    if (row[name] !== undefined) counts.set(row[name], (counts.get(row[name]) || 0) + (row.count || 1));
   return [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
 }
 
@@ -75,9 +76,12 @@ function drawRow(row, mayConfirm, send) {
       key: `confirm ${row.path}`,
       title: "You read it and its words are still right",
     });
+  const href = row.within
+    ? `/freshness?${new URLSearchParams({ folder: row.within })}`
+    : documentHref(row.doc ? { doc: row.doc } : row.where);
   return listItem(
     mayConfirm ? "" : "plain",
-    inside({ class: "title" }, documentHref(row.doc ? { doc: row.doc } : row.where), row.title),
+    inside({ class: "title" }, href, row.title),
     row.about,
     el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),
     mayConfirm && row.dated ? confirm() : el("span", {}),
