@@ -49,7 +49,7 @@ def one_change(number: str) -> None:
         st.error(f"There is no change {flash.plain(number)}.", icon=":material/search_off:")
         return
     inbox.opened(me, "change", str(change.id))
-    left, right = st.columns([7, 5], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
         header.draw(change, me)
     with right:
