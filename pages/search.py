@@ -33,7 +33,7 @@ def search() -> None:
     """The box and its results. Keystrokes go to the server's own route; this fragment runs again for a new token."""
     me = identity.require("search")
     typed = (st.session_state.get("search_view") or {}).get("asked")
-    asked = typed or from_url()
+    asked = {**(typed or from_url()), "reader": f"{me.id} {app().knowledge.documents.audience()}"}  # others find others
     values = asked.get("filters") or {}
     filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
     query = str(asked.get("q") or "")

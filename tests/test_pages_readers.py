@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,8 @@ def test_a_colleague_finds_nothing_and_a_member_finds_it(closed: App, visit: Cal
     assert all(DOCUMENT in page for page in shown["author2"][:2])
     assert "group people team" in shown["author2"][3]
     assert TITLE not in shown["author"][3]
+    serials = {who: re.findall(r"serial\W+(\w+)", pages[0]) for who, pages in shown.items()}
+    assert serials["author"] != serials["author2"], "a browser that shows one person's hits draws those of the next"
 
 
 def test_an_admin_sees_that_the_folder_exists_and_who_reads_it_and_not_what_it_holds(

@@ -106,7 +106,7 @@ def with_readers(text: str, folder: str, names: Sequence[str] | None, admins: bo
 
     >>> print(with_readers("readers:\\n  hr/: [ann]  # pay\\n", "hr", ["group:hr"], True), end="")
     readers:
-      hr/: ['group:hr']  # pay
+      hr/: [group:hr]  # pay
     """
     before, key = read_all(text.encode())[1], f"{folder.strip('/')}/"
     if names is None and not before.named:
@@ -158,7 +158,7 @@ def _lines(folders: Mapping[str, Sequence[str]], indent: str = "  ") -> str:
 
 def _quoted(text: str) -> str:
     """A text as YAML, in quotes unless it is a plain word."""
-    plain = re.fullmatch(r"[a-zA-Z][\w./@-]*|/", text) and yaml.safe_load(text) == text
+    plain = re.fullmatch(r"[a-zA-Z][\w./@:-]*|/", text) and yaml.safe_load(text) == text
     return text if plain else "'" + text.replace("'", "''") + "'"
 
 

@@ -52,7 +52,7 @@ def _people(names: Sequence[str], accounts: Sequence[Account]) -> str:
     return ", ".join(found[:SHOWN]) + more or "nobody yet"
 
 
-@dialogs.dialog("Who reads a folder", width="large")
+@dialogs.dialog("Who reads a folder", width="medium")
 def _edit() -> None:
     me = identity.require("manage accounts")
     known = dict(app().reviews.changes.readers(me))
@@ -72,7 +72,7 @@ def _edit() -> None:
     except ConcordError as error:
         st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
         return
-    _say(told, chosen, me)
+    _say(told, chosen, admins, me)
     if st.button("Propose", type="primary", key="readers_go", disabled=text == now):
         actions.do(partial(_propose, folder=folder, text=text))
         st.rerun()
@@ -88,12 +88,14 @@ def _chosen(me: Actor, folder: str, names: Sequence[str]) -> list[str]:
     return [name if name in options or name.startswith((GROUP, ROLE)) else f"{GROUP}{name}" for name in picked]
 
 
-def _say(told: Sequence[str], chosen: Sequence[str] | None, me: Actor) -> None:
+def _say(told: Sequence[str], chosen: Sequence[str] | None, admins: bool, me: Actor) -> None:
     """What it does before anybody proposes it."""
     if chosen is not None and EVERYONE not in chosen:
-        st.caption(f"Read by: {flash.plain(_people(chosen, app().people.accounts.listed(me)))}.")
+        also = ", and by admins because of their role" if admins else ""
+        st.caption(f"Read by {flash.plain(_people(chosen, app().people.accounts.listed(me)))}{also}.")
     for sentence in told:
-        st.info(flash.plain(sentence), icon=":material/visibility_off:" if "hidden" in sentence else ":material/visibility:")  # fmt: skip
+        icon = ":material/visibility_off:" if "hidden" in sentence else ":material/visibility:"
+        st.info(flash.plain(sentence), icon=icon)
     if not told:
         st.caption("Nobody reads more or less than now.")
 
