@@ -27,7 +27,8 @@ def write() -> None:
     about = (
         f"{DOCUMENTS} documents with links; each change edits one, adds one or moves one; CPU of the node and of git. A page has {PAGE}.\n"
         "Before changes were asked about together, the first list took 948 ms and 140 processes for 10 changes, 8,432 ms and 1,366 for\n"
-        "100, 80,123 ms and 13,648 for 1,000, and nearly as much again after every merge (7,564 ms and 976 for 100)."
+        "100, 80,123 ms and 13,648 for 1,000, and nearly as much again after every merge (7,564 ms and 976 for 100). The first time is nearly all\n"
+        "Markdown that nobody has parsed yet; what parsing gave is kept on disk, so that a start pays it once for each text."
     )
     report.write("changes", "Lists of changes", f"{about}\n\n{markdown_table(heads, rows)}\n\n{report.machine()}")
 
