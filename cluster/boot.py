@@ -123,8 +123,9 @@ def _try_bucket(plan: Plan, known: Secrets) -> None:
 
 def prepare(plan: Plan, known: Secrets, say: Say) -> None:
     """The knowledge base with its first documents, its index and its first admin, made as the first node."""
-    run_core(plan, known, "init", say=say)
-    run_core(plan, known, "reindex", say=say)
+    for command, about in (("init", "its first documents"), ("reindex", "its index")):
+        say(f"  {about} ...")
+        run_core(plan, known, command, say=say)
     listed = run_core(plan, known, "accounts", "list")
     if not any(line.split()[:1] == [ADMIN] for line in listed.splitlines()):
         run_core(plan, known, "accounts", "add", ADMIN, "--role", "admin", "--password", given=known.admin)

@@ -56,6 +56,8 @@ class Supervisor:
             self._write()
         for program in wanted:
             self._wait(self.held[program.name])
+            if not self.ending:
+                self.say(f"  {program.name} serves.")
 
     def _process(self, program: Program) -> subprocess.Popen[bytes]:
         logs = self.folder / "logs"

@@ -166,6 +166,7 @@ def test_what_ends_is_started_again_and_all_end_together(tmp_path: Path) -> None
     assert (again.programs["one"].starts, again.programs["two"].starts) == (2, 1)
     assert again.programs["one"].alive
     assert not census.programs["one"].alive
+    assert "  one serves." in said
     assert any("one ended with -9" in line for line in said)
     supervisor.stop()
     assert not any(program.alive for program in again.programs.values())
