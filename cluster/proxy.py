@@ -20,7 +20,7 @@ defaults
     option redispatch 1
     retries 3
     timeout connect 1s
-    timeout check 600ms
+    timeout check 1s
     timeout client 130s
     timeout server 120s
     timeout queue 10s
@@ -43,7 +43,7 @@ backend nodes
     retry-on conn-failure empty-response response-timeout
     http-request disable-l7-retry unless METH_GET
     http-response set-header X-Concord-Node %s
-    default-server check inter 400ms fastinter 200ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down on-marked-down shutdown-sessions
+    default-server check inter 700ms fastinter 300ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down on-marked-down shutdown-sessions
 {nodes}
 
 frontend store
