@@ -34,13 +34,13 @@ def questions() -> list[str]:
     return [" ".join(rng.sample(WORDS, 3)) for _ in range(QUESTIONS)]
 
 
-class Line:
+class KeptConnection:
     """One connection that is kept open, with as little between it and the server as possible."""
 
     def __init__(self, url: str, path: str, token: str, wanted: str) -> None:
         self.host, self.path, self.token, self.wanted = url.removeprefix("http://"), path, token, wanted
 
-    async def __aenter__(self) -> Line:
+    async def __aenter__(self) -> KeptConnection:
         host, _, port = self.host.partition(":")
         self.reader, self.writer = await asyncio.open_connection(host, int(port), limit=1 << 20)
         return self
@@ -67,7 +67,7 @@ async def _load(url: str, path: str, token: str, wanted: str, requests: int) -> 
     every = questions()
 
     async def client() -> None:
-        async with Line(url, path, token, wanted) as line:
+        async with KeptConnection(url, path, token, wanted) as line:
             for number in asked:
                 started = time.perf_counter()
                 try:

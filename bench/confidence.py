@@ -20,7 +20,7 @@ from core.bootstrap import App, build, evaluation_workspace
 from core.evaluation.querysets import beir
 from core.evaluation.statistics import Interval
 from core.evaluation.tuning import answerable
-from core.evaluation.tuning.remainder import without
+from core.evaluation.tuning.answerable import without
 from core.ports import Index
 from core.retrieval import pipeline
 from core.retrieval.confidence import THRESHOLD, FirstSigns, LogisticModel, Signs, first_signs, signs

@@ -45,7 +45,7 @@ class Questions:
     qrels: Mapping[str, Mapping[int, float]]
 
 
-class Words:
+class DocumentBm25:
     """BM25 over whole documents with the product's analyser."""
 
     def __init__(self, texts: Sequence[str], options: LexicalOptions = LexicalOptions()) -> None:
@@ -86,7 +86,7 @@ def main() -> None:
     print(
         f"{len(corpus)} documents, {len(train.texts)} training questions, {len(test.texts)} test questions", flush=True
     )
-    words = Words(corpus)
+    words = DocumentBm25(corpus)
     embedder = HubEmbedder(base)
     before = embedder.documents(corpus)
     lessons = _lessons(train, words, embedder, before)
@@ -195,7 +195,7 @@ def _base(folder: Path, out: Path) -> str:
 # ---------------------------------------------------------------- training and measuring
 
 
-def _lessons(train: Questions, words: Words, embedder: HubEmbedder, vectors: np.ndarray) -> list[Lesson]:
+def _lessons(train: Questions, words: DocumentBm25, embedder: HubEmbedder, vectors: np.ndarray) -> list[Lesson]:
     lessons = []
     for question, text in train.texts.items():
         grades = {document: grade for document, grade in train.qrels[question].items() if grade > 0}
@@ -209,7 +209,9 @@ def _best(scores: np.ndarray, most: int = DEPTH) -> list[int]:
     return [int(n) for n in order if scores[n] > 0]
 
 
-def _measured(test: Questions, words: Words, embedder: HubEmbedder, vectors: np.ndarray) -> dict[str, list[float]]:
+def _measured(
+    test: Questions, words: DocumentBm25, embedder: HubEmbedder, vectors: np.ndarray
+) -> dict[str, list[float]]:
     """nDCG@10 of every test question for every way."""
     found: dict[str, list[float]] = {way: [] for way in WAYS}
     for question, text in test.texts.items():

@@ -31,8 +31,7 @@ from core.services.playground import wiring as playground_
 from core.services.remote import wiring as remote_
 from core.services.reviews import wiring as reviews_
 from core.services.sample import wiring as sample_
-from core.services.sample.past import SamplePast
-from core.services.sample.script import PastClock
+from core.services.sample.past import PastClock, SamplePast
 from core.services.search import wiring as search_
 from core.services.tuning import wiring as tuning_
 from core.services.upload import wiring as upload_

@@ -81,7 +81,7 @@ FAULTS = (
     Fault(S, "core/storage/index/catalogue.py", "key=lambda generation: -generation.number", "key=lambda generation: generation.number", "index"),
     Fault(S, "core/storage/state/table_sums.py", '("DELETE", "- 1"', '("DELETE", "+ 1"', "damage database"),
     Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "disk"),
-    Fault(S, "core/services/platform/guard.py", "if not facts.version and history:", "if False:", "damage"),
+    Fault(S, "core/services/platform/workspace.py", "if not facts.version and history:", "if False:", "damage"),
     Fault(S, "core/curation/document/names.py", 'part.endswith((".", " "))', "False", "frontmatter"),
     Fault(S, "core/storage/state/rows/people.py", "audit.c.id.desc()).limit(limit)", "audit.c.id).limit(limit)", "audit"),
     Fault(T, "core/evaluation/statistics.py", "[2.5, 97.5]", "[5, 95]", "statistics"),

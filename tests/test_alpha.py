@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from core.bootstrap import App
 from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning import learners, network, training
-from core.evaluation.learning.training import Example, example, split, train
+from core.evaluation.learning.training import Example, best_alpha, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules
 from core.retrieval.alpha.alpha_models import INPUTS, optimum, purpose, ranking_optimum
@@ -241,11 +241,11 @@ def test_few_queries_are_called_thin_and_very_few_refused() -> None:
         train("forest", examples(60), "p")
 
 
-def test_an_example_carries_the_optimum() -> None:
-    made = example("q", LegScores("x", {}, {}), {1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0}, vector=[1])
-    assert (made.alpha, made.matters, made.vector) == (1.0, 2.0, (1.0,))
+def test_the_best_alpha_of_a_question_is_best_at_a_target_that_there_is() -> None:
+    best = best_alpha("lss", {1: 1.0, 2: 0.0}, {1: 1.0, 2: 0.0}, {1: 0.0, 2: 1.0})
+    assert (best.alpha, best.matters) == (1.0, 2.0)
     with pytest.raises(BadInput, match="Targets: lss, ranking"):
-        example("q", LegScores("x", {}, {}), {}, {}, {}, target="luck")
+        best_alpha("luck", {}, {}, {})
 
 
 # ---------------------------------------------------------------- serving

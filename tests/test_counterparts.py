@@ -22,7 +22,7 @@ from core.errors import Unavailable
 from core.storage.git.shared import SharedRepository
 from core.storage.git.transport import RemoteAccess
 from core.storage.lance import table
-from core.storage.object_store import address
+from core.storage.object_store import objects
 from core.storage.object_store.objects import ObjectStore
 from core.storage.state.postgres import PostgresDatabase
 from tests.receivers import certificate
@@ -110,8 +110,8 @@ def test_the_shared_repository_is_reached_by_the_authority_that_git_is_told(
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setattr(address, "ATTEMPTS", 1)
-    monkeypatch.setattr(address, "READ", 2)
+    monkeypatch.setattr(objects, "ATTEMPTS", 1)
+    monkeypatch.setattr(objects, "READ", 2)
 
 
 def test_files_of_the_store_are_reached_by_the_authority_that_boto3_is_told(

@@ -26,7 +26,7 @@ from core.graph import communities as community_rules
 from core.graph import walk as walking
 from core.graph.communities import detect, modularity
 from core.graph.entities import extract
-from core.graph.pagerank import pagerank, sharing
+from core.graph.walk import pagerank, sharing
 from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg

@@ -29,7 +29,7 @@ from core.retrieval.filters import admits
 from core.retrieval.reader_index import seen_by
 from core.storage.index.generations import Generations
 from core.storage.lance import clauses, rows, rows_written, table
-from core.storage.object_store import address
+from core.storage.object_store import objects
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
 from tests.conftest import ROOT, put, small_app
@@ -382,8 +382,8 @@ def test_keys_that_expire_are_left_to_lancedb_and_others_are_given(monkeypatch: 
     expiring = RefreshableCredentials("id", "secret", "token", None, lambda: {}, "a role")
     for found, names in ((lasting, {"aws_access_key_id", "aws_secret_access_key"}), (expiring, set())):
         session = SimpleNamespace(get_credentials=lambda found=found: found, region_name="us-east-1")
-        monkeypatch.setattr(address, "_session", lambda session=session: session)
-        assert {name for name in address.lance_options() if "key" in name or "token" in name} == names
+        monkeypatch.setattr(objects, "_session", lambda session=session: session)
+        assert {name for name in objects.lance_options() if "key" in name or "token" in name} == names
 
 
 def test_a_reader_of_half_of_the_folders_finds_the_same_by_every_engine(both: tuple[App, Index, Index]) -> None:

@@ -18,7 +18,7 @@ from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, TimedOut, Unavailable
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.runs.comparisons import compare
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.retrieval.config import parse
 from core.services.evaluation.runs import RunPlan
 from core.services.models.ledger import Ledger

@@ -16,9 +16,8 @@ from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
-from core.evaluation.querysets.agreement import agreement, cohen, fleiss
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
-from core.evaluation.runs.export_runs import read_run, write_run
+from core.evaluation.querysets.ratings import agreement, cohen, fleiss
 from core.types import ChunkerSpec, Frozen, Profile
 from tests.conftest import demo, indexed, put, write
 
@@ -280,11 +279,6 @@ def test_classic_trec_topics_and_qrels(tmp_path: Path) -> None:
     assert [(one.id, one.text) for one in found.questions] == [("301", "International Organized Crime")]
     assert [(one.path, one.grade) for one in found.judgments] == [("a.md", 1.0)]
     assert {(one.file, one.line) for one in problems} == {("topics.txt", 5), ("qrels.txt", 2), ("judgments", 0)}
-
-
-def test_a_run_file_goes_out_and_comes_back() -> None:
-    rankings = {"q1": ("a", "b", "c"), "q2": ("b",)}
-    assert read_run(write_run(rankings, "mine")) == (rankings, ())
 
 
 def test_frontmatter_answers_become_questions(kb: App) -> None:

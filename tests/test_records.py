@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from core.access import Actor, use_case, use_case_of
+from core.access import AUDITED, Actor, use_case, use_case_of
 from core.bootstrap import App
 from core.entrypoints import commands, record, session
 from core.entrypoints.api import operations, schemas
@@ -27,10 +27,14 @@ from tests.conftest import demo
 
 
 class Bells:
-    """The service of the toy: one use case."""
+    """The service of the toy: one use case, whose mark says that it is recorded."""
+
+    def __init__(self, app: App) -> None:
+        self.audit = app.people.audit
 
     @use_case("confirm a document")
     def ring(self, actor: Actor, times: int) -> dict[str, Any]:
+        self.audit.note(actor, "ring the bell", f"{times} times")
         return {"who": actor.id, "rung": times}
 
 
@@ -46,7 +50,7 @@ def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
 
     def ring(call: UseCaseCall, form: Any) -> Shown:
         """Ring the bell."""
-        rung = Bells().ring(call.actor, form.times)
+        rung = Bells(call.app).ring(call.actor, form.times)
         return Shown({**rung, "loud": form.loud}, ["Ding!"] * form.times)
 
     ring.__module__, ring.__annotations__["form"] = module.__name__, RingOptions
@@ -77,7 +81,7 @@ class RungReply(ToolReply):
 
 def ring_bell(visit: Any, times: int) -> RungReply:
     """Ring the bell."""
-    return RungReply(rung=Bells().ring(visit.actor, times)["rung"])
+    return RungReply(rung=Bells(visit.app).ring(visit.actor, times)["rung"])
 
 
 def run(app: App, *words: str, role: str = "reviewer") -> int:
@@ -128,17 +132,31 @@ def test_the_role_below_is_refused_by_the_mark(bells: App, capsys: pytest.Captur
     assert capsys.readouterr().err.startswith("Only reviewers and admins may confirm a document")
 
 
+def test_what_its_mark_calls_recorded_is_in_the_audit_with_its_door(bells: App) -> None:
+    found = use_case_of(Bells.ring)
+    assert found
+    assert found.recorded == AUDITED
+    assert run(bells, "bell", "ring", "1") == 0
+    assert ApiServer(bells).post("/bells/2", {}, role="reviewer").status_code == 200
+    assert run(bells, "bell", "ring", "3", role="author") == 1
+    rows = bells.people.audit.entries(demo("admin"), action="ring the bell")
+    assert [(row.who, row.what, row.door) for row in rows] == [
+        ("reviewer", "2 times", "api"),
+        ("reviewer", "1 times", "command line"),
+    ]
+
+
 def test_the_reference_pages_list_it(bells: App) -> None:
     assert "**`bell ring N`**: ring the bell." in reference.commands()
     row = next(line for line in reference.rights().splitlines() if line.startswith("| confirm a document |"))
     assert "`bell` ring | `confirm_document`, `ring_bell` | `ring_bell` |" in row
 
 
-def test_the_mark_asks_before_the_body_whichever_way_the_actor_comes() -> None:
+def test_the_mark_asks_before_the_body_whichever_way_the_actor_comes(app: App) -> None:
     found = use_case_of(Bells.ring)
     assert found
     assert found.needs == "confirm a document"
-    for call in (lambda who: Bells().ring(who, 1), lambda who: Bells().ring(actor=who, times=1)):
+    for call in (lambda who: Bells(app).ring(who, 1), lambda who: Bells(app).ring(actor=who, times=1)):
         assert call(demo("reviewer"))["rung"] == 1
         with pytest.raises(Exception, match="Only reviewers"):
             call(demo("author"))

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from core.bootstrap import App
-from core.curation.checks.annotations import github
+from core.curation.checks.findings import github
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
 from core.services.remote.pull_requests import PullSource, markdown

@@ -14,8 +14,7 @@ from core.access import SYSTEM, allowed
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Corrupt, Refused
-from core.services.sample.past import VERBS
-from core.services.sample.script import PastClock, edited, first_texts, read
+from core.services.sample.past import VERBS, PastClock, edited, first_texts, read
 from pages.ui.empty import PROMISES
 from pages.ui.menu import PAGES
 from pages.ui.sample import LINE

@@ -30,7 +30,7 @@ from core.evaluation.querysets import beir
 from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import Run, distinct, label
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.retrieval import config as configs
 from core.services.evaluation import collections
 from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport

@@ -11,7 +11,7 @@ from core.chunking import CHUNKERS, presets
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.services.index import builder
 from core.services.index.admin import Estimate
 from core.services.models.call_estimates import total

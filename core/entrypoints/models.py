@@ -8,7 +8,7 @@ from core import strict
 from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import introduced
 from core.entrypoints.terminal import table
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 
 
 @form

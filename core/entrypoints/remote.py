@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from core import strict
-from core.curation.checks.annotations import github, gitlab
+from core.curation.checks.findings import github, gitlab
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
 from core.evaluation.impact import as_json

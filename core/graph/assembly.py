@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.graph.entities import VALUES, document_key, key
-from core.graph.pagerank import pagerank, sharing
+from core.graph.walk import pagerank, sharing
 from core.types import Graph
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from core.chunking.sentences import sentences
 from core.curation.document.links import Link
 from core.errors import BadInput, Unavailable
 from core.graph.entities import extract, key
-from core.llm.asking import ModelTask, ask
-from core.llm.bill import Bill
+from core.llm.asking import Bill, ModelTask, ask
 from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import RULE, quoted
 from core.ports import Llm

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import BadInput, Cancelled, ConcordError, OverBudget, Unavailable, Unusable
-from core.llm.asking import THREADS, ModelTask, ask
-from core.llm.bill import Bill
+from core.llm.asking import THREADS, Bill, ModelTask, ask
 from core.llm.prompt import RULE
 from core.ports import Llm, Texts
 

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from core.retrieval.candidates import Candidates, fuse
 from core.types import SearchConfig
 
-Line = tuple[float, float]  # the score at alpha 0 and at alpha 1
+ScoreLine = tuple[float, float]  # the score at alpha 0 and at alpha 1
 
 _STRAIGHT = 1e-9
 _SAME = 1e-12
@@ -55,7 +55,7 @@ def alpha_strip(candidates: Candidates, config: SearchConfig) -> AlphaStrip | No
     return strip_of(lines, config.k) if lines and moving and not bent else None
 
 
-def strip_of(lines: Mapping[int, Line], k: int) -> AlphaStrip:
+def strip_of(lines: Mapping[int, ScoreLine], k: int) -> AlphaStrip:
     """The top k between every two crossings; neighbours with the same top k are joined."""
     near = _reachable(lines, k)
     edges = [0.0, *sorted(set(_crossings(near))), 1.0]
@@ -69,7 +69,7 @@ def strip_of(lines: Mapping[int, Line], k: int) -> AlphaStrip:
     return AlphaStrip(k, _intervals(joined), tuple(low for low, _, _ in joined[1:]))
 
 
-def order(lines: Mapping[int, Line], alpha: float) -> list[int]:
+def order(lines: Mapping[int, ScoreLine], alpha: float) -> list[int]:
     """Chunks at one alpha, best first, ties in the order of ids.
 
     >>> order({1: (1.0, 0.0), 2: (0.0, 1.0)}, 0.6)
@@ -78,9 +78,9 @@ def order(lines: Mapping[int, Line], alpha: float) -> list[int]:
     return sorted(lines, key=lambda chunk: (-((1 - alpha) * lines[chunk][0] + alpha * lines[chunk][1]), chunk))
 
 
-def _reachable(lines: Mapping[int, Line], k: int) -> dict[int, Line]:
+def _reachable(lines: Mapping[int, ScoreLine], k: int) -> dict[int, ScoreLine]:
     """Chunks that fewer than k others beat at both ends: nothing else can ever reach the top k."""
-    reachable: dict[int, Line] = {}
+    reachable: dict[int, ScoreLine] = {}
     for chunk in sorted(lines, key=lambda c: (-lines[c][0], -lines[c][1], c)):
         a, b = lines[chunk]
         above = sum(1 for other, (x, y) in reachable.items() if _beats((x, y, other), (a, b, chunk)))
@@ -94,7 +94,7 @@ def _beats(first: tuple[float, float, int], second: tuple[float, float, int]) ->
     return all(first[n] > second[n] or (first[n] == second[n] and first[2] < second[2]) for n in (0, 1))
 
 
-def _crossings(lines: Mapping[int, Line]) -> list[float]:
+def _crossings(lines: Mapping[int, ScoreLine]) -> list[float]:
     """Alphas strictly between 0 and 1 where two lines meet."""
     alphas = []
     for (a0, a1), (b0, b1) in combinations(lines.values(), 2):

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 
-from core.curation.document.freshness import freshness, parse_date
-from core.curation.document.statuses import STATUSES
+from core.curation.document.statuses import STATUSES, freshness, parse_date
 from core.curation.review.readers import Readable
 from core.types import Document, DocumentFacts, Filters
 

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError
-from core.llm.asking import ModelTask, ask
-from core.llm.bill import Bill
+from core.llm.asking import Bill, ModelTask, ask
 from core.llm.grounding import REPEATS, content_words, repeats
 from core.llm.prompt import RULE, cut, quoted
 from core.llm.usable import prose

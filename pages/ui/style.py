@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.curation.document.freshness import Freshness
+from core.curation.document.statuses import Freshness
 from core.retrieval.legs import LEGS
 from core.types import Hit, SearchConfig
 

@@ -1,9 +1,11 @@
-"""The status of a document: our four words, and what the words of other tools count as."""
+"""The status of a document: our four words, what the words of other tools count as; and how current it is, from its dates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
 
 from core.errors import BadInput
 
@@ -57,3 +59,38 @@ def checked(words: Mapping[str, str]) -> dict[str, str]:
         if status not in STATUSES:
             raise BadInput(f"There is no status {status!r}. Statuses: {', '.join(STATUSES)}.")
     return dict(sorted(plain.items()))
+
+
+SOON = 60  # days before the review date
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """`state`: upcoming, overdue, due soon, current or undated; `days` until (or since, if negative) the date that matters."""
+
+    state: str
+    days: int = 0
+
+
+STATES = ("current", "due soon", "overdue", "upcoming", "undated")
+
+
+def freshness(effective: date | None, review_due: date | None, today: date) -> Freshness:
+    """The state of a document on a day.
+
+    >>> freshness(None, date(2026, 11, 1), date(2026, 11, 15))
+    Freshness(state='overdue', days=-14)
+    >>> freshness(date(2029, 1, 1), date(2030, 1, 1), date(2026, 11, 15)).state
+    'upcoming'
+    """
+    if effective and effective > today:
+        return Freshness("upcoming", (effective - today).days)
+    if review_due is None:
+        return Freshness("undated")
+    days = (review_due - today).days
+    return Freshness("overdue" if days < 0 else "due soon" if days <= SOON else "current", days)
+
+
+def parse_date(text: str) -> date | None:
+    """ISO text to a date; "" to None."""
+    return date.fromisoformat(text) if text else None

@@ -14,10 +14,10 @@ from core.curation.document.links import Link
 from core.curation.review.conflicts import Hunk
 from core.curation.review.diffs import Diff, DiffRow, FieldChange
 from core.evaluation.impact import Impact, Shift
-from core.evaluation.querysets.agreement import JudgeAgreement
 from core.evaluation.querysets.draft import Problem
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.queryset import Question as JudgedQuestion
+from core.evaluation.querysets.ratings import JudgeAgreement
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import PairedComparison
 from core.services.jobs.jobs import Job

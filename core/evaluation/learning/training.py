@@ -1,4 +1,4 @@
-"""Training of alpha models: examples from judged queries, a seeded split, and a model with its evidence (thesis, 4.2)."""
+"""Training of alpha models: examples from judged queries, a seeded split, cross-fitting, and a model with its evidence (thesis, 4.2)."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from core.errors import BadInput
 from core.evaluation.learning.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
-from core.retrieval.alpha.alpha_models import INPUTS, optimum, ranking_optimum
+from core.retrieval.alpha.alpha_models import INPUTS, Optimum, optimum, ranking_optimum
 from core.retrieval.alpha.predictors import FEATURES
 from core.retrieval.method_values import AlphaModel, LegScores
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 SEED = 42
 PARTS = (0.70, 0.15, 0.15)  # train, validation, test
@@ -72,22 +73,13 @@ class Trained:
     warning: str
 
 
-def example(
-    query: str,
-    seen: LegScores,
-    labels: Mapping[int, float],
-    dense: Mapping[int, float],
-    other: Mapping[int, float],
-    *,
-    target: str = "lss",
-    group: str = "",
-    vector: Sequence[float] = (),
-) -> Example:
-    """A judged query as an example. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
+def best_alpha(
+    target: str, labels: Mapping[int, float], dense: Mapping[int, float], other: Mapping[int, float]
+) -> Optimum:
+    """The best alpha of a question. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
     if target not in TARGETS:
         raise BadInput(f"There is no target {target!r}. Targets: {', '.join(TARGETS)}.")
-    best = TARGETS[target](labels, dense, other)
-    return Example(query, group, seen, best.alpha, best.matters, tuple(map(float, vector)))
+    return TARGETS[target](labels, dense, other)
 
 
 def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example], list[Example], list[Example]]:
@@ -119,7 +111,6 @@ def train(
     trained_for: str,
     *,
     name: str = "",
-    seed: int = SEED,
     grid: Sequence[Any] | None = None,
     progress: Progress = no_progress,
 ) -> Trained:
@@ -129,10 +120,10 @@ def train(
     useful = [sample for sample in examples if sample.matters > 0]
     if len(useful) < LEAST:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
-    parts = split(useful, seed)
+    parts = split(useful)
     tables = [feature_table(kind, part) for part in parts]
     fit, points = LEARNERS[kind]
-    learned = fit(tables[0], tables[1], points if grid is None else grid, seed, progress)
+    learned = fit(tables[0], tables[1], points if grid is None else grid, SEED, progress)
     return _reported(kind, name or kind, trained_for, learned, parts, tables)
 
 
@@ -213,3 +204,69 @@ def _warning(count: int, regrets: Mapping[str, float]) -> str:
     if regrets["model"] >= regrets["fixed"]:
         return "The model's alphas are no nearer to the best ones than the same alpha for every query."
     return ""
+
+
+FOLDS = 5
+VALIDATION = 0.2  # of what a fold learns from
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFit:
+    """Predictions for queries that the model of their fold has not seen, and what moved each of them.
+
+    `contributions` are SHAP values per query and feature, `values` the features themselves; both are empty for kinds
+    that have none.
+    """
+
+    kind: str
+    predictions: tuple[Prediction, ...]
+    r2: float
+    sizes: tuple[int, ...] = ()  # of the folds, in the order of the predictions
+    features: tuple[str, ...] = ()
+    values: tuple[tuple[float, ...], ...] = ()
+    contributions: tuple[tuple[float, ...], ...] = ()
+
+
+def folds_of(queries: int, least: int = LEAST, wanted: int = FOLDS) -> int:
+    """Into how many parts so many queries are divided, so that every model learns from enough.
+
+    >>> folds_of(60), folds_of(24), folds_of(20), folds_of(60, wanted=10)
+    (5, 6, 0, 10)
+    """
+    enough = (folds for folds in range(wanted, queries + 1) if queries - -(-queries // folds) >= least)
+    return next(enough, 0)
+
+
+def crossfit(
+    kind: str,
+    examples: Sequence[Example],
+    *,
+    seed: int = SEED,
+    grid: Sequence[Any] | None = None,
+    wanted: int = FOLDS,
+    progress: Progress = no_progress,
+) -> CrossFit:
+    """Fit a model per fold on the other folds, and predict the alphas of the fold with it."""
+    import numpy as np
+
+    useful = sorted((sample for sample in examples if sample.matters > 0), key=lambda sample: sample.query)
+    folds = folds_of(len(useful), wanted=wanted)
+    if not folds:
+        raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; more than {LEAST} are needed to learn.")
+    random.Random(seed).shuffle(useful)
+    fit, points = LEARNERS[kind]
+    predictions: list[Prediction] = []
+    values: list[tuple[float, ...]] = []
+    shap: list[tuple[float, ...]] = []
+    for n in range(folds):
+        held, rest = useful[n::folds], [sample for at, sample in enumerate(useful) if at % folds != n]
+        cut = max(1, round(VALIDATION * len(rest)))
+        learned = fit(feature_table(kind, rest[cut:]), feature_table(kind, rest[:cut]), grid or points, seed, progress)
+        x = feature_table(kind, held)[0]
+        alphas = np.clip(learned.predict(x), 0.0, 1.0)
+        predictions += [Prediction(s.query, s.group, s.alpha, float(a)) for s, a in zip(held, alphas, strict=True)]
+        values += rows_of(x) if INPUTS[kind] else ()
+        shap += rows_of(learned.contributions(x)[:, :-1]) if learned.contributions else ()
+    optimal, predicted = (np.array([getattr(row, name) for row in predictions]) for name in ("optimal", "predicted"))
+    sizes = tuple(len(useful[n::folds]) for n in range(folds))
+    return CrossFit(kind, tuple(predictions), r2(optimal, predicted), sizes, INPUTS[kind], tuple(values), tuple(shap))

@@ -10,7 +10,7 @@ from core.evaluation.querysets.queryset import for_choosing
 from core.evaluation.runs.run import Answered, Run
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, holm
 from core.evaluation.statistics import compare as paired
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 
 MEASURE = "nDCG@10"
 

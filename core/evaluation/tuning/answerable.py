@@ -5,15 +5,23 @@ Every question is asked twice: as it is, and with the documents that answer it t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import date
+from functools import cached_property
+from math import exp, log
+from typing import TYPE_CHECKING, Any, cast
 
+from core.analysis import analyser
 from core.errors import BadInput
 from core.evaluation.statistics import RESAMPLES, SEED, Interval, wilson_lower, wilson_upper
+from core.ports import Index
+from core.types import Filters
 
 if TYPE_CHECKING:
     import numpy as np
+
 
 ALARMS = 0.1  # the share of answerable questions that may be doubted
 STEPS = 20  # between the thresholds of a curve
@@ -29,17 +37,9 @@ class ThresholdPoint:
     misses: Interval
 
 
-def auc(answerable: Sequence[float], unanswerable: Sequence[float]) -> float:
-    """The chance that an answerable question has the higher confidence; equal ones count half.
-
-    >>> auc([0.9, 0.4], [0.5, 0.1])
-    0.75
-    """
-    return float(_wins(answerable, unanswerable).mean())
-
-
 def auc_interval(answerable: Sequence[float], unanswerable: Sequence[float], resamples: int = RESAMPLES) -> Interval:
-    """The same with its 95 % interval: questions are drawn anew, each with both of its confidences.
+    """The chance that an answerable question has the higher confidence (equal ones count half), with its 95 % interval:
+    questions are drawn anew, each with both of its confidences.
 
     >>> auc_interval([0.9, 0.8], [0.5, 0.1])
     Interval(mean=1.0, low=1.0, high=1.0)
@@ -122,3 +122,42 @@ def _wins(answerable: Sequence[float], unanswerable: Sequence[float]) -> np.ndar
 
 def _rate(count: int, of: int) -> Interval:
     return Interval(count / of if of else 0.0, wilson_lower(count, of), wilson_upper(count, of))
+
+
+def without(index: Index, documents: Collection[int]) -> Index:
+    """The index as it would be without these documents: nothing of them is found, and words are as rare as they are in
+    the rest. BM25 still weighs words by all documents, which moves ranks a little and no cosine."""
+    return cast("Index", _Remainder(index, documents))
+
+
+class _Remainder:
+    """Everything else is the index's own."""
+
+    def __init__(self, index: Index, documents: Collection[int]) -> None:
+        self._index = index
+        self._gone = [chunk for document in documents for chunk in index.chunks_of(document)]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._index, name)
+
+    def allowed(self, filters: Filters, today: date) -> np.ndarray:
+        """What passes the filters and is still there."""
+        import numpy as np
+
+        mask = self._index.allowed(filters, today)
+        left = np.ones(self._index.size, dtype=np.bool_) if mask is None else mask.copy()
+        left[self._gone] = False
+        return left
+
+    def rarity(self, term: str) -> float:
+        """The inverse document frequency among what is left; 0 for a term that is gone with the documents."""
+        known = self._index.rarity(term)
+        chunks = (self._index.size + 1) / exp(known) - 0.5 - self._lost[term] if known else 0.0
+        return log((self._index.size - len(self._gone) + 1) / (chunks + 0.5)) if chunks > 0.5 else 0.0
+
+    @cached_property
+    def _lost(self) -> Counter[str]:
+        """How many of the passages that are gone hold each term."""
+        analyse = analyser(self._index.profile.lexical)
+        texts = (f"{self._index.context(chunk)}\n\n{self._index.excerpt(chunk)}" for chunk in self._gone)
+        return Counter(term for text in texts for term in set(analyse(text)))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
-from core.evaluation.measures.by_name import Gold
 from core.evaluation.tuning import passage_table
 from core.evaluation.tuning.passage_table import PassageTable
 from core.retrieval import scaling
@@ -47,26 +46,29 @@ class SweepTable:
         return int(self.units.shape[0])
 
 
+def retrieved_chunks(gathered: Sequence[Candidates]) -> list[list[int]]:
+    """What any leg retrieved for each question, by number: the columns of its row."""
+    return [
+        sorted({chunk for ranking in candidates.retrieved.values() for chunk in ranking}) for candidates in gathered
+    ]
+
+
 def matrix(
     gathered: Sequence[Candidates],
     units: Sequence[Mapping[int, int]],
     gains: Sequence[Mapping[int, float]],
     depth: int,
-    golds: Sequence[Gold] = (),
-    excerpt: Callable[[int], str] = str,
+    passages: PassageTable | None = None,
     chances: Callable[[Candidates, Sequence[int]], Sequence[float]] | None = None,
 ) -> SweepTable:
     """Arrays from the candidates of `pipeline.gather`: one entry per question in each sequence.
 
-    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units. With
-    `golds` and the text of a chunk, passages can be measured, too.
+    `units` maps a chunk to the document it counts for (or to itself); `gains` holds the grade of judged units.
     """
     import numpy as np
 
     legs = tuple(sorted({leg for candidates in gathered for leg in candidates.retrieved}))
-    rows = [
-        sorted({chunk for ranking in candidates.retrieved.values() for chunk in ranking}) for candidates in gathered
-    ]
+    rows = retrieved_chunks(gathered)
     width = max((len(row) for row in rows), default=0)
     shape = (len(legs), len(rows), width)
     scores, places = np.zeros(shape), np.zeros(shape, np.int32)
@@ -98,7 +100,7 @@ def matrix(
         np.array(starts),
         np.array(judged, np.int32),
         np.array(graded, float),
-        PassageTable(rows, golds, excerpt) if golds else None,
+        passages,
         first if chances else None,
     )
 

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core.errors import BadInput, ConcordError, Unusable
-from core.llm.asking import ModelTask, ask
-from core.llm.bill import Bill
+from core.llm.asking import Bill, ModelTask, ask
 from core.llm.lenient_json import schema_of
 from core.llm.prompt import cut, quoted
 from core.ports import Llm

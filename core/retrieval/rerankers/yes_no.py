@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 
-from core.llm.bill import Bill
+from core.llm.asking import Bill
 from core.llm.prompt import RULE, cut, quoted
 from core.llm.usable import chance
 from core.ports import Llm

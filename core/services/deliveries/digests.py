@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 IN_DIGEST = "in digest"  # the state of what became a part of one
 MOST = 20  # lines under one heading
-Line = dict[str, str]  # what, note, address
-Standing = Callable[[Actor], list[tuple[str, list[Line]]]]
+DigestLine = dict[str, str]  # what, note, address
+Standing = Callable[[Actor], list[tuple[str, list[DigestLine]]]]
 
 
 class Digests:
@@ -98,7 +98,7 @@ def last_moment(now: float, hour: int, zone: ZoneInfo) -> tuple[float, date]:
     return at, day
 
 
-def _content(rows: Sequence[HeldDelivery], standing: list[tuple[str, list[Line]]], day: date) -> dict[str, Any]:
+def _content(rows: Sequence[HeldDelivery], standing: list[tuple[str, list[DigestLine]]], day: date) -> dict[str, Any]:
     news = _news(rows)
     listed = {line["address"] for lines in news.values() for line in lines}
     parts = [(TOPICS[topic][0], news[topic]) for topic in TOPICS if topic in news]
@@ -110,13 +110,13 @@ def _content(rows: Sequence[HeldDelivery], standing: list[tuple[str, list[Line]]
     }
 
 
-def _news(rows: Sequence[HeldDelivery]) -> dict[str, list[Line]]:
+def _news(rows: Sequence[HeldDelivery]) -> dict[str, list[DigestLine]]:
     """Topic to lines; several causes of one message are one line with all their words."""
     by_message: dict[tuple[int, str], list[dict[str, Any]]] = {}
     for row in rows:
         content = json.loads(row.content)
         by_message.setdefault((row.message, content["sentence"]), []).append(content)
-    news: dict[str, list[Line]] = {}
+    news: dict[str, list[DigestLine]] = {}
     for contents in by_message.values():
         words = dict.fromkeys(content["text"] for content in contents if content["text"])
         line = {"what": contents[-1]["sentence"], "note": " · ".join(words)[:400], "address": contents[-1]["address"]}
@@ -124,7 +124,7 @@ def _news(rows: Sequence[HeldDelivery]) -> dict[str, list[Line]]:
     return news
 
 
-def _cut(lines: list[Line]) -> list[Line]:
+def _cut(lines: list[DigestLine]) -> list[DigestLine]:
     more = len(lines) - MOST
     return lines[:MOST] + ([{"what": f"and {more} more", "note": "", "address": "/inbox"}] if more > 0 else [])
 
@@ -135,12 +135,12 @@ class DigestContent:
     def __init__(self, database: Database, changes: Changes, board: FreshnessBoard) -> None:
         self.database, self.changes, self.board = database, changes, board
 
-    def of(self, actor: Actor) -> list[tuple[str, list[Line]]]:
+    def of(self, actor: Actor) -> list[tuple[str, list[DigestLine]]]:
         """Headings with their lines; empty ones are left out."""
         with reading_as(actor):
             return self._of(actor)
 
-    def _of(self, actor: Actor) -> list[tuple[str, list[Line]]]:
+    def _of(self, actor: Actor) -> list[tuple[str, list[DigestLine]]]:
         parts = [
             ("Waiting for your review", list(self._reviews(actor))),
             ("Due for review", list(self._due(actor))),
@@ -148,12 +148,12 @@ class DigestContent:
         ]
         return [(heading, lines) for heading, lines in parts if lines]
 
-    def _reviews(self, actor: Actor) -> Iterable[Line]:
+    def _reviews(self, actor: Actor) -> Iterable[DigestLine]:
         if allowed(actor, "propose a change"):
             for change in self.changes.asked_of(actor):
                 yield _line(change.title, f"by {change.author_name}", "/reviews", change=change.id)
 
-    def _due(self, actor: Actor) -> Iterable[Line]:
+    def _due(self, actor: Actor) -> Iterable[DigestLine]:
         attention = self.board.attention()
         accounts = self.changes.accounts.all()
         for dated, words in ((attention.overdue, "The review date has passed"), (attention.due_soon, "Review date")):
@@ -161,7 +161,7 @@ class DigestContent:
                 if _owns(accounts, document, actor):
                     yield _line(document.title, f"{words}: {document.meta.review_due}", "/documents", doc=document.path)
 
-    def _questions(self, actor: Actor) -> Iterable[Line]:
+    def _questions(self, actor: Actor) -> Iterable[DigestLine]:
         if allowed(actor, "see reported gaps"):
             for row in self.database.gaps.open():
                 if row.owner == actor.id:
@@ -174,5 +174,5 @@ def _owns(accounts: Sequence[Any], document: Document, actor: Actor) -> bool:
     }
 
 
-def _line(what: str, note: str, page: str, **query: Any) -> Line:
+def _line(what: str, note: str, page: str, **query: Any) -> DigestLine:
     return {"what": what, "note": note, "address": f"{page}?{urlencode(query)}"}

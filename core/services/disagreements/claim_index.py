@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable
 from functools import lru_cache
 
-from core.curation.document.freshness import freshness
+from core.curation.document.statuses import freshness
 from core.disagreements.claims import Claim, claims
 from core.disagreements.lookup import ClaimIndex, Match
 from core.ports import Clock

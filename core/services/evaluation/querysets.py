@@ -15,10 +15,9 @@ from core.access import READS, Actor, use_case
 from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
-from core.evaluation.querysets.agreement import JudgeAgreement, agreement
 from core.evaluation.querysets.draft import Problem
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
-from core.evaluation.querysets.ratings import AddedPassage, PoolSummary, Rating, pool_summary
+from core.evaluation.querysets.ratings import AddedPassage, JudgeAgreement, PoolSummary, Rating, agreement, pool_summary
 from core.evaluation.runs.pooling import Pooled, ask_model
 from core.ports import Clock, Index, Llm, Progress, no_progress
 from core.services.knowledge.documents import Documents

@@ -12,9 +12,8 @@ from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community
 from core.graph.entities import PATTERNS, document_key, key
-from core.graph.pagerank import SHARED, pagerank
 from core.graph.paths import RelationNetwork, relation_network
-from core.graph.walk import CANDIDATES, DEGREE, arrived, holding, neighbours, path, seeds, trail, walk
+from core.graph.walk import CANDIDATES, DEGREE, SHARED, arrived, holding, neighbours, pagerank, path, seeds, trail, walk
 from core.ports import Index
 from core.retrieval.legs.several_embedders import dense_leg
 from core.retrieval.legs.walks import LocalLeg

@@ -22,8 +22,7 @@ from core.chunking import chunker, embedded_text, known
 from core.chunking.chunker import Tools
 from core.curation.document.frontmatter import decode, read_document
 from core.errors import BadInput, ConcordError, Conflict, Unavailable
-from core.llm.asking import together
-from core.llm.bill import Bill
+from core.llm.asking import Bill, together
 from core.llm.writer import Writer
 from core.ports import Bulk, Embedder, Models, Progress, no_progress
 from core.profiles import LANCE, model_uses

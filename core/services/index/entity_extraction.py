@@ -10,8 +10,7 @@ from core.curation.document.links import Link, links
 from core.errors import Unavailable
 from core.graph.entities import extract
 from core.graph.extraction import ask_entities, labelled
-from core.llm.asking import THREADS, together
-from core.llm.bill import Bill
+from core.llm.asking import THREADS, Bill, together
 from core.llm.writer import PATIENCE
 from core.ports import Bulk, Models, Progress, no_progress
 from core.types import Chunk, Document, Extract

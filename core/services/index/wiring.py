@@ -20,7 +20,7 @@ from core.services.jobs.jobs import Jobs
 from core.services.models.wiring import ModelRoom, estimator, offered_models
 from core.services.people.accounts import Accounts
 from core.services.platform.base import Base
-from core.services.platform.guard import WorkspaceGuard
+from core.services.platform.workspace import WorkspaceGuard
 from core.storage.cache.model_texts import TextCache
 from core.storage.index.generations import Generations
 from core.storage.object_store.shared_folders import SharedFolder

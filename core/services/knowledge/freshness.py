@@ -9,10 +9,10 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, Actor, use_case
-from core.curation.document.freshness import Freshness, freshness
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.names import folder_counts
+from core.curation.document.statuses import Freshness, freshness
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.services.knowledge.documents import Documents

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import fsum
 
 from core.chunking.ruler import pieces
-from core.llm.asking import THREADS, ModelTask
-from core.llm.bill import dollars_of
+from core.llm.asking import THREADS, ModelTask, dollars_of
 from core.ports import Models
 from core.services.models.ledger import Ledger
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, ConcordError, OverBudget, TimedOut, Unavailable
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.ports import Clock, Spent
 from core.services.models.prices import Prices
 from core.storage.state.records import Call, PastCalls, SpendingOnPurpose

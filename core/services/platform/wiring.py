@@ -29,10 +29,9 @@ from core.services.platform import doctor
 from core.services.platform.backups import Backups, Upgrades
 from core.services.platform.base import Base, Step
 from core.services.platform.doctor import Doctor
-from core.services.platform.guard import WorkspaceGuard
 from core.services.platform.node import PAUSE, Background, Loop, RepositorySync
 from core.services.platform.settings import TeamSettings
-from core.services.platform.workspace import Daily, Workspace
+from core.services.platform.workspace import Daily, Workspace, WorkspaceGuard
 from core.services.sample.sample import Sample
 from core.settings import PROJECT, Settings, node_name
 from core.storage.object_store.stored_backups import StoredBackups

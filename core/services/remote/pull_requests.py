@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
-from core.curation.checks.annotations import cell
-from core.curation.checks.findings import Finding
+from core.curation.checks.findings import Finding, cell
 from core.curation.document.names import safe_folder
 from core.curation.review import moves
 from core.errors import Refused

@@ -11,8 +11,8 @@ from itertools import chain
 from weakref import WeakKeyDictionary
 
 from core.access import EVERYBODY, UPKEEP, use_case
-from core.curation.document.freshness import STATES, Freshness, freshness, parse_date
 from core.curation.document.names import top_folder
+from core.curation.document.statuses import STATES, Freshness, freshness, parse_date
 from core.curation.text.boilerplate import blanked
 from core.curation.text.excerpts import excerpt_text
 from core.ports import Clock, Index

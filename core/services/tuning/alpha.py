@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import Actor, use_case
 from core.errors import BadInput
-from core.evaluation.learning.crossfit import crossfit, folds_of
 from core.evaluation.learning.learners import grid_point, r2
-from core.evaluation.learning.training import TARGETS, Example, Prediction, Trained, example, train
+from core.evaluation.learning.training import (
+    TARGETS,
+    Example,
+    Prediction,
+    Trained,
+    best_alpha,
+    crossfit,
+    folds_of,
+    train,
+)
 from core.evaluation.measures.by_name import READ, Gold, value
 from core.evaluation.measures.by_name import known as known_measure
 from core.evaluation.measures.passages import coverage
@@ -244,16 +252,9 @@ class AlphaExamples:
         scaled = fuse(candidates, self.config).normalised
         other = next(leg for leg in self.config.legs if leg != "dense")
         vector = self.runs.searcher.weighers(self.index).embed(question.text) if vectors else ()
-        return example(
-            question.id,
-            seen(candidates),
-            self._labels(question, scaled("dense")),
-            scaled("dense"),
-            scaled(other),
-            target=target,
-            group=question.category,
-            vector=[float(value) for value in vector],
-        )
+        best = best_alpha(target, self._labels(question, scaled("dense")), scaled("dense"), scaled(other))
+        vector = tuple(float(value) for value in vector)
+        return Example(question.id, question.category, seen(candidates), best.alpha, best.matters, vector)
 
     def _labels(self, question: Question, chunks: Mapping[int, float]) -> dict[int, float]:
         """How much of the quoted answer each candidate covers; without a quote, whether it was judged relevant."""

@@ -12,8 +12,7 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import choosing
 from core.evaluation.statistics import LEAST, Interval
 from core.evaluation.tuning import answerable
-from core.evaluation.tuning.answerable import ThresholdPoint
-from core.evaluation.tuning.remainder import without
+from core.evaluation.tuning.answerable import ThresholdPoint, without
 from core.ports import Index, Progress, no_progress
 from core.services.evaluation.runs import Runs
 from core.services.platform.settings import ConfidenceSettings

@@ -16,6 +16,7 @@ from core.evaluation.statistics import Interval, PairedComparison, bootstrap, co
 from core.evaluation.tuning import alpha_curves, calibration, sweep
 from core.evaluation.tuning.alpha_curves import Curve
 from core.evaluation.tuning.calibration import Calibration, Observed, TauRule
+from core.evaluation.tuning.passage_table import PassageTable
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.confidence import chances
@@ -163,7 +164,8 @@ class Sweeps:
         golds = [gold(judgments[question.id], gains.gains[question.id], index) for question in judged]
         graded = [gains.gains[question.id] for question in judged]
         chance = lambda candidates, row: chances(candidates, row, config, index)
-        table = sweep.matrix(gathered, units, graded, config.depth, golds, index.excerpt, chance)
+        passages = PassageTable(sweep.retrieved_chunks(gathered), golds, index.excerpt) if golds else None
+        table = sweep.matrix(gathered, units, graded, config.depth, passages, chance)
         facts = (queryset.name, queryset.digest, index.profile.name, unit)
         return SweepData(*facts, tuple(judged), table, len(gains.unmapped), config)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
-from core.curation.document.freshness import SOON
+from core.curation.document.statuses import SOON
 from core.storage.lance.table import among, quoted
 from core.types import Filters
 

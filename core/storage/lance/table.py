@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import Conflict, in_one_line
-from core.storage.object_store.address import lance_options
+from core.storage.object_store.objects import lance_options
 
 NAME = "chunks"
 KEY = "id"

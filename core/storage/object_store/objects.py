@@ -1,10 +1,11 @@
-"""Objects on an S3 store: read, written on conditions, listed, deleted. What goes wrong is said in our words."""
+"""Objects on an S3 store, by its address: read, written on conditions, listed, deleted. What goes wrong is said in our words."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,78 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import ConcordError, Conflict, NotFound, Unavailable, in_one_line, storing
-from core.storage.object_store import address
+
+CONNECT, READ, ATTEMPTS = 2, 30, 3  # seconds, seconds, tries of one request
+
+
+def split(url: str) -> tuple[str, str]:
+    """Bucket and prefix; the prefix is empty or ends with a slash.
+
+    >>> split("s3://files/concord"), split("s3://files")
+    (('files', 'concord/'), ('files', ''))
+    """
+    bucket, _, prefix = url.removeprefix("s3://").partition("/")
+    prefix = prefix.strip("/")
+    return bucket, f"{prefix}/" if prefix else ""
+
+
+def client() -> Any:
+    """A boto3 client that gives up on a dead endpoint after some seconds."""
+    from botocore.config import Config
+
+    style = {"addressing_style": "path"} if _endpoint() else {}
+    config = Config(
+        connect_timeout=CONNECT,
+        read_timeout=READ,
+        retries={"max_attempts": ATTEMPTS, "mode": "standard"},
+        s3=style,
+        max_pool_connections=16,
+        request_checksum_calculation="when_required",  # other stores than Amazon's do not know the newer checksums
+        response_checksum_validation="when_required",
+    )
+    return _session().client("s3", config=config)
+
+
+def lance_options() -> Mapping[str, str]:
+    """What LanceDB needs as `storage_options` to reach the same store.
+
+    >>> lance_options()["aws_virtual_hosted_style_request"] if _endpoint() else "false"
+    'false'
+    """
+    session = _session()
+    found = session.get_credentials()
+    if found is None:
+        raise Unavailable("The store needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
+    limits = {"connect_timeout": f"{CONNECT}s", "timeout": f"{READ}s", "client_retry_timeout": str(ATTEMPTS * READ)}
+    endpoint, options = _endpoint(), {"region": session.region_name, **_keys(found), **limits}
+    if endpoint:
+        options |= {"endpoint": endpoint, "aws_virtual_hosted_style_request": "false"}
+        options["allow_http"] = str(endpoint.startswith("http://")).lower()
+    return options
+
+
+def _keys(found: Any) -> dict[str, str]:
+    """Keys that stay as they are. Those of a role expire while a table is open: LanceDB finds and renews them by itself."""
+    from botocore.credentials import RefreshableCredentials
+
+    if isinstance(found, RefreshableCredentials):
+        return {}
+    keys = found.get_frozen_credentials()
+    token = {"aws_session_token": keys.token} if keys.token else {}
+    return {"aws_access_key_id": keys.access_key, "aws_secret_access_key": keys.secret_key, **token}
+
+
+def _session() -> Any:
+    import boto3
+
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return boto3.Session(region_name=region or boto3.Session().region_name or "us-east-1")
+
+
+def _endpoint() -> str:
+    """Another store than Amazon's."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+
 
 _PART = 1 << 20  # bytes that are read at a time
 _RESUMED = 3  # times that a download is taken up again where it broke off
@@ -44,13 +116,13 @@ class ObjectStore:
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self.bucket, self.prefix = address.split(url)
+        self.bucket, self.prefix = split(url)
         self._connecting = threading.Lock()
 
     @cached_property
     def _s3(self) -> Any:
         with self._connecting, self._asking(""):
-            return address.client()
+            return client()
 
     @property
     def endpoint(self) -> str:

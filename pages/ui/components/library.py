@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from core.curation.document.freshness import freshness
+from core.curation.document.statuses import freshness
 from core.types import NOTHING, Commit, Document
 from pages.ui import style
 from pages.ui.components import component

@@ -7,8 +7,8 @@ from datetime import date
 
 import streamlit as st
 
-from core.curation.document.freshness import freshness
 from core.curation.document.questions import one_line
+from core.curation.document.statuses import freshness
 from core.errors import ConcordError
 from core.services.knowledge.blame import blame, editors
 from core.services.platform.main_line import Moment

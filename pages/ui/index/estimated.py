@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.services.models.call_estimates import CallEstimate, total
 from core.services.models.fitness import FEATURES
 from core.types import Profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.storage.state.records import SpendingOnPurpose
 from pages.ui import flash, identity
 from pages.ui.workspace import app

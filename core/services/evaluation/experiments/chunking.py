@@ -10,7 +10,7 @@ from core.errors import ConcordError
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import Run
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.ports import Progress
 from core.profiles import check, model_uses
 from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts

@@ -19,7 +19,7 @@ from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import Run
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.ports import Llm, Models, Progress, no_progress
 from core.retrieval.filters import admits
 from core.services.evaluation.estimates import paraphrase_calls, qa_calls

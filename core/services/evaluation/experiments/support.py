@@ -15,7 +15,7 @@ from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare
 from core.evaluation.runs.run import Run
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.ports import Progress
 from core.profiles import check
 from core.retrieval import config as configs

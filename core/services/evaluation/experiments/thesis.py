@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from core.errors import BadInput, ConcordError
-from core.evaluation.learning.crossfit import crossfit
 from core.evaluation.learning.learners import NETWORKS
+from core.evaluation.learning.training import crossfit
 from core.evaluation.reports.report import Report
 from core.evaluation.runs.run import Run, means, times_of
 from core.evaluation.tuning import calibration

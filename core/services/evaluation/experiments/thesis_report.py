@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from core.evaluation.learning.crossfit import CrossFit
+from core.evaluation.learning.training import CrossFit
 from core.evaluation.measures.by_name import KEY
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
@@ -17,7 +17,7 @@ from core.evaluation.runs.comparisons import compare, grouped
 from core.evaluation.runs.run import Run
 from core.evaluation.statistics import Interval, bootstrap
 from core.evaluation.tuning.calibration import Calibration, Point
-from core.llm.bill import dollars_of
+from core.llm.asking import dollars_of
 from core.retrieval.alpha.features import QUERY
 from core.services.evaluation.experiments import chunking
 from core.services.evaluation.experiments.chunking import Trial
