@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from core import strict
 from core.entrypoints.querysets import ESTIMATE, show_estimate
@@ -16,8 +16,9 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.statistics import PairedComparison
 from core.evaluation.tuning import calibration
+from core.evaluation.tuning.alpha_curves import Curve
 from core.evaluation.tuning.answerable import ALARMS
-from core.evaluation.tuning.calibration import TauRule
+from core.evaluation.tuning.calibration import Calibration, TauRule
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
@@ -26,7 +27,7 @@ from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.prompts import PromptSettings
-from core.services.tuning.sweeps import SweepScope, position
+from core.services.tuning.sweeps import AlphaCurve, SweepScope, position
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
@@ -174,25 +175,25 @@ def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
         *([f"! {sweep.note}"] if sweep.note else []),
     ]
     if form.out:
-        lines.append(_write(form.out, _alpha_report(value, sweep, config)))
+        lines.append(_write(form.out, _alpha_report(form.queryset, sweep, config)))
     return Shown(value, lines)
 
 
-def _points(curve: Any) -> list[dict[str, float]]:
+def _points(curve: Curve) -> list[dict[str, float]]:
     return [
         {"alpha": alpha, "mean": point.mean, "low": point.low, "high": point.high}
         for alpha, point in zip(curve.alphas, curve.points, strict=True)
     ]
 
 
-def _alpha_report(value: Any, sweep: Any, config: SearchConfig) -> Report:
+def _alpha_report(queryset: str, sweep: AlphaCurve, config: SearchConfig) -> Report:
     overall = sweep.overall
     means = {name: [point.mean for point in curve.points] for name, curve in sweep.by_category.items()}
     return Report(
         "alpha",
         f"{overall.measure} over alpha",
         "0 is BM25 alone, 1 is vectors alone.",
-        {"query set": value["queryset"], "questions": str(overall.questions), "depth": _depth(config)},
+        {"query set": queryset, "questions": str(overall.questions), "depth": _depth(config)},
         (
             Chart(
                 "All questions", charts.curve(overall.alphas, overall.points, "alpha", overall.measure, overall.best)
@@ -264,7 +265,13 @@ def _price(point: calibration.Point) -> tuple[str, str]:
     return f"{1000 * point.seconds:.0f}", f"{1000 * point.dollars:.2f}"
 
 
-def _tau_report(form: TuneTauOptions, calibration: Any, rows: Any, heads: Any, config: SearchConfig) -> Report:
+def _tau_report(
+    form: TuneTauOptions,
+    calibration: Calibration,
+    rows: Sequence[tuple[object, ...]],
+    heads: Sequence[str],
+    config: SearchConfig,
+) -> Report:
     taus = [point.tau for point in calibration.curve]
     shares = {
         "precision of skipped questions": [point.precision for point in calibration.curve],

@@ -253,8 +253,8 @@ class AlphaExamples:
         other = next(leg for leg in self.config.legs if leg != "dense")
         vector = self.runs.searcher.weighers(self.index).embed(question.text) if vectors else ()
         best = best_alpha(target, self._labels(question, scaled("dense")), scaled("dense"), scaled(other))
-        vector = tuple(float(value) for value in vector)
-        return Example(question.id, question.category, seen(candidates), best.alpha, best.matters, vector)
+        numbers = tuple(float(value) for value in vector)
+        return Example(question.id, question.category, seen(candidates), best.alpha, best.matters, numbers)
 
     def _labels(self, question: Question, chunks: Mapping[int, float]) -> dict[int, float]:
         """How much of the quoted answer each candidate covers; without a quote, whether it was judged relevant."""
