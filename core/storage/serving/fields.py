@@ -25,6 +25,7 @@ from core.types import FIELDS
 
 UNFINISHED = ".fields-"  # folders that are being written
 POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
+SAYS_NOTHING = frozenset("index overview readme introduction home".split())  # as a title
 _ARRAYS = ("start", "where", "worth", "owner")
 
 
@@ -209,7 +210,17 @@ def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence
     elif name == "tags":
         yield from documents["tags"].to_pylist()
     else:
-        yield from ((title,) for title in documents["title"].to_pylist())
+        yield from map(titles, documents["title"].to_pylist(), documents["path"].to_pylist())
+
+
+def titles(title: str, path: str) -> tuple[str, ...]:
+    """What a document is called; one with a title that says nothing is called like its folder, too.
+
+    >>> titles("Overview", "hr/travel-policy/index.md"), titles("Travel", "hr/travel.md"), titles("Index", "index.md")
+    (('Overview', 'travel policy'), ('Travel',), ('Index',))
+    """
+    folder = path.split("/")[-2].replace("-", " ").replace("_", " ") if "/" in path else ""
+    return (title, folder) if folder and title.strip().casefold() in SAYS_NOTHING else (title,)
 
 
 def _words_of(path: str) -> str:
