@@ -31,7 +31,7 @@ from core.services.evaluation import collections
 from core.settings import load
 from core.types import Filters, SearchConfig
 
-CONFIGS = {"documents, titles": presets()["Documents, titles"], "convex-0.5": PRODUCTION}
+CONFIGS = {"documents-0.9": presets()["Documents 0.9"], "convex-0.5": PRODUCTION}
 WORDS_ALONE = {"words alone": parse('{"base": "bm25", "depth": 30}')}
 OF_FIRST = {  # signs of a first hit, and the configurations that a model of them is fitted on
     "both legs": (FirstSigns._fields[:-1], ("documents-0.9", "convex-0.5", "rrf-60", "tm2c2-0.9")),

@@ -17,7 +17,7 @@ from core.settings import load
 from core.types import SearchConfig
 
 QUESTIONS = ROOT / "kb" / "sample" / "questions.jsonl"
-BEFORE, AFTER = "convex-0.5, depth 30", "Documents, titles"
+BEFORE, AFTER = "convex-0.5, depth 30", "Documents 0.9"
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def words(app: AppTest) -> str:
 
 def test_a_first_visit_shows_three_columns_that_wait_for_a_query(visit: Open) -> None:
     data = drawn(visit())
-    assert [column["name"] for column in data["columns"]] == ["BM25", "Documents, titles", "Conditional rerank"]
+    assert [column["name"] for column in data["columns"]] == ["BM25", "Documents 0.9", "Conditional rerank"]
     assert [knob["knob"] for knob in data["columns"][2]["knobs"]] == ["alpha", "tau", "depth"]
     assert "hits" not in data["columns"][0]
     assert len({column["color"] for column in data["columns"]}) == 3
@@ -399,7 +399,7 @@ def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: 
 
 def test_an_unknown_link_is_a_sentence_and_a_fresh_playground(visit: Open) -> None:
     app = visit(link="0123456789")
-    assert [column["name"] for column in drawn(app)["columns"]] == ["BM25", "Documents, titles", "Conditional rerank"]
+    assert [column["name"] for column in drawn(app)["columns"]] == ["BM25", "Documents 0.9", "Conditional rerank"]
     assert any("no playground link" in str(toast.value) for toast in app.toast)
 
 

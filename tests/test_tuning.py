@@ -101,7 +101,7 @@ def test_a_move_of_the_slider_says_what_a_run_says(shared_app: App, unit: str) -
 
 
 def test_sliders_count_fields_and_documents_as_the_search_does_that_they_stand_for(shared_app: App) -> None:
-    config, runs = presets()["Documents, titles"], shared_app.evaluation.runs
+    config, runs = presets()["Documents 0.9"], shared_app.evaluation.runs
     data = shared_app.tuning.sweeps.load(
         demo("author"), "small", SweepScope(depth=config.depth, whole=True), config=config
     )
@@ -580,7 +580,7 @@ def test_what_is_recommended_is_offered_measured_on_own_questions_and_promoted(j
     recommendation = judged_app.tuning.recommendation
     offer = recommendation.offer(AUTHOR)
     assert offer is not None
-    assert (offer.title, offer.run) == ("Documents, titles", "")
+    assert (offer.title, offer.run) == ("Documents 0.9", "")
     compared = recommendation.measure(AUTHOR)
     assert compared[0].after.queryset == offer.queryset
     assert compared[0].before.config == judged_app.platform.settings.production().config

@@ -28,7 +28,7 @@ class Preset(NamedTuple):
 # below the recommended one on those and the starter base says so.
 PRESETS = (
     Preset(
-        "Documents, titles",
+        "Documents 0.9",
         "documents-0.9",
         "Recommended: documents by their best passages, and words in titles count. nDCG@10 .805 on public collections, most of all on handbooks.",
     ),
@@ -105,7 +105,7 @@ def presets() -> dict[str, SearchConfig]:
     """What the playground offers, then the rest of the fifteen.
 
     >>> list(presets())[:2], presets()["Conditional rerank"].tau
-    (['Documents, titles', 'TM2C2 0.9'], 0.7)
+    (['Documents 0.9', 'TM2C2 0.9'], 0.7)
     """
     offered = {preset.title: preset.spelling for preset in PRESETS}
     return {title: parse(text) for title, text in {**offered, **dict(_FIFTEEN)}.items()}
@@ -126,7 +126,7 @@ def titled(config: SearchConfig) -> str:
     >>> titled(parse("convex-0.65")), titled(parse("rrf-40+rerank")), titled(parse('{"alpha_from": "rules"}'))
     ('Convex 0.65', 'RRF 40, rerank', '')
     >>> titled(RECOMMENDED), titled(replace(RECOMMENDED, alpha=0.85))
-    ('Documents, titles', 'Documents 0.85')
+    ('Documents 0.9', 'Documents 0.85')
     """
     called = {name(known): title for title, known in presets().items()}
     short = name(config)

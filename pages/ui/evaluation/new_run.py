@@ -15,7 +15,7 @@ from pages.ui import actions, identity, keys, style
 from pages.ui.configurations import built_profiles, choices
 from pages.ui.workspace import app
 
-FIRST = ("Production", "Documents, titles", "TM2C2 0.9", "Vectors", "BM25")
+FIRST = ("Production", "Documents 0.9", "TM2C2 0.9", "Vectors", "BM25")
 
 
 def draw(queryset: str, first: bool) -> None:

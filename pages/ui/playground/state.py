@@ -18,7 +18,7 @@ from pages.ui import flash, identity, keys
 from pages.ui.playground import view_data
 from pages.ui.workspace import app
 
-FIRST = ("BM25", "Documents, titles", "Conditional rerank")
+FIRST = ("BM25", "Documents 0.9", "Conditional rerank")
 EXAMPLE = ("BM25", "Tri-modal with graph", "Conditional rerank")  # run at once: words, the graph, and reranking
 
 
