@@ -25,7 +25,7 @@ from core.types import FIELDS
 
 UNFINISHED = ".fields-"  # folders that are being written
 POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
-SAYS_NOTHING = frozenset("index overview readme introduction home".split())  # as a title
+SAYS_NOTHING = frozenset(["index", "overview", "readme", "introduction", "home"])  # as a title
 _ARRAYS = ("start", "where", "worth", "owner")
 
 
