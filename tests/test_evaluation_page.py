@@ -369,7 +369,8 @@ def test_the_desk_shows_the_curve_the_best_production_and_where_one_stands(visit
     curve = figure(app, "tune_curve")
     band, line = curve["data"]
     assert len(band["x"]) == 2 * len(line["x"]) == 202, "101 alphas with their interval"
-    assert [mark["text"] for mark in curve["layout"]["annotations"]] == ["production 0.50", "here 0.50"]
+    named = [mark["text"] for mark in curve["layout"]["annotations"]]
+    assert named == [f"best {curve['layout']['shapes'][0]['x0']:.2f}", "production 0.50", "here 0.50"]
     assert not [trace["name"] for trace in figure(app, "alpha_categories")["data"] if "_" in trace["name"]]
     assert "The evidence is thin" in words(app) or "the evidence is thin" in words(app)
     best = curve["layout"]["shapes"][0]["x0"]

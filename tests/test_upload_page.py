@@ -244,7 +244,7 @@ def test_pasted_text_and_templates_become_items(visit: Open, home: Path) -> None
     button(app, "template_add").click().run()
     assert not app.exception
     assert [item["path"] for item in items(app)] == ["lost-badge.md", "swap-a-shift.md"]
-    assert items(app)[1]["state"] == "ready"
+    assert items(app)[1]["state"] == "needs attention", "the template's own words are still there"
 
 
 def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
