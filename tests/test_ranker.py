@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from core.curation.words.pins import Pin
 from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning.lambdamart import RankingExample, fit, measured, ordered_documents, predicted
 from core.evaluation.querysets.queryset import for_choosing
+from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
 from core.retrieval.method_values import CandidateFeatures, RankerModel
@@ -23,6 +26,7 @@ from core.retrieval.rerankers.features import ABOUT, features, names_of
 from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import SameAlpha
+from core.services.tuning.rankers import is_listed, unlisted
 from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
 from tests.test_embedder import NotingTrainer
@@ -254,3 +258,14 @@ def test_after_enough_new_questions_it_is_learned_again_in_the_background_and_ne
     learning.every = 1
     learning.follow(ADMIN)
     assert queued() == ["learn-all"]
+
+
+def test_a_question_that_its_document_lists_is_not_found_by_itself_in_training() -> None:
+    index = cast("Index", SimpleNamespace(answers={4: ("How do I file  a CTR?",), 7: ()}.__getitem__))
+    assert is_listed("how do i file a ctr", {4: 1.0}, index)
+    assert not is_listed("how do i file a ctr", {4: 0.0, 7: 1.0}, index), "by a document that does not answer it"
+    table = examples(1)[0].table
+    at = table.names.index("answers match")
+    assert table.values[:, at].any()
+    assert not unlisted(table).values[:, at].any()
+    assert np.array_equal(np.delete(unlisted(table).values, at, axis=1), np.delete(table.values, at, axis=1))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import Actor, use_case
+from core.curation.document.questions import same_form
 from core.errors import BadInput
 from core.evaluation.learning.lambdamart import LEAST, FittedRanker, RankingExample, fit, measured
 from core.evaluation.measures.ranking import ndcg
@@ -18,7 +19,7 @@ from core.evaluation.statistics import Interval, PairedComparison, bootstrap, co
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
-from core.retrieval.method_values import RankerModel
+from core.retrieval.method_values import CandidateFeatures, RankerModel
 from core.retrieval.rerankers.features import features
 from core.retrieval.rerankers.learned import DEPTH, RANKER, purpose, without
 from core.services.evaluation.cached_candidates import CandidateCache
@@ -189,6 +190,20 @@ def _own_id(key: str) -> str:
     return key.partition(" ")[2]
 
 
+def is_listed(text: str, gains: Mapping[int, float], index: Index) -> bool:
+    """Whether a document that answers a question lists that very question under `answers:`."""
+    answers = (answer for document, gain in gains.items() if gain > 0 for answer in index.answers(document))
+    return same_form(text) in map(same_form, answers)
+
+
+def unlisted(table: CandidateFeatures) -> CandidateFeatures:
+    """The features without what `answers:` gave. A question that stands there would be found by itself, teach nothing but that,
+    and be judged better for it."""
+    values = table.values.copy()
+    values[:, table.names.index("answers match")] = 0.0
+    return replace(table, values=values)
+
+
 class RankingExamples:
     """Judged questions as candidates with features, beside nDCG@10 of production."""
 
@@ -224,6 +239,7 @@ class RankingExamples:
         candidates = self.cache.of(text).candidates.only(self.config.legs)
         fused = fuse(candidates, self.config)
         table = features(list(fused.ranking)[:DEPTH], candidates, fused, self.index, self.today)
+        table = unlisted(table) if is_listed(text, gains, self.index) else table
         return RankingExample(key, table, tuple(self.index.document_of(chunk) for chunk in table.chunks), gains)
 
     def production_value(self, text: str, gains: Mapping[int, float]) -> float:

@@ -443,7 +443,8 @@ class FieldedLeg:
 
     def _more(self, chunks: Any) -> np.ndarray | float:
         """What the fields add to some passages."""
-        return sum(score(chunks) for score in self._scores)
+        more: np.ndarray | float = sum(score(chunks) for score in self._scores)
+        return more
 
     @cached_property
     def _scores(self) -> list[OwnerScores]:
@@ -484,8 +485,9 @@ class DenseLeg:
         return cosines
 
     def _cosines(self, chunks: np.ndarray) -> np.ndarray:
-        products: np.ndarray = self.rows[chunks].astype(np.float64) * self.vector.astype(np.float64)
-        return products.sum(axis=1)
+        rows = self.rows[chunks].astype(np.float64)
+        cosines: np.ndarray = (rows * self.vector.astype(np.float64)).sum(axis=1)
+        return cosines
 
     def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
         """The exact cosine of the nearest of each family: only those that could be it are computed in double precision."""
