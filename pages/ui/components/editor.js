@@ -222,6 +222,7 @@ const THEME = {
   ".cm-line": { padding: "0 14px 0 6px" },
   ".cm-gutters": { background: "var(--soft)", color: "var(--muted)", border: "0" },
   ".cm-activeLine, .cm-activeLineGutter": { background: "color-mix(in srgb, var(--accent) 8%, transparent)" },
+  ".cm-activeLineGutter": { color: "var(--st-text-color)" }, // enough contrast on its tint
   ".cm-tooltip": {
     background: "var(--st-background-color)",
     color: "var(--st-text-color)",
