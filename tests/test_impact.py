@@ -16,6 +16,8 @@ from core.curation.review import policy
 from core.errors import BadInput, Busy, NotFound, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.retrieval import config as configs
+from core.services.impact.impacts import documents as measured_documents
 from core.services.people.accounts import COMMAND_LINE, DEMO
 from tests.conftest import examples, indexed, put
 
@@ -271,6 +273,22 @@ def test_an_unpublished_generation_answers_exactly_as_a_full_build_would(
     assert aside.documents == full.documents
     for word in WORDS:
         assert seen[word] == app.search.searcher.search_in(full, word, config).hits
+
+
+@pytest.mark.parametrize("named", ["bm25", "rrf-60", "convex-0.3", "trimodal"])
+def test_a_state_answers_with_the_documents_of_a_search(impact_app: App, named: str) -> None:
+    searcher = impact_app.search.searcher
+    index = impact_app.index.generations.open(impact_app.platform.settings.profile())
+    for more in ({}, {"parents": True}, {"documents": True}, {"k": 2}):
+        config = replace(configs.parse(named), collapse=False, **more)
+        for query in ("invoice", "What does error 809 mean?", "nothing of the kind", STEALS):
+            hits = searcher.search_in(index, query, config).hits
+            first = {hit.path: hit for hit in reversed(hits)}
+            found = measured_documents(query, config, index, searcher.ask(index, config))
+            assert [each.path for each in found] == list(dict.fromkeys(hit.path for hit in hits)), (more, query)
+            for each in found:
+                hit = first[each.path]
+                assert (each.title, each.heading, each.text) == (hit.title, hit.heading, hit.text), (more, query)
 
 
 # ---------------------------------------------------------------- the gate

@@ -14,7 +14,8 @@ from core.access import SYSTEM, allowed
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import Corrupt, Refused
-from core.services.sample.past import VERBS, PastClock, edited, first_texts, read
+from core.evaluation.impact import Impact
+from core.services.sample.past import VERBS, PastClock, SamplePast, edited, first_texts, read
 from pages.ui.empty import PROMISES
 from pages.ui.menu import PAGES
 from pages.ui.sample import LINE
@@ -25,7 +26,7 @@ from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_ap
 
 KB = ROOT / "kb"
 SCRIPT = read(KB, VERBS)
-QUICK = [deed for deed in SCRIPT.later if deed.verb not in ("runs", "promote", "threshold")]
+QUICK = [deed for deed in SCRIPT.later if deed.verb not in ("runs", "promote", "threshold", "impacts")]
 
 
 def begun(home: Path) -> App:
@@ -105,12 +106,29 @@ def test_it_begins_in_an_empty_workspace_alone(sample_app: App) -> None:
         sample_app.platform.sample.begin(demo("admin"))
 
 
-def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path) -> None:
+def measured_merges(past: SamplePast, patch: pytest.MonkeyPatch) -> list[Impact]:
+    """The first of the changes that the sample measures when it begins; each asks 160 questions twice."""
+    merged = past.reviews.changes.all(state="merged")
+    first = min(merged, key=lambda change: change.ended)
+    patch.setattr(past.reviews.changes, "all", lambda **_: [first])
+    past.play([deed for deed in SCRIPT.later if deed.verb == "impacts"], lambda *_: None)
+    patch.undo()
+    return [impact for change in merged if (impact := past.reviews.impacts.show(demo("author"), change.id))]
+
+
+def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
     app = small_app(home)
     app.index.builder.build(app.platform.settings.profile())
     past = app.platform.sample._past()
     past.play(QUICK, lambda *_: None)
+    measured = measured_merges(past, monkeypatch)
+    assert len(measured) == 1
+    assert [impact.main for impact in measured] == [
+        app.knowledge.repository.log(app.reviews.changes.get(impact.change).merged, limit=2)[1][0].id
+        for impact in measured
+    ], "each on main as it was"
+    assert all(impact.questions["answers"] > 100 for impact in measured)
     gaps = app.knowledge.gaps.counts(demo("author"))[""]
     assert (gaps.open, gaps.closed, gaps.days) == (2, 1, 6)
     assert app.search.queries.most_asked(1)[0].question == "vpn wont connect"

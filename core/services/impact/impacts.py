@@ -23,6 +23,7 @@ from core.retrieval import pipeline
 from core.retrieval.cache import CachedReranker
 from core.retrieval.pipeline import SearchContext
 from core.retrieval.snippets import snippet
+from core.retrieval.trace import Trace
 from core.services.answers.ranks import free_of_charge
 from core.services.disagreements.finder import Disagreement
 from core.services.impact.change_questions import MOST_ASKED, Popular, questions
@@ -32,7 +33,7 @@ from core.services.people.accounts import COMMAND_LINE
 from core.services.platform.settings import TeamSettings
 from core.services.reviews.changes import Change, Changes
 from core.services.search.searcher import Searcher
-from core.types import Hit, Profile, SearchConfig
+from core.types import Profile, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -333,7 +334,7 @@ class _BothStates:
         progress(n, of, "Asking before and after")
         for found, index, ask in zip(self._found, self.indexes, self.asks, strict=True):
             if question.text not in found:
-                found[question.text] = _documents(pipeline.search(question.text, self.config, index, ask).hits)
+                found[question.text] = documents(question.text, self.config, index, ask)
         before, after = (found[question.text] for found in self._found)
         return replace(shift(question, before, after), disagreement=contradicted(after, self.contradictions))
 
@@ -355,12 +356,21 @@ def _contradiction(found: Disagreement) -> Contradiction:
     return Contradiction(found.key, mine.path, sentence, theirs.path, mine.heading, theirs.heading)
 
 
-def _documents(hits: Sequence[Hit]) -> tuple[FoundDocument, ...]:
-    """Documents in the order of their best passages."""
-    first: dict[str, Hit] = {}
-    for hit in hits:
-        first.setdefault(hit.path, hit)
-    return tuple(FoundDocument(hit.path, hit.title, hit.heading, hit.text) for hit in first.values())
+def documents(text: str, config: SearchConfig, index: Index, ask: SearchContext) -> tuple[FoundDocument, ...]:
+    """Documents in the order of their best passages: what a search finds, without what explains it to people."""
+    trace = Trace(ask.clock)
+    ranked = pipeline.rank(pipeline.gather(text, config, index, ask, trace), config, index, ask, trace)
+    first: dict[str, FoundDocument] = {}
+    if config.parents:
+        for hit in pipeline.hits(ranked, config, index, ask, trace):
+            first.setdefault(hit.path, FoundDocument(hit.path, hit.title, hit.heading, hit.text))
+        return tuple(first.values())
+    for placed in pipeline.listed(ranked, config, index, ask)[: config.k]:
+        passage = index.passage(placed.chunk)
+        facts = index.documents[passage.document]
+        if facts.path not in first:
+            first[facts.path] = FoundDocument(facts.path, facts.title, passage.heading, index.excerpt(placed.chunk))
+    return tuple(first.values())
 
 
 def _counts(asked: Iterable[ImpactQuestion]) -> dict[str, int]:
