@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,13 @@ def _unusable(error: OSError) -> str:
 
 def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
     """The whole command line, or the options of only those commands whose names are among the words."""
+    names = frozenset(name for commands in COMMANDS.values() for name in commands)
+    return _parser(names if words is None else names.intersection(words))
+
+
+@cache
+def _parser(asked: frozenset[str]) -> argparse.ArgumentParser:
+    """One that holds the options of these; building it takes longer than most commands that it reads."""
     top = _Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [options] COMMAND ...",
@@ -90,8 +98,7 @@ def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
         {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
     for module, commands in COMMANDS.items():
-        used = words is None or not commands.keys().isdisjoint(words)
-        records = records_of(module) if used else []
+        records = [] if asked.isdisjoint(commands) else records_of(module)
         for name in commands:
             adder.add(name, [record for record in records if record.name.split()[0] == name])
     return top
