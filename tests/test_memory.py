@@ -527,12 +527,13 @@ def test_four_pages_of_an_account_are_drawn_at_a_time_and_nobody_elses_waits() -
 
 
 def test_a_page_that_takes_long_gives_its_place_to_others() -> None:
-    async def two() -> None:
+    async def two() -> int:
         places = anyio.Semaphore(1)
         await PageDrawing(places, 0.01).begin()
         await asyncio.wait_for(PageDrawing(places).begin(), 300)
+        return places.value
 
-    asyncio.run(two())
+    assert asyncio.run(two()) == 0, "the second page has the place, once"
 
 
 def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
