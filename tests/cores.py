@@ -12,6 +12,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
+from importlib import import_module
 from itertools import chain, groupby, pairwise
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any
@@ -20,6 +21,7 @@ from warnings import WarningMessage
 import pytest
 from _pytest.capture import FDCapture
 
+from core.storage.serving import kernels
 from tests.durations import Durations
 from tests.forks import Zygote
 
@@ -29,6 +31,22 @@ NUMBER = 4  # bytes of a file's number
 def processes(asked: str) -> int:
     """As many as asked for; `auto` is one more than this process has cores, and four at most."""
     return int(asked) if asked.isdigit() else min(4, len(os.sched_getaffinity(0)) + 1)
+
+
+def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
+    """What one process takes at a time: a file. Those with a browser are two units and come first: a browser and its first
+    page cost five CPU seconds, and while it is waited for others work."""
+    files = [list(each) for _, each in groupby(items, lambda item: item.path)]
+    drawn = [each for each in files if any(item.get_closest_marker("browser") for item in each)]
+    halves = [list(chain.from_iterable(half)) for half in (drawn[::2], drawn[1::2])]
+    return [*filter(None, halves), *(each for each in files if each not in drawn)]
+
+
+def warm() -> None:
+    """What each process would load for itself in its first search and its first training."""
+    for name in ("xgboost", "numba"):
+        import_module(name)
+    kernels.warm()
 
 
 class Fork:
@@ -51,7 +69,8 @@ class Cores:
             return None
         threads = threading.active_count()  # OpenBLAS has one of its own, and ends it before a fork
         assert threads == 1, f"A process with {threads} threads cannot be forked safely."
-        files = [list(items) for _, items in groupby(session.items, lambda item: item.path)]
+        files = units(session.items)
+        warm()
         zygote = Zygote()
         forks = self.start(session, files)
         try:
