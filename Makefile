@@ -18,7 +18,7 @@ PARALLEL ?= --cores auto  # tests on several cores, one file on one core
 SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cluster cluster-down test test-all test-postgres real-models screens vectors reference lint format lock editor bench clean
+.PHONY: help setup run cluster cluster-down test test-all faults test-postgres real-models screens vectors reference lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -58,6 +58,9 @@ test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architec
 
 test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
+
+faults: setup $(VENV)/.tested ## write sixty lines wrongly, one at a time, and say which of them the quick tests find
+	@$(PY) tests/faults.py
 
 test-postgres: setup $(VENV)/.tested ## the tests of the services with every workspace on a PostgreSQL server
 	@CONCORD_TEST_DATABASE=postgresql $(PY) -m pytest -m "not slow and not sqlite" $(PARALLEL) $(SERVICES:%=tests/test_%.py)

@@ -1,7 +1,8 @@
 """Sixty small faults, and which of them the quick tests find: how strong the suite is, in one number.
 
-    python tests/faults.py                 every fault, in a scratch copy of the code
+    make faults                            every fault, in a scratch copy of the code
     python tests/faults.py retrieval 40    those of a room, or one by its number
+    python tests/faults.py --files 40      with all quick tests of the files that its tests stand in
 
 A fault is a line written wrongly on purpose. It counts as found when the doctests of its file or the quick tests that are
 named with it fail. Whoever makes the suite quicker runs this before and after; test_faults.py keeps the list true.
@@ -9,17 +10,23 @@ named with it fail. Whoever makes the suite quicker runs this before and after; 
 
 from __future__ import annotations
 
+import gc
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
+IMPORTED = """
+    pytest hypothesis hypothesis.stateful numpy pandas pyarrow duckdb sqlalchemy sqlalchemy.dialects.sqlite
+    sqlalchemy.dialects.postgresql alembic.migration argon2 git yaml markdown_it tokenizers fastapi.testclient uvicorn
+    streamlit.testing.v1 streamlit.web.bootstrap mcp networkx scipy.sparse rapidfuzz threadpoolctl
+"""  # what tests import that holds no fault, and starts no thread
 
 
 class Fault(NamedTuple):
@@ -29,7 +36,7 @@ class Fault(NamedTuple):
     file: str
     old: str
     new: str
-    tests: str  # names of test files, without test_ and .py
+    tests: str  # names of test files, without test_ and .py, or of one test in them: file::test
 
     def wrong(self, text: str) -> str:
         return text.replace(self.old, self.new)
@@ -116,55 +123,75 @@ def scratch(folder: Path) -> Path:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
+    for compiled in (
+        *ROOT.glob("core/**/__pycache__"),
+        *ROOT.glob("pages/**/__pycache__"),
+        ROOT / "tests" / "__pycache__",
+    ):
+        if (place := folder / compiled.relative_to(ROOT)).parent.is_dir():
+            shutil.copytree(compiled, place)
     for name in (".models", ".cache"):
         (ROOT / name).mkdir(exist_ok=True)
         (folder / name).symlink_to((ROOT / name).resolve())
     return folder
 
 
-def failing(folder: Path, fault: Fault, log: Path) -> bool:
-    """Whether its tests fail in this folder, in a process forked from this one."""
-    chosen = [fault.file] if fault.file.startswith(("core/", "pages/ui/")) else []
-    chosen += [f"tests/test_{name}.py" for name in fault.tests.split()]
-    chosen = [name for name in chosen if (folder / name).exists()]
-    if pid := os.fork():
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    os.dup2(target, 1)
-    os.dup2(target, 2)
-    os.chdir(folder)
-    sys.path[0] = str(folder)
-    import pytest
-
-    os._exit(
-        int(
-            pytest.main(
-                ["-x", "-q", "-m", "not slow and not browser", "-p", "no:cacheprovider", "-p", "no:randomly", *chosen]
-            )
-        )
+def chosen(fault: Fault, folder: Path, whole: bool = False) -> list[str]:
+    """What pytest is asked to run: the examples in the faulty file, and the tests."""
+    own = (
+        [fault.file]
+        if fault.file.startswith(("core/", "pages/ui/")) and ">>> " in (folder / fault.file).read_text()
+        else []
     )
+    named = [name.partition("::") for name in fault.tests.split()]
+    return own + [f"tests/test_{file}.py{'' if whole else mark + test}" for file, mark, test in named]
+
+
+def finder(folder: Path, asked: list[str], log: Path) -> str:
+    """The first test that fails in this folder, in a process forked from this one; "" if none does."""
+    if not (pid := os.fork()):
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        os.chdir(folder)
+        sys.path[0] = str(folder)
+        import pytest
+
+        quiet = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:randomly"]
+        os._exit(int(pytest.main([*quiet, "-m", "not slow and not browser", *asked])))
+    if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
+        return ""
+    said = re.findall(r"^(?:FAILED|ERROR) (\S+)", log.read_text(), re.MULTILINE)
+    return said[0] if said else f"an error: {log.read_text()[-500:]}"
+
+
+def spent() -> float:
+    return sum(os.times()[:4])
 
 
 def main(asked: list[str]) -> None:
     os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
-    for name in ("pytest", "hypothesis", "numpy", "pandas", "sqlalchemy", "git", "streamlit.testing.v1", "yaml"):
+    for name in IMPORTED.split():
         import_module(name)
+    gc.freeze()
+    whole, asked = "--files" in asked, [name for name in asked if name != "--files"]
     wanted = [(n, f) for n, f in enumerate(FAULTS, 1) if not asked or str(n) in asked or f.room in asked]
     missed = []
     with tempfile.TemporaryDirectory(prefix="concord-faults-") as name:
         folder, log = scratch(Path(name)), Path(name) / "fault.log"
         for number, fault in wanted:
-            path, began = folder / fault.file, time.monotonic()
+            path, began = folder / fault.file, spent()
             right = path.read_text(encoding="utf-8")
             path.write_text(fault.wrong(right), encoding="utf-8")
-            found = failing(folder, fault, log)
+            found = finder(folder, chosen(fault, folder, whole), log)
             path.write_text(right, encoding="utf-8")
             missed += [] if found else [number]
-            state = "found" if found else "MISSED"
-            print(f"{number:3} {state:6} {fault.room:12} {fault.file}: {fault.new.strip()[:60]!r} ({time.monotonic() - began:.0f} s)", flush=True)  # fmt: skip
-    print(f"{len(wanted) - len(missed)} of {len(wanted)} found" + (f"; missed: {missed}" if missed else ""))
+            print(f"{number:3} {spent() - began:5.1f} s {fault.file}: {fault.new.strip()[:50]!r} {found or 'MISSED'}", flush=True)  # fmt: skip
+    said = f"; missed: {missed}" if missed else ""
+    print(f"{len(wanted) - len(missed)} of {len(wanted)} found in {spent():.0f} CPU seconds{said}")
+    sys.exit(bool(missed))
 
 
 if __name__ == "__main__":
