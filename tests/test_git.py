@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import threading
 import zlib
+from contextlib import suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.errors import BadInput, Conflict, NotFound, Unavailable
+from core.errors import BadInput, ConcordError, Conflict, NotFound, StorageFailed, Unavailable
 from core.lru import LruCache
 from core.storage.git import plumbing, refs
 from core.storage.git.refs import locked
 from core.storage.git.repository import Repository, _plain_config
 from core.types import Person
+from tests.conftest import examples
 
 ANN, BOB = Person("Ann", "ann@example.org"), Person("Bob <script>\n", "bob@example.org")
 
@@ -206,6 +212,62 @@ def test_paths_that_cannot_stand_are_refused_and_the_branch_stays(
         repository.commit("main", files, ANN, "bad")
     assert repository.head() == head
     assert [entry.path for entry in repository.entries(head)] == ["a.md"]
+
+
+PLACES = ("a.md", "a/b.md", "a/c/d.md", "a-b.md", "a0/x.md", "über/straße.md", "z z/(1) & 2.md", "_.md")
+EDITS = st.lists(
+    st.dictionaries(st.sampled_from(PLACES), st.sampled_from([None, b"", b"1\n", b"2\r\n", "ü".encode()]), min_size=1),
+    min_size=1,
+    max_size=4,
+)
+
+
+@examples(24)
+@given(EDITS, st.sampled_from([" Ann. ", "O'Neil <x>", "...", "Zoë\tB\n", ""]), st.text(max_size=20))
+def test_what_is_written_without_a_process_is_what_git_writes(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[dict[str, bytes | None]], name: str, message: str
+) -> None:
+    """Trees and commits have the same ids, whatever is written, emptied and removed, in folders and at the top."""
+    ours, gits = (Repository(tmp_path_factory.mktemp("law") / kind) for kind in ("ours", "gits"))
+    made = []
+    for store in (ours, gits):
+        store.create()
+        store.git.stamp = lambda: "2026-11-15T12:00:00+02:00"
+        with pytest.MonkeyPatch.context() as patch:
+            if store is gits:
+                patch.setattr(refs, "edited_tree", Mock(side_effect=refs.NotLoose))
+                patch.setattr(plumbing, "_commit", lambda *_: b"")
+                patch.setattr(plumbing, "_LOOSE", 0)
+            ids = []
+            for files in steps:
+                with suppress(ConcordError):
+                    ids.append(store.commit("main", files, Person(name, f"{name}@x.org"), message))
+            made.append(ids)
+    assert made[0] == made[1]
+    assert raw_git(ours, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_an_object_that_does_not_fit_on_the_disk_leaves_nothing(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    before = sorted(repository.path.glob("objects/*/*"))
+    monkeypatch.setattr(refs.os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(StorageFailed, match="The disk is full"):
+        repository.commit("main", {"a.md": b"2\n"}, ANN, "two")
+    monkeypatch.undo()
+    assert sorted(repository.path.glob("objects/*/*")) == before
+    assert repository.head() == head
+
+
+def test_a_damaged_object_is_written_anew(repository: Repository) -> None:
+    repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    blob = refs.write_object(repository.path, b"blob", b"1\n")
+    file = repository.path / "objects" / blob[:2] / blob[2:]
+    file.chmod(0o644)
+    file.write_bytes(b"rotten")
+    repository.commit("main", {"b.md": b"1\n"}, ANN, "again")
+    assert repository.damaged() == []
 
 
 def test_merging_takes_both_sides_and_keeps_two_parents(repository: Repository) -> None:

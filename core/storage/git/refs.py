@@ -10,11 +10,13 @@ writer of ours lives: a lock that is a link to a file of ours is stale, and any 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import tempfile
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
@@ -137,10 +139,11 @@ def _bytes(path: Path) -> bytes:
 
 
 # ---------------------------------------------------------------- loose objects
-# What was written lately lies in files of its own: reading one takes a fiftieth of a process. Whatever is not as expected is git's to say.
+# What was written lately lies in files of its own: reading or writing one takes a fiftieth of a process. Whatever is not as
+# expected is git's to say.
 
 _FEW = 200  # files; git reads more of them faster
-_FILES = (b"100644", b"100755", b"120000")  # modes
+_FILES, _FOLDER = (b"100644", b"100755", b"120000"), b"40000"  # modes
 
 
 class NotLoose(Exception):
@@ -194,7 +197,7 @@ def _found(path: Path, name: str) -> str:
 
 def _listed(path: Path, tree: str, above: bytes, long: bool) -> Iterator[bytes]:
     for mode, name, label in _entries(path, tree):
-        if mode == b"40000":
+        if mode == _FOLDER:
             yield from _listed(path, name, above + label + b"/", long)
         elif mode not in _FILES:
             raise NotLoose(name)
@@ -233,6 +236,63 @@ def _loose(path: Path, name: str) -> tuple[bytes, bytes]:
     if not reader.eof or reader.unused_data or size != b"%d" % len(content) or not _ID.fullmatch(name):
         raise NotLoose(name)
     return kind, content
+
+
+def write_object(path: Path, kind: bytes, content: bytes) -> str:
+    """The id of an object, which is written as git writes it: synced, and under its name only when it is whole."""
+    whole = b"%s %d\0%s" % (kind, len(content), content)
+    name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+    file = path / "objects" / name[:2] / name[2:]
+    with suppress(NotLoose):
+        _loose(path, name)
+        os.utime(file)  # git removes nothing that was touched lately
+        return name
+    file.parent.mkdir(exist_ok=True)
+    number, unfinished = tempfile.mkstemp(prefix="tmp_obj_", dir=file.parent)
+    try:
+        with open(number, "wb") as out:
+            out.write(zlib.compress(whole, 1))
+            out.flush()
+            os.fsync(number)
+        os.chmod(unfinished, 0o444)
+        os.replace(unfinished, file)
+    except BaseException:
+        Path(unfinished).unlink(missing_ok=True)
+        raise
+    return name
+
+
+def edited_tree(path: Path, tree: str, blobs: Mapping[str, str]) -> str:
+    """A tree ("" is none yet) with these files written, or removed where their blob is ""; "" where nothing is left.
+
+    A file where a folder stands, or the other way round, is git's to decide.
+    """
+    entries = {label: (mode, name) for mode, name, label in _entries(path, tree)} if tree else {}
+    below: dict[bytes, dict[str, str]] = {}
+    for place, blob in blobs.items():
+        first, inside, rest = place.partition("/")
+        label = first.encode()
+        if not first or first.startswith(".") or "~" in first:
+            raise NotLoose(place)  # git refuses some of those
+        if inside:
+            below.setdefault(label, {})[rest] = blob
+        elif entries.get(label, (b"",))[0] == _FOLDER:
+            raise NotLoose(place)
+        elif blob:
+            entries[label] = (_FILES[0], blob)
+        else:
+            entries.pop(label, None)
+    for label, more in below.items():
+        mode, name = entries.pop(label, (_FOLDER, ""))
+        if mode != _FOLDER:
+            raise NotLoose(name)
+        if made := edited_tree(path, name, more):
+            entries[label] = (_FOLDER, made)
+    if any(mode not in (_FOLDER, *_FILES) for mode, _ in entries.values()):
+        raise NotLoose(tree)
+    ordered = sorted(entries.items(), key=lambda entry: entry[0] + b"/" * (entry[1][0] == _FOLDER))
+    lines = (b"%s %s\0%s" % (mode, label, bytes.fromhex(name)) for label, (mode, name) in ordered)
+    return write_object(path, b"tree", b"".join(lines)) if entries else ""
 
 
 # ---------------------------------------------------------------- locks

@@ -249,7 +249,7 @@ class Repository(RepositoryReader):
         with self.git.writing():
             if head := self.head(MAIN):
                 return head
-            commit = self.git.commit(self.git.ask("mktree").decode().strip(), (), author, message)
+            commit = self.git.commit(self.git.tree("", {}), (), author, message)
             self.git.swap(MAIN, commit, "")
             return commit
 
