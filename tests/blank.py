@@ -40,5 +40,5 @@ def fill(home: Path, make: Callable[[Path], object]) -> None:
     with closing(sqlite3.connect(home / "app.db")) as database, database:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("UPDATE workspace SET id = ?", (workspace,))
-        sealed = table_sums.now(database, "workspace", table_sums.tables(database)["workspace"])
+        sealed = table_sums.now(database, "workspace", table_sums._columns(database, "workspace"))
         database.execute(f"UPDATE {table_sums.TABLE} SET rows = ?, total = ? WHERE name = 'workspace'", sealed)

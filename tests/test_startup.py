@@ -50,7 +50,9 @@ def refused(address: str) -> Any:
     return pytest.raises(RuntimeError, match=f"only runs on this machine's own address, not on {address}")
 
 
-@pytest.mark.parametrize(("value", "address"), [(EVERYWHERE, EVERYWHERE), ("", "all addresses")])
+@pytest.mark.parametrize(
+    ("value", "address"), [(EVERYWHERE, EVERYWHERE), pytest.param("", "all addresses", marks=pytest.mark.slow)]
+)
 def test_a_demo_refuses_an_address_given_as_a_flag(home: Path, tmp_path: Path, value: str, address: str) -> None:
     with refused(address), browser.server(home, tmp_path / "log", "--server.address", value):
         pass
@@ -62,7 +64,11 @@ def test_a_demo_refuses_an_address_given_in_the_environment(home: Path, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("text", "address"), [(f'[server]\naddress = "{EVERYWHERE}"', EVERYWHERE), ("", "all addresses")]
+    ("text", "address"),
+    [
+        pytest.param(f'[server]\naddress = "{EVERYWHERE}"', EVERYWHERE, marks=pytest.mark.slow),
+        ("", "all addresses"),
+    ],
 )
 def test_a_demo_refuses_an_address_given_by_config_toml_or_by_nobody(
     home: Path, folder: Path, tmp_path: Path, text: str, address: str
