@@ -252,7 +252,7 @@ def test_an_object_that_does_not_fit_on_the_disk_leaves_nothing(
 ) -> None:
     head = repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
     before = sorted(repository.path.glob("objects/*/*"))
-    monkeypatch.setattr(refs.os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
     with pytest.raises(StorageFailed, match="The disk is full"):
         repository.commit("main", {"a.md": b"2\n"}, ANN, "two")
     monkeypatch.undo()

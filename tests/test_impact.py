@@ -6,6 +6,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -279,7 +280,8 @@ def test_an_unpublished_generation_answers_exactly_as_a_full_build_would(
 def test_a_state_answers_with_the_documents_of_a_search(impact_app: App, named: str) -> None:
     searcher = impact_app.search.searcher
     index = impact_app.index.generations.open(impact_app.platform.settings.profile())
-    for more in ({}, {"parents": True}, {"documents": True}, {"k": 2}):
+    others: list[dict[str, Any]] = [{}, {"parents": True}, {"documents": True}, {"k": 2}]
+    for more in others:
         config = replace(configs.parse(named), collapse=False, **more)
         for query in ("invoice", "What does error 809 mean?", "nothing of the kind", STEALS):
             hits = searcher.search_in(index, query, config).hits

@@ -297,13 +297,13 @@ def _commit(tree: str, parents: Sequence[str], author: Person, message: str, sta
         return b""
     now = datetime.fromisoformat(stamp) if stamp else datetime.now().astimezone()
     names = [_one_line(author.name) or "unknown", _one_line(author.email) or "unknown@localhost", APP.name, APP.email]
-    name, email, *app = (text.encode().strip(_CRUD) for text in names)
+    name, email, app, address = (text.encode().strip(_CRUD) for text in names)
     seconds = int(now.timestamp())
     if not name or not email or seconds < 10**9:
         return b""
     at = f"{seconds} {now:%z}".encode()
     heads = [b"tree " + tree.encode(), *(b"parent " + parent.encode() for parent in dict.fromkeys(parents))]
-    heads += [b"author %s <%s> %s" % (name, email, at), b"committer %s <%s> %s" % (*app, at)]
+    heads += [b"author %s <%s> %s" % (name, email, at), b"committer %s <%s> %s" % (app, address, at)]
     return b"\n".join(heads) + b"\n\n" + _printable(message).encode()
 
 

@@ -254,7 +254,7 @@ def write_object(path: Path, kind: bytes, content: bytes) -> str:
             out.write(zlib.compress(whole, 1))
             out.flush()
             os.fsync(number)
-        os.chmod(unfinished, 0o444)
+        os.chmod(unfinished, 0o400)  # the workspace is its owner's
         os.replace(unfinished, file)
     except BaseException:
         Path(unfinished).unlink(missing_ok=True)
