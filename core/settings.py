@@ -122,6 +122,9 @@ class ProviderSettings:
         default_factory=dict
     )  # role to groups; with it, roles follow the provider
     create_accounts: bool = False  # at the first sign-in of somebody who has none
+    renew: int = (
+        60  # seconds after which the next click asks the provider again for groups and role; 0: only at a sign-in
+    )
     cookie_secret: str = field(default="", repr=False)  # Streamlit's own; not used here
 
     def __post_init__(self) -> None:

@@ -28,6 +28,7 @@ class ScriptedProvider:
     algorithm: str = "RS256"
     another_key: bool = False  # sign with a key that is not published
     metadata: dict[str, Any] = field(default_factory=dict)
+    refresh: str = ""  # a refresh token beside the others
     refuse: str = ""  # what the token endpoint says instead of a token
     status: int = 200
     asked: list[tuple[str, dict[str, str], dict[str, str]]] = field(default_factory=list)
@@ -66,7 +67,8 @@ class ScriptedProvider:
         if path == "/token":
             if self.refuse:
                 return {"error": "invalid_grant", "error_description": self.refuse}
-            return {"access_token": "access", "token_type": "Bearer", "id_token": self.token()}
+            more = {"refresh_token": self.refresh} if self.refresh else {}
+            return {"access_token": "access", "token_type": "Bearer", "id_token": self.token(), **more}
         return self.userinfo if path == "/userinfo" else None
 
     def _metadata(self) -> dict[str, Any]:

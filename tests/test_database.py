@@ -90,6 +90,9 @@ def test_a_database_from_before_alembic_gets_each_revision_that_it_lacks(
             "ALTER TABLE accounts DROP COLUMN provider_groups",
             "ALTER TABLE tokens DROP COLUMN folders",
             "ALTER TABLE queries DROP COLUMN document",
+            "ALTER TABLE webhooks DROP COLUMN reads_as",
+            "ALTER TABLE sessions DROP COLUMN provider_tokens",
+            "ALTER TABLE sessions DROP COLUMN provider_asked",
         ):
             connection.exec_driver_sql(statement)
     database.create()

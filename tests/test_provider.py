@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -14,14 +14,16 @@ import pytest
 import streamlit as st
 from starlette.testclient import TestClient
 
+from core.access import Actor
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.services.people.wiring import sign_in_provider
+from pages.ui.sign_in import cookies
 from pages.ui.sign_in import provider as route
 from pages.ui.sign_in.cookies import SESSION
 from pages.ui.workspace import current_app
-from tests.conftest import demo
+from tests.conftest import demo, sql
 from tests.scripted_provider import CLIENT, ZOE, ScriptedProvider, new_key
 from tests.test_sessions import inside, visitor
 
@@ -376,3 +378,76 @@ def test_what_is_missing_or_wrong_in_the_settings_is_said(
     ):
         with pytest.raises(BadInput, match=sentence):
             sign_in_provider(provider.auth(**wrong))
+
+
+# ---------------------------------------------------------------- groups that change while somebody is signed in
+
+
+@pytest.fixture
+def at_work(
+    sign_in_app: App, provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[float], Actor | None]:
+    """Somebody who signed in with a group: who a click some seconds later is, None for nobody any more."""
+    configure(monkeypatch, provider.auth(client_kwargs={"scope": "openid email offline_access"}))
+    provider.claims |= {"groups": ["hr"]}
+    provider.refresh = "refresh"
+    browser = visitor()
+    assert come_back(browser, provider).status_code == 303
+    sessions, began = current_app().people.sessions, time.time()
+
+    def click(later: float) -> Actor | None:
+        sessions.now = lambda: began + later
+        secret, (session, _) = next(cookies.matched(sessions, browser.cookies))
+        route.renewed(session, secret)
+        found = cookies.found(sessions, browser.cookies)
+        return found[1] if found else None
+
+    return click
+
+
+def groups(actor: Actor | None) -> tuple[str, ...]:
+    assert actor is not None
+    return actor.groups
+
+
+@pytest.mark.parametrize("by", ["userinfo", "refresh token"])
+def test_a_group_that_changes_at_the_provider_counts_at_the_next_click(
+    provider: ScriptedProvider, at_work: Callable[[float], Actor | None], by: str
+) -> None:
+    assert groups(at_work(0)) == ("hr",)
+    provider.claims |= {"groups": ["all"], "nonce": None}
+    provider.userinfo = {"sub": "zoe-1", "groups": ["all"]} if by == "userinfo" else None
+    asked = len(provider.asked)
+    assert groups(at_work(30)) == ("hr",), "it is asked once a minute"
+    assert len(provider.asked) == asked
+    assert groups(at_work(61)) == ("all",)
+    assert groups(at_work(90)) == ("all",)
+    assert [path for path, _, _ in provider.asked[asked:]].count("/userinfo") >= 1
+    assert ("/token" in [path for path, _, _ in provider.asked[asked:]]) == (by != "userinfo")
+
+
+def test_a_session_ends_once_the_provider_does_not_vouch_for_it(
+    sign_in_app: App, provider: ScriptedProvider, at_work: Callable[[float], Actor | None]
+) -> None:
+    provider.refuse = "the user is disabled"
+    assert at_work(61) is None
+    entry = sign_in_app.people.audit.entries(ADMIN, action="end session")[0]
+    assert (entry.who, "the user is disabled" in entry.detail) == ("zoe", True)
+
+
+def test_while_the_provider_is_away_or_has_no_word_of_groups_people_stay_as_they_were(
+    provider: ScriptedProvider, at_work: Callable[[float], Actor | None]
+) -> None:
+    provider.status = 503
+    assert groups(at_work(61)) == ("hr",)
+    provider.status, provider.refresh, provider.userinfo = 200, "", {"sub": "zoe-1"}
+    assert groups(at_work(130)) == ("hr",)
+
+
+def test_the_workspace_keeps_the_tokens_of_the_provider_sealed(
+    sign_in_app: App, at_work: Callable[[float], Actor | None]
+) -> None:
+    (row,) = sql(sign_in_app, "SELECT provider_tokens FROM sessions")
+    assert row[0].count(".") == 4
+    assert "access" not in row[0]
+    assert route.configured().unsealed("another cookie", row[0]) == {}

@@ -36,6 +36,10 @@ class WebhookAddOptions:
         tuple[str, ...],
         Option(f"{', '.join(NAMES)} (default: all)"),
     ] = ()
+    reads_as: Annotated[
+        tuple[str, ...],
+        Option("an account, role:NAME or group:NAME; repeat for more (default: everyone)", metavar="READER"),
+    ] = ()
 
 
 @form
@@ -91,8 +95,12 @@ def messages_test(call: CommandCall, form: MessagesTestOptions) -> Shown:
 @command("webhook list", "all of them", "deliveries.webhooks.listed")
 def webhook_list(call: CommandCall) -> Shown:
     hooks = call.app.deliveries.webhooks.listed(call.actor)
-    rows = [(hook.id, _state(hook), hook.name, hook.format, hook.place, ", ".join(hook.events)) for hook in hooks]
-    return Shown([strict.plain(hook) for hook in hooks], table(rows, ("n", "", "name", "format", "address", "events")))
+    rows = [
+        (hook.id, _state(hook), hook.name, hook.format, hook.place, ", ".join(hook.events), ", ".join(hook.reads_as))
+        for hook in hooks
+    ]
+    heads = ("n", "", "name", "format", "address", "events", "reads as")
+    return Shown([strict.plain(hook) for hook in hooks], table(rows, heads))
 
 
 def _state(hook: Webhook) -> str:
@@ -101,7 +109,9 @@ def _state(hook: Webhook) -> str:
 
 @command("webhook add", "send events to an address; prints the secret, once", "deliveries.webhooks.add")
 def webhook_add(call: CommandCall, form: WebhookAddOptions) -> Shown:
-    hook, secret = call.app.deliveries.webhooks.add(call.actor, form.url, form.name, form.format, tuple(form.event))
+    hook, secret = call.app.deliveries.webhooks.add(
+        call.actor, form.url, form.name, form.format, tuple(form.event), reads_as=form.reads_as
+    )
     lines = [f"{hook.name} is webhook {hook.id}. Its secret, which is not shown again:", secret]
     return Shown({**strict.plain(hook), "secret": secret}, lines)
 

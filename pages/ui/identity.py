@@ -13,7 +13,7 @@ from core.access import PERSON, Actor, allowed, become
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
 from pages.ui import batches, direct, flash, keys, listening, uploaded
-from pages.ui.sign_in import cookies
+from pages.ui.sign_in import cookies, provider
 from pages.ui.workspace import app
 
 
@@ -62,10 +62,12 @@ def _persona() -> Actor:
 
 def _signed_in() -> Actor:
     """Whose session the browser's cookie names, looked up on every rerun: one that ended or lost its role has done so at once."""
-    found = session()
+    found = next(cookies.matched(app().people.sessions, st.context.cookies), None)
+    if found and found[1][0].issuer and provider.renewed(found[1][0], found[0]):
+        found = next(cookies.matched(app().people.sessions, st.context.cookies), None)
     if found is None:
         _signed_out()
-    current, actor = found
+    _, (current, actor) = found
     if st.session_state.setdefault(keys.SESSION, current.id) != current.id:
         _signed_out()  # the tab holds the work of another sign-in
     return actor

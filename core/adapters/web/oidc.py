@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +20,7 @@ FRESH = 3600.0  # seconds for which the provider's own description is kept
 LEEWAY = 60  # seconds that the provider's clock may differ
 LARGEST = 1 << 20  # bytes of an answer
 SCOPE = "openid email profile"
+Tokens = Mapping[str, str]  # of the provider, by name
 
 
 class OidcProvider:
@@ -49,15 +53,51 @@ class OidcProvider:
         if named != self._endpoint("issuer") and (announced or named is not None):
             raise Refused("The answer came from another provider than the one that was asked (iss). Start again.")
 
-    def claims(self, code: str, verifier: str, nonce: str) -> dict[str, Any]:
-        """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing."""
+    def claims(self, code: str, verifier: str, nonce: str) -> tuple[dict[str, Any], Tokens]:
+        """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing; and
+        the tokens with which that can be asked again."""
         with self._client() as client:
-            token = self._token(client, code, verifier)
+            given = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
+            token = self._token(client, **given)
             claims = self._checked(str(token.get("id_token") or ""), nonce)
             wanted = {"email", "email_verified", *([self.settings.role_claim] if self.settings.roles else [])}
             if wanted - set(claims) and self.metadata().get("userinfo_endpoint") and token.get("access_token"):
                 claims = {**self._userinfo(client, str(claims["sub"])), **claims}
-        return claims
+        return claims, _kept(token)
+
+    def renewed(self, tokens: Tokens, subject: str) -> tuple[dict[str, Any], Tokens]:
+        """What the provider says now of somebody who signed in before: by userinfo, and where that names no groups or the access
+        token has run out, by the refresh token. Without claims and tokens where neither helps; Refused where it vouches no more."""
+        with self._client() as client:
+            client.token = {"access_token": tokens.get("access_token", ""), "token_type": "Bearer"}
+            with suppress(Unavailable, Refused):
+                if (found := self._userinfo(client, subject)) and self.settings.role_claim in found:
+                    return found, tokens
+            if not tokens.get("refresh_token"):
+                return {}, {}
+            token = self._token(client, grant_type="refresh_token", refresh_token=tokens["refresh_token"])
+            claims = self._checked(str(token["id_token"]), None) if token.get("id_token") else {}
+            if claims.get("sub", subject) != subject:
+                raise Refused("The provider's token is about somebody else. Sign in again.")
+            if self.settings.role_claim not in claims and self.metadata().get("userinfo_endpoint"):
+                claims = {**self._userinfo(client, subject), **claims}
+        return claims, {**tokens, **_kept(token)}
+
+    def sealed(self, secret: str, tokens: Tokens) -> str:
+        """Tokens as the workspace keeps them: only who has the secret, the cookie of a session, can read them."""
+        from joserfc import jwe
+
+        return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, json.dumps(tokens), _key(secret)) if tokens else ""
+
+    def unsealed(self, secret: str, text: str) -> Tokens:
+        """The tokens again; none where another secret sealed them."""
+        from joserfc import jwe
+        from joserfc.errors import JoseError
+
+        try:
+            return dict(json.loads(jwe.decrypt_compact(text, _key(secret)).plaintext or b"{}"))
+        except (JoseError, ValueError):
+            return {}
 
     def end_session_url(self, back: str) -> str:
         """Where people sign out of the provider itself; "" where it offers no such thing."""
@@ -81,14 +121,12 @@ class OidcProvider:
             **client_options(self.settings.server_metadata_url, SECONDS),
         )
 
-    def _token(self, client: Any, code: str, verifier: str) -> Mapping[str, Any]:
+    def _token(self, client: Any, **given: str) -> Mapping[str, Any]:
         import httpx2
         from authlib.common.errors import AuthlibBaseError  # type: ignore[import-untyped]
 
         try:
-            token: Mapping[str, Any] = client.fetch_token(
-                self._endpoint("token_endpoint"), grant_type="authorization_code", code=code, code_verifier=verifier
-            )
+            token: Mapping[str, Any] = client.fetch_token(self._endpoint("token_endpoint"), **given)
         except AuthlibBaseError as error:
             why = " ".join(str(error.description or error.error).split())[:200]
             raise Refused(f"The provider refused to finish the sign-in: {why}. Start again.") from None
@@ -96,7 +134,7 @@ class OidcProvider:
             raise _unreachable(why_failed(error)) from None
         return token
 
-    def _checked(self, text: str, nonce: str) -> dict[str, Any]:
+    def _checked(self, text: str, nonce: str | None) -> dict[str, Any]:
         """The claims of an id token, if everything about it is right."""
         from joserfc import jwt
         from joserfc.errors import JoseError
@@ -109,7 +147,7 @@ class OidcProvider:
             exp={"essential": True},
             iat={"essential": True},
             sub={"essential": True},
-            nonce={"essential": True, "value": nonce},
+            **({} if nonce is None else {"nonce": {"essential": True, "value": nonce}}),
         )
         try:
             token = self._decoded(text)
@@ -183,6 +221,16 @@ class OidcProvider:
         if not isinstance(found, dict):
             raise Unavailable("The sign-in provider answers with something that is not a description. Tell an admin.")
         return found
+
+
+def _kept(token: Mapping[str, Any]) -> Tokens:
+    return {name: str(token[name]) for name in ("access_token", "refresh_token") if token.get(name)}
+
+
+def _key(secret: str) -> Any:
+    from joserfc.jwk import OctKey
+
+    return OctKey.import_key(hashlib.sha256(f"provider={secret}".encode()).digest())
 
 
 def _algorithm(text: str) -> str:

@@ -226,7 +226,7 @@ def parse(value: object, admins: object, where: str) -> Readers:
         raise BadInput(f"{where}: `readers` must name folders, at most {MOST_FOLDERS:,}, each with a list of readers.")
     if admins not in (None, True, False):
         raise BadInput(f"{where}: `admins_read` must be true or false.")
-    folders = {f"{str(folder).strip('/')}/": _listed(names, f"{where}, {folder}") for folder, names in value.items()}
+    folders = {f"{str(folder).strip('/')}/": listed(names, f"{where}, {folder}") for folder, names in value.items()}
     return Readers(Frozen(folders), admins is not False, named=True)
 
 
@@ -246,11 +246,12 @@ def with_own_index(readers: Readers, value: object, where: str) -> Readers:
     return replace(readers, own_index=tuple("" if folder == "/" else folder for folder in folders))
 
 
-def _listed(names: object, where: str) -> tuple[str, ...]:
-    listed: list[Any] = names if isinstance(names, list) else [names]
-    if not all(isinstance(name, str) and name.strip() for name in listed) or len(listed) > MOST_NAMES:
+def listed(names: object, where: str) -> tuple[str, ...]:
+    """A list of readers, checked."""
+    given: list[Any] = names if isinstance(names, list) else [names]
+    if not all(isinstance(name, str) and name.strip() for name in given) or len(given) > MOST_NAMES:
         raise BadInput(f"{where}: readers are a list of accounts, `{GROUP}NAME`, `{ROLE}NAME` or `{EVERYONE}`.")
-    for name in listed:
+    for name in given:
         if name.startswith(ROLE) and name.removeprefix(ROLE) not in ROLES:
             raise BadInput(f"{where}: there is no role {name.removeprefix(ROLE)!r}. Roles: {', '.join(ROLES)}.")
-    return tuple(name.strip() for name in listed)
+    return tuple(name.strip() for name in given)

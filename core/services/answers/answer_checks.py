@@ -203,7 +203,8 @@ class AnswerChecks:
                 subject = Subject("document", facts.path, facts.title)
             else:
                 words = " · ".join(one.question for one in asked[:NAMED])
-                subject = Subject("answers", self.clock.today().isoformat(), f"{len(asked)} questions", PLACE)
+                day, paths = self.clock.today().isoformat(), tuple(one.facts.path for one in asked)
+                subject = Subject("answers", day, f"{len(asked)} questions", PLACE, paths)
             self.messages.tell(state, SYSTEM, [account], "not found", subject, words)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 CHANNELS = ("mail", "webhook")
+WORDS, UNREADABLE = ("title", "text", "sentence", "address", "ref"), "something that you may not read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class DeliveryBoard:
             raise BadInput(f"There is no state {state!r}. States: {', '.join(STATES)}.")
         if channel and channel not in CHANNELS:
             raise BadInput(f"There is no channel {channel!r}. Channels: {', '.join(CHANNELS)}.")
-        return tuple(map(delivery, self.database.deliveries.newest(limit, state=state, channel=channel)))
+        rows = self.database.deliveries.newest(limit, state=state, channel=channel)
+        return tuple(self._shown(delivery(row)) for row in rows)
 
     @use_case("see deliveries", READS)
     def counts(self, actor: Actor) -> dict[str, int]:
@@ -74,7 +76,7 @@ class DeliveryBoard:
         with self.database.transaction() as state:
             state.deliveries.set(number, state="waiting", since=now, due=now, ended="")
             self.audit.record(state, actor, "redeliver", f"{one.kind} ({number})", detail=f"{one.channel} {one.target}")
-        return self.sender.deliver(one.key)
+        return self._shown(self.sender.deliver(one.key))
 
     @use_case("send messages")
     def test_mail(self, actor: Actor, account: str = "") -> Delivery:
@@ -95,4 +97,16 @@ class DeliveryBoard:
         row = self.database.deliveries.get(number)
         if row is None:
             raise NotFound(f"There is no delivery {number}. List them with: python -m core deliveries list")
-        return delivery(row)
+        return self._shown(delivery(row))
+
+    def _shown(self, one: Delivery) -> Delivery:
+        """Without its words, where whoever looks may not read what it is about; of others' digests the lines are their own."""
+        seen = self.sender.messages.readership.now()
+        if seen is None or (one.channel, one.target) == ("mail", seen.actor.id):
+            return one
+        about, ref, text = (str(one.content.get(name, "")) for name in ("about", "ref", "text"))
+        if "parts" in one.content:
+            return replace(one, content={**one.content, "parts": []})
+        may = self.sender.messages.readership.may_be_told
+        hidden = not may(self.database, seen.actor, about, ref, text)
+        return replace(one, content={**one.content, **dict.fromkeys(WORDS, UNREADABLE)}) if hidden else one

@@ -68,7 +68,8 @@ class Digests:
     def _may_be_told(self, state: State, actor: Actor, row: HeldDelivery) -> bool:
         """What was held may have been hidden since."""
         content = json.loads(row.content)
-        return self.accounts.messages.readership.may_be_told(state, actor, content["about"], content["ref"])
+        may = self.accounts.messages.readership.may_be_told
+        return may(state, actor, content["about"], content["ref"], content["text"])
 
     def _end(self, state: State, rows: Iterable[HeldDelivery], number: int) -> None:
         stamp = self.outbox.clock.stamp()

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core import strict
+from core.access import Actor
 from core.ports import Clock
 from core.services.deliveries.choices import topic_of
 from core.services.deliveries.formats import event_of
 from core.services.inbox.messages import Message
-from core.storage.state.records import DeliveryRow, of_row
+from core.services.people.readership import PUBLIC, named_reader
+from core.storage.state.records import DeliveryRow, WebhookRow, of_row
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -84,12 +86,12 @@ class Outbox:
             item = OutboxItem(key, "mail", message.account, message.kind, as_content(message), held, message.id)
             self.put(state, item)
 
-    def event(self, state: State, message: Message) -> None:
-        """The same for webhooks: once for each, however many people were told."""
+    def event(self, state: State, message: Message, may: Callable[[Actor], bool]) -> None:
+        """The same for webhooks: once for each that reads as somebody who may read it, however many people were told."""
         name = event_of(message.kind, message.about)
         for row in state.webhooks.all() if name else ():
             wanted = json.loads(row.events)
-            if row.active and (not wanted or name in wanted):
+            if row.active and (not wanted or name in wanted) and any(map(may, hook_readers(state, row))):
                 facts = [row.id, name, message.ref, message.at, message.actor, message.text, message.title]
                 key = f"evt_{strict.digest(facts, 24)}"
                 self.put(state, OutboxItem(key, "webhook", str(row.id), name, as_content(message)))
@@ -100,6 +102,11 @@ class Outbox:
         row: dict[str, Any] = {"key": item.key, "channel": item.channel, "target": item.target, "kind": item.kind}
         row |= {"message": item.message, "content": packed, "state": item.held}
         state.deliveries.add(**row, created=self.clock.stamp(), since=now, due=now)
+
+
+def hook_readers(state: State, row: WebhookRow) -> list[Actor]:
+    """As whom a webhook reads: it hears what one of them may read."""
+    return [named_reader(state, name) for name in row.reads_as.splitlines()] or [PUBLIC]
 
 
 def as_content(message: Message) -> dict[str, Any]:

@@ -24,8 +24,9 @@ from core.services.deliveries import formats
 from core.services.deliveries.choices import DAILY, MailChoices, topic_of
 from core.services.deliveries.digests import Digests
 from core.services.deliveries.letters import DIGEST, Letterhead, letter
-from core.services.deliveries.outbox import Delivery, delivery
+from core.services.deliveries.outbox import Delivery, delivery, hook_readers
 from core.services.inbox.messages import Subject
+from core.services.people.readership import LISTS, actor_of
 from core.storage.state.records import DeliveryRow, WebhookRow
 from core.types import Receipt
 
@@ -38,6 +39,7 @@ BATCH = 50  # deliveries that a lane takes at a time
 LEASE, MARGIN = 300.0, 60.0  # seconds that they are its own; it begins nothing in the last of them
 LOOK = 1.0  # seconds between two looks at what became due while a lane is at work
 KEEP = 90 * 86_400.0  # seconds that the log goes back
+HIDDEN_SINCE = "It is about something that the receiver may not read any more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +211,8 @@ class Sender:
             return Receipt("cancelled", note="The account is switched off.")
         if not self._wanted(one):
             return Receipt("cancelled", note="It was not wanted any more.")
+        if not self._may_be_told(one, actor_of(account)):
+            return Receipt("cancelled", note=HIDDEN_SINCE)
         topic = DAILY if one.kind == DIGEST else topic_of(one.kind)
         token = self.choices.token(one.target, topic) if topic else ""
         try:
@@ -225,10 +229,18 @@ class Sender:
         topic = topic_of(one.kind)
         return not topic or chosen.get(topic, "none") != "none"
 
+    def _may_be_told(self, one: Delivery, *people: Actor) -> bool:
+        """Whether one of them may read what it is about, now that it leaves."""
+        about, ref = str(one.content.get("about", LISTS[0])), str(one.content.get("ref", ""))
+        text, may = str(one.content.get("parts") or one.content.get("text", "")), self.messages.readership.may_be_told
+        return any(may(self.database, who, about, ref, text) for who in people)
+
     def _post(self, one: Delivery) -> Receipt:
         row = self.database.webhooks.get(int(one.target))
         if row is None or not row.active:
             return Receipt("cancelled", note="The webhook is gone or switched off.")
+        if not self._may_be_told(one, *hook_readers(self.database, row)):
+            return Receipt("cancelled", note=HIDDEN_SINCE)
         payload = formats.body(row.format, one.kind, one.content, self.head.url)
         now = int(self.outbox.now())
         headers = {

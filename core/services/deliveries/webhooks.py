@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
+from core.curation.review import readers
 from core.errors import BadInput, NotFound
 from core.ports import Poster
 from core.services.deliveries.formats import EVENTS, FORMATS, TEST
@@ -37,6 +38,7 @@ class Webhook:
     active: bool
     failing: bool
     created: str
+    reads_as: tuple[str, ...] = ()  # it hears what one of them may read; what everybody may, if there is none
 
 
 class Webhooks:
@@ -53,11 +55,20 @@ class Webhooks:
 
     @use_case("manage webhooks")
     def add(
-        self, actor: Actor, url: str, name: str = "", form: str = "concord", events: tuple[str, ...] = ()
+        self,
+        actor: Actor,
+        url: str,
+        name: str = "",
+        form: str = "concord",
+        events: tuple[str, ...] = (),
+        *,
+        reads_as: tuple[str, ...] = (),
     ) -> tuple[Webhook, str]:
-        """A new one, with the secret that signs what it gets; the secret is not shown again."""
+        """A new one, with the secret that signs what it gets; the secret is not shown again. It hears what everybody may read, or
+        one of the readers in `reads_as`."""
         place, title = _shown(self.poster.check(url.strip())), " ".join(name.split())[:80]
         _check(form, events)
+        names = self._readers(reads_as)
         secret = f"whsec_{base64.b64encode(secrets.token_bytes(32)).decode()}"
         with self.database.transaction() as state:
             if len(state.webhooks.all()) >= MAX_WEBHOOKS:
@@ -70,10 +81,10 @@ class Webhooks:
                 secret=secret,
                 created=self.outbox.clock.stamp(),
                 who=actor.id,
+                reads_as="\n".join(names),
             )
-            self.audit.record(
-                state, actor, "add a webhook", f"{title or place} ({number})", detail=f"{form} to {place}"
-            )
+            detail = f"{form} to {place}" + (f", reads as {', '.join(names)}" if names else "")
+            self.audit.record(state, actor, "add a webhook", f"{title or place} ({number})", detail=detail)
         return self._get(number), secret
 
     @use_case("manage webhooks")
@@ -114,6 +125,15 @@ class Webhooks:
             self.audit.record(state, actor, "test a webhook", f"{hook.name} ({number})")
         return self.sender.deliver(key)
 
+    def _readers(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Readers that there are; none where everyone is among them."""
+        given = readers.listed(list(names), "Reads as")
+        for name in given:
+            known = name.startswith((readers.ROLE, readers.GROUP)) or name == readers.EVERYONE
+            if not (known or self.database.accounts.get(name) or self.database.accounts.by_email(name)):
+                raise NotFound(f"There is no account {name!r} to read as. Accounts are listed on Accounts.")
+        return () if readers.EVERYONE in given else given
+
     def _get(self, number: int) -> Webhook:
         row = self.database.webhooks.get(number)
         if row is None:
@@ -132,6 +152,7 @@ def webhook(row: WebhookRow) -> Webhook:
         row.active,
         bool(row.failing),
         row.created,
+        tuple(row.reads_as.splitlines()),
     )
 
 

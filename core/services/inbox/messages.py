@@ -13,7 +13,7 @@ from core.access import OWN_DESK, READS, Actor, use_case
 from core.curation.text.render import plain
 from core.errors import BadInput
 from core.ports import Clock
-from core.services.people.readership import PUBLIC, Readership, actor_of
+from core.services.people.readership import Readership, actor_of
 from core.storage.state.records import MessageRow, of_row
 from core.types import Frozen
 
@@ -84,6 +84,7 @@ class Subject:
     ref: str
     title: str
     place: Mapping[str, Any] = Frozen()  # where in it: query parameters of its page
+    names: tuple[str, ...] = ()  # paths of documents that the text speaks of
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class Outgoing(Protocol):
     """What takes messages further: to one person by mail, and to webhooks once for all."""
 
     def mail(self, state: State, message: Message) -> None: ...
-    def event(self, state: State, message: Message) -> None: ...
+    def event(self, state: State, message: Message, may: Callable[[Actor], bool]) -> None: ...
 
 
 class Messages:
@@ -149,12 +150,7 @@ class Messages:
     def _shown(self) -> Callable[[MessageRow], bool]:
         """What a message is about may have been hidden since."""
         seen, may = self.readership.now(), self.readership.may_be_told
-        if seen is None:
-            return lambda row: True
-        listing = ("question", "freshness", "answers")  # several documents, by their titles
-        return lambda row: (
-            may(self.database, seen.actor, row.about, row.ref) and not (row.about in listing and seen.names(row.text))
-        )
+        return lambda row: seen is None or may(self.database, seen.actor, row.about, row.ref, row.text)
 
     @use_case("read the inbox", READS)
     def unread(self, actor: Actor) -> int:
@@ -183,10 +179,10 @@ class Messages:
         people = {row.id: row for row in state.accounts.all() if row.active and row.id != actor.id}
 
         def may(who: Actor) -> bool:
-            return self.readership.may_be_told(state, who, subject.about, subject.ref)
+            told = self.readership.may_be_told(state, who, subject.about, subject.ref, text)
+            return told and all(self.readership.may_read(who, path) for path in subject.names)
 
-        if may(PUBLIC):
-            self.outgoing.event(state, self._new(actor, "", kind, subject, text))
+        self.outgoing.event(state, self._new(actor, "", kind, subject, text), may)
         for account in sorted(set(accounts) & people.keys()):
             if may(actor_of(people[account])):
                 self._tell_one(state, actor, account, kind, subject, text)

@@ -65,4 +65,6 @@ def _about(documents: list[tuple[Document, str]], today: date) -> tuple[Subject,
         return Subject("document", document.path, document.title), f"{words}: {document.meta.review_due}."
     titles = [document.title for document, _ in documents]
     more = f" and {len(titles) - NAMED} more" if len(titles) > NAMED else ""
-    return Subject("freshness", today.isoformat(), f"{len(titles)} documents"), ", ".join(titles[:NAMED]) + more
+    paths = tuple(document.path for document, _ in documents)
+    subject = Subject("freshness", today.isoformat(), f"{len(titles)} documents", names=paths)
+    return subject, ", ".join(titles[:NAMED]) + more

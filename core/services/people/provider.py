@@ -40,6 +40,18 @@ class ProviderSignIn:
             raise
         return actor
 
+    @use_case(SIGN_IN)
+    def renew(self, account: str, claims: Claims, settings: ProviderSettings) -> None:
+        """Groups and role as the provider says them now; Refused where none of the groups gives a role any more."""
+        role = _role(claims, settings)
+        groups = "\n".join(sorted(_groups(claims, settings)))
+        with self.database.transaction() as state:
+            row = state.accounts.get(account)
+            if row is not None:
+                self._with_role(state, Actor(row.id, row.name, row.email, row.role), role)
+                if row.provider_groups != groups:
+                    state.accounts.set(row.id, provider_groups=groups)
+
     def _account(self, state: State, claims: Claims, email: str, create: bool, role: str) -> Actor:
         """By issuer and subject; the first time by address, which binds the two."""
         issuer, subject = str(claims["iss"]), str(claims["sub"])

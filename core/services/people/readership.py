@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core import strict
-from core.access import SYSTEM, Actor, deferred, reader, reading_as
+from core.access import ROLES, SYSTEM, Actor, deferred, reader, reading_as
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy, readers
 from core.curation.review.readers import CLOSED, OPEN, PolicyDocument, Readable, Readers
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.storage.state.records import AccountRow, ChangeRow, SessionOfAccount, TokenOfAccount
 
 PUBLIC = Actor("webhook", "Webhook", "", "")  # of whom is known only that they are outside
+LISTS = ("question", "freshness", "answers")  # messages about several documents
 
 
 class Readership:
@@ -67,11 +68,12 @@ class Readership:
 
     def sees_change(self, row: ChangeRow, seen: Readable | None) -> bool:
         """Whether every file of a change may be read, as it was and as it would be."""
-        if seen is None:
-            return True
+        return seen is None or all(seen.path(path, said) for path, said in self._files(*self.span(row)))
+
+    def span(self, row: ChangeRow) -> tuple[str, str]:
+        """The commits between which a change lies."""
         head = row.head or self.repository.newest(f"change/{row.id}") or row.start
-        start = self.repository.merge_base(row.start if row.merged else self.repository.head(), head)
-        return all(seen.path(path, said) for path, said in self._files(start, head))
+        return self.repository.merge_base(row.start if row.merged else self.repository.head(), head), head
 
     def _read_files(self, start: str, head: str) -> tuple[tuple[str, tuple[str, ...] | None], ...]:
         """Each file between two commits, before and after, with what its text says of its readers."""
@@ -125,10 +127,13 @@ class Readership:
             for listener in self.opened_by_role:
                 listener(actor, document)
 
-    def may_be_told(self, state: State, actor: Actor, about: str, ref: str) -> bool:
-        """Whether an account may read what a message is about: a change by number, a document or a folder by path."""
+    def may_be_told(self, state: State, actor: Actor, about: str, ref: str, text: str = "") -> bool:
+        """Whether an account may read what a message is about: a change by number, a document or a folder by path, or several
+        documents that its text names by title."""
         seen = self.of(actor)
-        if seen is None or about not in ("change", "document", "folder"):
+        if seen is None or about in LISTS:
+            return seen is None or not seen.names(text)
+        if about not in ("change", "document", "folder"):
             return True
         if about == "change":
             row = state.changes.get(int(ref)) if ref.isdecimal() else None
@@ -191,6 +196,16 @@ class Readership:
 def actor_of(row: AccountRow) -> Actor:
     """The account of a row, as it reads."""
     return Actor(row.id, row.name, row.email, row.role, kind=row.kind, groups=groups_of(row))
+
+
+def named_reader(state: State, name: str) -> Actor:
+    """A reader as lists name them: an account as it is now, a role, a member of a group; anybody else is outside."""
+    if name.startswith(readers.ROLE):
+        return replace(PUBLIC, role=name.removeprefix(readers.ROLE))
+    if name.startswith(readers.GROUP):
+        return replace(PUBLIC, role=ROLES[0], groups=(name.removeprefix(readers.GROUP),))
+    row = state.accounts.get(name) or state.accounts.by_email(name)
+    return actor_of(row) if row and row.active else PUBLIC
 
 
 def groups_of(row: AccountRow | SessionOfAccount | TokenOfAccount) -> tuple[str, ...]:

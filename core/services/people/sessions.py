@@ -77,6 +77,7 @@ class Session:
     created: str
     seen: str
     expires: str
+    provider_asked: str = ""  # when the sign-in provider was last asked
 
 
 class Sessions:
@@ -90,8 +91,17 @@ class Sessions:
         self._known = Believed[SessionOfAccount](database)
 
     @use_case(SIGN_IN)
-    def start(self, actor: Actor, cookie: str, agent: str = "", issuer: str = "", subject: str = "") -> str:
-        """A new token for an account, to be kept in the cookie of this name."""
+    def start(
+        self,
+        actor: Actor,
+        cookie: str,
+        agent: str = "",
+        issuer: str = "",
+        subject: str = "",
+        *,
+        seal: Callable[[str], str] = lambda token: "",
+    ) -> str:
+        """A new token for an account, to be kept in the cookie of this name; `seal` gives the provider's tokens, locked with it."""
         token = secrets.token_urlsafe(32)
         with self.database.transaction() as state:
             state.sessions.forget(**self._limits())
@@ -104,8 +114,36 @@ class Sessions:
                 created=self._stamp(),
                 seen=self._stamp(),
                 expires=self._stamp(self.life),
+                provider_tokens=seal(token),
+                provider_asked=self._stamp(),
             )
         return token
+
+    @use_case(SIGN_IN)
+    def to_renew(self, session: Session, seconds: float) -> tuple[str, str]:
+        """The sealed tokens and the subject of a session of which the provider was not asked for so long, once for all nodes; none
+        where it is not time."""
+        if not session.issuer or not seconds or session.provider_asked > self._stamp(-seconds):
+            return "", ""
+        with self.database.transaction() as state:
+            row = state.sessions.by_id(session.id, **self._limits())
+            if row is None or row.provider_asked != session.provider_asked:
+                return "", ""
+            state.sessions.set(row.id, provider_asked=self._stamp())
+            return row.provider_tokens, row.subject
+
+    @use_case(SIGN_IN)
+    def renew(self, session: Session, provider_tokens: str) -> None:
+        """Keep what the provider gave to ask it again."""
+        self.database.sessions.set(session.id, provider_tokens=provider_tokens)
+
+    @use_case(SIGN_IN)
+    def disown(self, session: Session, why: str) -> None:
+        """End a session whose provider does not vouch for it any more."""
+        with self.database.transaction() as state:
+            state.sessions.end(session.id)
+            account = Actor(session.account, session.name, "", "")
+            self.audit.record(state, account, "end session", f"{session.name} ({session.account})", detail=why)
 
     @use_case(SIGN_IN)
     def find(self, cookie: str, token: str) -> tuple[Session, Actor] | None:

@@ -154,6 +154,8 @@ class SessionRow(Record):
     created: str
     seen: str
     expires: str
+    provider_tokens: str = ""  # of the sign-in provider, sealed with the secret of the cookie
+    provider_asked: str = ""  # when it was last asked who this is
 
 
 @record("tokens", IndexForm("tokens_account", "account"), IndexForm("tokens_prefix", "prefix"), numbers_once=True)
@@ -739,6 +741,7 @@ class WebhookRow(Record):
     failing: float = 0.0  # since when nothing arrives, in seconds
     created: str
     who: str
+    reads_as: str = ""  # readers, one a line; what everybody may read if there is none
 
 
 @record("mail_choices")

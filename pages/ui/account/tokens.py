@@ -7,8 +7,10 @@ import streamlit as st
 from core.access import Actor, scopes_for
 from core.services.people.tokens import DAYS, AccessToken
 from pages.ui import actions, dialogs, flash, identity, keys, style
+from pages.ui.documents import frontmatter_form
 from pages.ui.workspace import app
 
+FIELDS = ("name", "scope", "days", "folders")  # of the form for a new one
 SCOPES = {
     "read": "Read: search and read, change nothing",
     "propose": "Propose: also report gaps, give feedback, propose and discuss changes",
@@ -46,7 +48,8 @@ def _row(token: AccessToken) -> None:
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{flash.plain(token.name)}** :gray-badge[{token.scope}]")
             used = f"last used {style.moment(token.used)}" if token.used else "never used"
-            st.caption(f"`{token.prefix}…` · until {style.day(token.expires[:10])} · {used}")
+            where = f" · {flash.plain(', '.join(token.folders))} alone" if token.folders else ""
+            st.caption(f"`{token.prefix}…` · until {style.day(token.expires[:10])} · {used}{where}")
         if st.button("Revoke", key=f"revoke_{token.id}", help=f"End {flash.plain(token.name)}"):
             actions.confirm(
                 f"Revoke {token.name}?",
@@ -57,7 +60,7 @@ def _row(token: AccessToken) -> None:
 
 
 def _form(owner: Actor) -> None:
-    name, scope, days = (f"token_{field}_{owner.id}" for field in ("name", "scope", "days"))
+    name, scope, days, folders = (f"token_{field}_{owner.id}" for field in FIELDS)
     with (
         st.expander("New token", icon=":material/add:", key=f"new_token_{owner.id.replace('.', '-')}"),
         st.form(f"token_form_{owner.id}", border=False),
@@ -65,16 +68,23 @@ def _form(owner: Actor) -> None:
         st.text_input("What will use it", key=name, max_chars=60, placeholder="for example Nightly report")
         st.radio("Scope", scopes_for(owner), key=scope, format_func=SCOPES.__getitem__)
         st.selectbox("Lasts", DAYS, index=1, key=days, format_func=lambda number: f"{number} days", width=160)
+        st.multiselect(
+            "Folders",
+            frontmatter_form.folders(),
+            key=folders,
+            placeholder="Everything that the account may read",
+            accept_new_options=True,
+        )
         st.form_submit_button("Make token", on_click=_make, args=(owner.id,), type="primary")
 
 
 def _make(owner: str) -> None:
-    name, scope, days = (st.session_state[f"token_{field}_{owner}"] for field in ("name", "scope", "days"))
+    name, scope, days, folders = (st.session_state[f"token_{field}_{owner}"] for field in FIELDS)
 
     def make(actor: Actor) -> None:
-        text, _ = app().people.tokens.make(actor, str(name or ""), str(scope), int(days), owner)
+        text, _ = app().people.tokens.make(actor, str(name or ""), str(scope), int(days), owner, folders=list(folders))
         st.session_state[keys.TOKEN_MADE] = text
-        st.session_state[f"token_name_{owner}"] = ""
+        st.session_state[f"token_name_{owner}"], st.session_state[f"token_folders_{owner}"] = "", []
 
     actions.do_quietly(make)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.access import Actor
+from core.access import ROLES, Actor
 from core.services.deliveries.formats import FORMATS
 from core.services.deliveries.webhooks import NAMES, Webhook
 from pages.ui import actions, dialogs, flash, identity, keys, style
@@ -34,7 +34,8 @@ def _row(hook: Webhook) -> None:
         with st.container(width="stretch", gap="xxsmall"):
             st.markdown(f"**{name}** {state}")
             heard = style.count(len(hook.events), "event") if hook.events else "all events"
-            st.caption(f"{FORMATS[hook.format][0]} · {heard} · `{hook.place}`")
+            reads = f"reads as {flash.plain(', '.join(hook.reads_as))}" if hook.reads_as else "reads what everyone may"
+            st.caption(f"{FORMATS[hook.format][0]} · {heard} · {reads} · `{hook.place}`")
         with st.container(horizontal=True, width="content", key=f"webhook_buttons_{hook.id}"):
             _buttons(hook, name)
 
@@ -70,17 +71,35 @@ def _form() -> None:
         first.text_input("Name", key="webhook_name", max_chars=80, placeholder="for example #knowledge in Slack")
         second.selectbox("Format", list(FORMATS), key="webhook_format", format_func=lambda name: FORMATS[name][0])
         st.multiselect("Events", NAMES, key="webhook_events", placeholder="All events")
+        st.multiselect(
+            "Reads as",
+            _readers(),
+            key="webhook_reads_as",
+            placeholder="Everyone: what everybody may read",
+            help="It hears what one of them may read: a role, a group, an account.",
+            accept_new_options=True,
+        )
         st.form_submit_button("Add", on_click=_add, type="primary")
 
 
+def _readers() -> list[str]:
+    """Roles, groups and accounts, as lists of readers name them."""
+    accounts = app().people.accounts.all()
+    groups = sorted({group for account in accounts for group in account.groups})
+    return [f"role:{role}" for role in ROLES] + [f"group:{group}" for group in groups] + [one.id for one in accounts]
+
+
 def _add() -> None:
-    url, name, form, events = (st.session_state[f"webhook_{field}"] for field in ("url", "name", "format", "events"))
+    fields = ("url", "name", "format", "events", "reads_as")
+    url, name, form, events, reads_as = (st.session_state[f"webhook_{field}"] for field in fields)
 
     def add(actor: Actor) -> None:
-        _, secret = app().deliveries.webhooks.add(actor, str(url or ""), str(name or ""), str(form), tuple(events))
+        _, secret = app().deliveries.webhooks.add(
+            actor, str(url or ""), str(name or ""), str(form), tuple(events), reads_as=tuple(reads_as)
+        )
         st.session_state[keys.WEBHOOK_SECRET] = secret
         st.session_state["webhook_url"] = st.session_state["webhook_name"] = ""
-        st.session_state["webhook_events"] = []
+        st.session_state["webhook_events"] = st.session_state["webhook_reads_as"] = []
 
     actions.do_quietly(add)
 

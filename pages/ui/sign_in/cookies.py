@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -71,15 +71,29 @@ def held(cookies: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 def found(sessions: Sessions, cookies: Mapping[str, str]) -> tuple[Session, Actor] | None:
     """The session that a browser's cookies name, with its account as it is now."""
-    return next((match for cookie, token in held(cookies) if (match := sessions.find(cookie, token))), None)
+    return next((match for _, match in matched(sessions, cookies)), None)
 
 
-def welcome(app: App, request: Request, actor: Actor, after: str, issuer: str = "", subject: str = "") -> Response:
-    """A session of its own for every sign-in, and on to the page that was asked for."""
+def matched(sessions: Sessions, cookies: Mapping[str, str]) -> Iterator[tuple[str, tuple[Session, Actor]]]:
+    """The same with the secret that the cookie holds."""
+    return ((token, match) for cookie, token in held(cookies) if (match := sessions.find(cookie, token)))
+
+
+def welcome(
+    app: App,
+    request: Request,
+    actor: Actor,
+    after: str,
+    provider: tuple[str, str] = ("", ""),
+    *,
+    seal: Callable[[str], str] = lambda secret: "",
+) -> Response:
+    """A session of its own for every sign-in, and on to the page that was asked for; `provider` is issuer and subject."""
     response = RedirectResponse(after, 303)
     for cookie, token in held(request.cookies):
         app.people.sessions.sign_out(cookie, token)
-    token = app.people.sessions.start(actor, name(request), request.headers.get("user-agent", ""), issuer, subject)
+    agent = request.headers.get("user-agent", "")
+    token = app.people.sessions.start(actor, name(request), agent, *provider, seal=seal)
     put(response, request, SESSION, token, int(app.settings.session_life * 86400))
     return response
 

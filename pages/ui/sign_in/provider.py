@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 
 from core.access import Actor
 from core.errors import BadInput, ConcordError, NotFound, Refused, Unavailable
+from core.services.people.sessions import Session
 from core.services.people.wiring import sign_in_provider
 from core.settings import CALLBACK
 from pages.ui.sign_in import cookies, html
@@ -74,13 +75,34 @@ async def finish(request: Request) -> Response:
 def _finish(request: Request) -> Response:
     state = request.query_params.get("state", "")
     kept = _unpacked(request.cookies.get(cookies.name(request, _flow_name(state)), ""))
-    actor, claims, after = _recorded(lambda: _checked(request, state, kept))
-    response = cookies.welcome(current_app(), request, actor, after, str(claims["iss"]), str(claims["sub"]))
+    actor, (claims, tokens), after = _recorded(lambda: _checked(request, state, kept))
+    seal = lambda secret: configured().sealed(secret, tokens) if configured().settings.renew else ""
+    names = (str(claims["iss"]), str(claims["sub"]))
+    response = cookies.welcome(current_app(), request, actor, after, names, seal=seal)
     cookies.put(response, request, _flow_name(state), "", 0)
     return response
 
 
-def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, dict[str, Any], str]:
+def renewed(session: Session, secret: str) -> bool:
+    """Ask the provider again who somebody is, where it is time; whether it was asked. A session that it does not vouch for any more
+    ends. While it cannot be reached, people stay as they were."""
+    people, provider = current_app().people, configured()
+    kept, subject = people.sessions.to_renew(session, provider.settings.renew)
+    if not kept:
+        return False
+    try:
+        claims, tokens = provider.renewed(provider.unsealed(secret, kept), subject)
+        if claims:
+            people.provider.renew(session.account, claims, provider.settings)
+        people.sessions.renew(session, provider.sealed(secret, tokens))
+    except Refused as error:
+        people.sessions.disown(session, str(error))
+    except Unavailable as error:
+        LOG.warning("%s", error)
+    return True
+
+
+def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, tuple[dict[str, Any], Any], str]:
     """Who came back, and where they wanted to go."""
     if len(kept) != 4 or not secrets.compare_digest(kept[0].encode(), state.encode()):
         raise Unexpected(STALE)
@@ -96,10 +118,11 @@ def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, dict
         )
     _, nonce, verifier, after = kept
     try:
-        claims = provider.claims(request.query_params.get("code", ""), verifier, nonce)
+        claims, tokens = provider.claims(request.query_params.get("code", ""), verifier, nonce)
     except Refused as error:
         raise Unexpected(str(error)) from None
-    return current_app().people.provider.sign_in(claims, provider.settings), claims, cookies.own_path(after)
+    actor = current_app().people.provider.sign_in(claims, provider.settings)
+    return actor, (claims, tokens), cookies.own_path(after)
 
 
 class Unexpected(Refused):
