@@ -1,6 +1,6 @@
 """Addresses of pictures, and the route that serves them: by content, so that a browser may keep them for good.
 
-An approved picture is for everybody who may read, one of a change for those who may see changes. What an upload holds is served to the
+An approved picture is for those who may read its document, one of a change for those who see the change. What an upload holds is served to the
 account that brought it, from memory, until others push it out.
 """
 
@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
 from urllib.parse import quote
 
 import anyio
@@ -15,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from core.access import SYSTEM, Actor
+from core.access import ANYBODY, ROLES, Actor, reader
 from core.bootstrap import App
 from core.curation.pictures import picture_files
 from core.curation.upload.conversions import Picture
@@ -24,6 +26,7 @@ from core.lru import LruCache
 from pages.ui.sign_in import cookies
 from pages.ui.workspace import app, current_app
 
+PERSONA = "as"  # the parameter of a demo
 MOST_BYTES = 128 * 1024 * 1024  # of uploads that wait for their submission, of all people
 _HEADERS = {
     "Cache-Control": "private, max-age=31536000, immutable",
@@ -33,7 +36,9 @@ _HEADERS = {
 
 
 def address(blob: str, path: str) -> str:
-    return cookies.at(f"/pictures/{blob}/{quote(path.rsplit('/', 1)[-1])}")
+    """Where a picture is; in a demo, which has no sessions, with the persona who looks."""
+    persona = f"?{PERSONA}={quote(reader().id)}" if app().settings.sign_in == "demo" else ""
+    return cookies.at(f"/pictures/{blob}/{quote(path.rsplit('/', 1)[-1])}") + persona
 
 
 def at(commit: str, *held: dict[str, str]) -> Callable[[str], str]:
@@ -69,14 +74,9 @@ WAITING = _Waiting()
 
 def uploaded(actor: Actor, brought: Iterable[Picture]) -> Callable[[str], str]:
     """From a path to the address of a picture of an upload, else of the approved one."""
-    who, approved = holder(actor), at(app().knowledge.repository.head())
-    names = {picture.path: WAITING.put(who, picture.raw) for picture in brought}
+    approved = at(app().knowledge.repository.head())
+    names = {picture.path: WAITING.put(actor.id, picture.raw) for picture in brought}
     return lambda path: address(names[path], path) if path in names else approved(path)
-
-
-def holder(actor: Actor) -> str:
-    """Whose uploads somebody sees: their own, and in a demo everybody's."""
-    return SYSTEM.id if app().settings.sign_in == "demo" else actor.id
 
 
 # ---------------------------------------------------------------- the route
@@ -107,9 +107,11 @@ def _show(request: Request) -> Response:
 
 
 def _viewer(current: App, request: Request) -> Actor | None:
-    """Who asks. A demo is on one machine and lets everybody be anybody."""
+    """Who asks. A demo is on one machine and lets everybody be anybody; who says nothing sees what everybody may."""
     if current.settings.sign_in == "demo":
-        return SYSTEM
+        with suppress(NotFound, Refused):
+            return current.people.accounts.actor(request.query_params.get(PERSONA, ""))
+        return replace(ANYBODY, role=ROLES[0])
     found = cookies.found(current.people.sessions, request.cookies)
     return found[1] if found else None
 

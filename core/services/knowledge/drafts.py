@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -20,7 +20,9 @@ from core.ports import Clock
 from core.types import Document
 
 if TYPE_CHECKING:
+    from core.curation.review.readers import Readable
     from core.services.knowledge.documents import Documents
+    from core.storage.state.records import ChangeRow
     from core.storage.state.rows.knowledge import DraftRows
 
 
@@ -91,9 +93,12 @@ class HeldPicture:
 class Pictures:
     """Pictures by commit and by blob. A blob's id is its address, so what was fetched once stays right."""
 
-    def __init__(self, documents: Documents, drafts: Drafts) -> None:
+    def __init__(self, documents: Documents, drafts: Drafts, changes: Callable[[], Sequence[ChangeRow]]) -> None:
+        """`changes` gives all of them."""
         self.repository, self.readership, self.drafts = documents.repository, documents.readership, drafts
+        self.changes = changes
         self._at = lru_cache(maxsize=64)(self._blobs)
+        self._changed = lru_cache(maxsize=256)(self._changed_blobs)
         self._approved = lru_cache(maxsize=2)(self._ever_approved)
 
     @use_case(EVERYBODY)
@@ -125,16 +130,28 @@ class Pictures:
 
     @use_case("read documents", READS)
     def read(self, actor: Actor, blob: str, name: str) -> bytes:
-        """A picture by its blob: an approved one for every reader, others for those who may see changes."""
+        """A picture by its blob: an approved one for the readers of its document, another for those who see a change that has it."""
         raw, head = self.repository.blob(blob), self.repository.head()
         if raw is None or not picture_files.is_picture(name) or not picture_files.fits(name, raw):
             raise NotFound("There is no such picture.")
         known, seen = self._approved(head).get(blob, set()), self.readership.now()
         if not known:
             require(actor, "propose a change")
-        elif seen is not None and not any(map(seen.path, known)):
+        if seen is not None and not any(map(seen.path, known)) and not self._of_draft(actor, blob, seen):
             raise NotFound("There is no such picture.")
         return picture_files.checked(name, raw) if picture_files.content_type(name) == "image/svg+xml" else raw
+
+    def _of_draft(self, actor: Actor, blob: str, seen: Readable) -> bool:
+        """Whether a picture that main never had waits in a draft of somebody's own, or is in a change that they see."""
+        if self.drafts.rows.holds(actor.id, blob):
+            return True
+        return any(
+            blob in self._changed(*self.readership.span(row)) and self.readership.sees_change(row, seen)
+            for row in self.changes()
+        )
+
+    def _changed_blobs(self, start: str, head: str) -> frozenset[str]:
+        return frozenset(edit.blob for edit in self.repository.changed(start, head))
 
     # ------------------------------------------------------------ in a draft
 

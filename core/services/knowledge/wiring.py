@@ -61,7 +61,7 @@ def wire(
         drafts,
         gaps,
         FeedbackBoard(base.database, documents, owners, changes.news, base.audit, base.clock),
-        Pictures(documents, drafts),
+        Pictures(documents, drafts, base.database.changes.all),
         Exports(documents, WordWriter().write),
         _disagreements(base, models, changes),
     )

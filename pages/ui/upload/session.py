@@ -50,7 +50,7 @@ def _hold(batch: Batch, text: str) -> None:
     """The session knows it by a name; the text itself leaves memory with the page or the tab."""
     name = uuid4().hex if batch.items else ""
     if batch.items:
-        who = pictures.holder(identity.me())
+        who = identity.me().id
         batches.BATCHES.put(batches.tab(), batches.Held(name, who, batch, batches.size(batch, text)))
     else:
         batches.leave()
@@ -59,11 +59,11 @@ def _hold(batch: Batch, text: str) -> None:
 
 def original(digest: str) -> bytes | None:
     """A file that was converted, to compare with; None once others pushed it out."""
-    return pictures.WAITING.get(pictures.holder(identity.me()), digest) if digest else None
+    return pictures.WAITING.get(identity.me().id, digest) if digest else None
 
 
 def keep_original(digest: str, raw: bytes) -> None:
-    pictures.WAITING.put(pictures.holder(identity.me()), raw, digest)
+    pictures.WAITING.put(identity.me().id, raw, digest)
 
 
 def turn() -> int:
@@ -95,7 +95,7 @@ def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) ->
     """Change the batch as the signed-in person; a refusal is shown in its own words. `moves`: items change places."""
     try:
         require(identity.me(), "propose a change")
-        with batches.BATCHES.turn(pictures.holder(identity.me())):
+        with batches.BATCHES.turn(identity.me().id):
             save(action(app().upload.uploads, batch()))
     except ConcordError as error:
         flash.say(flash.refusal(error), "error")

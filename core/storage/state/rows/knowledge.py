@@ -38,6 +38,11 @@ class DraftRows(StoredRows):
         mine = (drafts.c.who == who, drafts.c.place == place)
         return self._run.first(DraftRow, select(drafts).where(*mine))
 
+    def holds(self, who: str, words: str) -> bool:
+        """Whether a draft of a person has some words in it."""
+        mine = (drafts.c.who == who, drafts.c.text.contains(words, autoescape=True))
+        return self._run.first(DraftRow, select(drafts).where(*mine)) is not None
+
     def others(self, who: str, path: str) -> list[DraftOfOther]:
         """Who else types at a document, in any change, last typed first; not what they typed."""
         columns = (accounts.c.name, drafts.c.place, drafts.c.at)
