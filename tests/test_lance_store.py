@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from core.access import reading_as
 from core.errors import Unavailable
 from core.storage.lance import rows, table
 from tests import lance_worker
-from tests.conftest import ME, put
+from tests.conftest import ME, demo, put
 from tests.lance_worker import chunks_of, rows_at
 from tests.object_store import BUCKET, SeaweedFS, seaweedfs
 from tests.small_kb import FILES
@@ -42,6 +43,18 @@ def test_every_node_searches_a_table_on_the_store_in_the_version_that_is_publish
     assert not list(bob.index.generations.folder(profile).glob("*.lance")), "nothing of the table is copied"
     mine, theirs = (app.index.generations.open(profile) for app in (ann, bob))
     assert theirs.bm25("Form 112").search(DEPTH, None) == mine.bm25("Form 112").search(DEPTH, None) != {}
+    put(ann, {"review-rules.yaml": "readers:\n  fin/: [author2]\n"})
+    ann.index.builder.build(ann.platform.settings.profile())
+    with reading_as(demo("reader")):  # who may not read fin/ finds the same on the store as in a file
+        here = ann.index.generations.open(ann.platform.settings.profile())
+        there = ann.index.generations.open(profile)
+        for words in ("file form", "Form 112", "fob"):
+            found = [here.passage(chunk).id for chunk in here.bm25(words).search(DEPTH, None)]
+            assert found == [there.passage(chunk).id for chunk in there.bm25(words).search(DEPTH, None)]
+            assert not any(
+                here.documents[here.document_of(here.number(one) or 0)].path.startswith("fin/") for one in found
+            )
+        assert not there.bm25("112").search(DEPTH, None)
     changed = put(bob, {"fin/ctr.md": FILES["fin/ctr.md"].replace("112", "999")})
     bob.index.builder.build(profile)
     assert bob.index.generations.open(profile).bm25("999").search(DEPTH, None)

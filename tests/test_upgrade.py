@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from sqlalchemy.dialects import postgresql
 
+from core.access import reading_as
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt, Unavailable
@@ -96,6 +97,17 @@ def test_what_people_did_before_the_upgrade_is_what_services_show(upgraded_app: 
     assert upgraded_app.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
     assert [gap.query for gap in upgraded_app.knowledge.gaps.open(demo("admin"))] == ["parking at night"]
     assert upgraded_app.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
+
+
+def test_a_workspace_of_the_version_before_is_readable_by_everybody_as_it_was(upgraded_app: App) -> None:
+    documents, changes = upgraded_app.knowledge.documents, upgraded_app.reviews.changes
+    assert not documents.readership.policy().named
+    for account in upgraded_app.people.accounts.all():
+        with reading_as(account.actor):
+            assert documents.readership.now() is None, account.id
+            assert documents.all() == documents.whole() != ()
+            assert len(documents.commits()) == len(upgraded_app.knowledge.repository.log(documents.repository.head()))
+            assert len(changes.all()) == 5
 
 
 def test_a_workspace_of_the_version_before_goes_on_and_verifies(upgraded_app: App) -> None:

@@ -46,6 +46,16 @@ def _without_apart(index: Index, readable: Readable) -> Index:
     return kept.find(gone, lambda: index.without(gone)) if gone else index
 
 
+def counted(index: Index) -> tuple[int, int]:
+    """How many documents and passages of a generation its reader may read."""
+    shown = getattr(index, "shown", None)  # through a cache of it, too
+    return (
+        (len(index.documents), index.size)
+        if shown is None
+        else (int(shown.sum()), len(cast(ReaderIndex, index).chunks))
+    )
+
+
 class ReaderIndex:
     """A view of an index: the mask of its legs and everything that names a document. Statistics of words are those of all,
     but for folders with an index of their own."""

@@ -34,7 +34,7 @@ class QuerySetEditor:
         with self.database.transaction() as state:
             state.querysets.rename(head.id, name, new)
             self.audit.record(state, actor, "rename a query set", new, detail=f"was {name}")
-        return self.querysets.get(new)
+        return self.querysets.shown(self.querysets.get(new))
 
     @use_case("keep a query set")
     def add_question(self, actor: Actor, name: str, text: str, category: str = "") -> Question:
@@ -108,7 +108,8 @@ class QuerySetEditor:
 
     def question(self, name: str, ident: str) -> Question:
         """A question of a set by its id; for services, doors call `show`."""
-        found = next((known for known in self.querysets.get(name).questions if known.id == ident), None)
+        shown = self.querysets.shown(self.querysets.get(name))
+        found = next((known for known in shown.questions if known.id == ident), None)
         if found is None:
             raise NotFound(f"There is no question {ident!r} in {name!r}.")
         return found

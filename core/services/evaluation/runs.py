@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from core import profiles, strict
 from core.access import EVERYBODY, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
-from core.errors import BadInput, NotFound, Unavailable
+from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.evaluation.measures.by_name import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
@@ -134,7 +134,7 @@ class Runs:
         """Run (profile, configuration) pairs now."""
         runs = self.evaluate(queryset, [self.plan(*pair) for pair in pairs], unit, progress)
         self.audit.note(actor, "run an evaluation", queryset, detail=", ".join(run.id for run in runs))
-        return runs
+        return tuple(map(self.shown, runs))
 
     def work(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         """The job `evaluate`."""
@@ -278,9 +278,14 @@ class Runs:
         seen = self.querysets.documents.readership.now()
         if seen is None:
             return run
-        asked = set(self._readable_questions(run.queryset))
+        asked, shown = set(self._readable_questions(run.queryset)), self._readable_passages(run)
+        readable = {document.id for document in self.querysets.documents.all()}  # of others nobody knows what they were
         results = {
-            number: replace(one, documents=tuple(doc for doc in one.documents if seen.document(doc, doc)))
+            number: replace(
+                one,
+                documents=tuple(doc for doc in one.documents if doc in readable),
+                passages=tuple(filter(shown, one.passages)),
+            )
             for number, one in run.results.items()
             if number in asked and seen.path(f"{one.folder}/")
         }
@@ -291,6 +296,13 @@ class Runs:
         """Of a set that is gone nobody knows what its questions are about."""
         with suppress(NotFound):
             yield from (question.id for question in self.querysets.shown(self.querysets.get(queryset)).questions)
+
+    def _readable_passages(self, run: Run) -> Callable[[str], bool]:
+        """Which passages the index holds for whoever reads now; none where it cannot be opened."""
+        with suppress(ConcordError):
+            index = self.searcher.generations.open(self.team_settings.profile(run.profile))
+            return lambda passage: index.number(passage) is not None
+        return lambda passage: False
 
     def shown_comparison(self, compared: RunComparison) -> RunComparison:
         """Two runs, as whoever reads now may see them."""
@@ -307,7 +319,7 @@ class Runs:
     @use_case("run an evaluation", READS)
     def listed(self, actor: Actor, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:
         """Runs without their questions, for those who may see them."""
-        return self.all(queryset, limit)
+        return tuple(self.shown(run) if run.unmapped else run for run in self.all(queryset, limit))
 
     def get(self, number: str) -> Run:
         """A run with all its questions, by its id or a unique prefix; for services, doors call `show`."""

@@ -290,10 +290,10 @@ class Documents:
     @use_case(EVERYBODY)
     def source(self, commit: str, path: str) -> str:
         """The text of a file at a commit that somebody was shown."""
-        seen = self.readership.now()
+        raw, seen = self.repository.read(commit, path), self.readership.now()
         if seen is not None and not seen.path(path):
-            raise NotFound(f"There is no document {path!r}. List them with: python -m core documents list")
-        return decode(self.repository.read(commit, path))
+            raise NotFound(f"There is no document {path!r} at {commit[:12]}.")  # as of one that never was
+        return decode(raw)
 
     @use_case(EVERYBODY)
     def history(self, name: str) -> tuple[Version, ...]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, use_case
+from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.services.answers.ranks import Place
 from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
+from core.services.people.readership import PUBLIC
 from core.services.platform.settings import QuestionSettings
 from core.storage.state.records import AskedInVain, Gap
 from core.types import Document, DocumentFacts
@@ -70,7 +71,7 @@ class Gaps:
             every = state.gaps.open()
             known = [row for row in every if same_form(row.query) == same_form(text)]
             if mine := next((row for row in known if row.account == actor.id), None):
-                return mine
+                return self._shown(mine)
             if sum(row.account == actor.id for row in every) >= MOST_OPEN:
                 raise Refused(f"{MOST_OPEN} questions that you reported are open. Report more when some are answered.")
             if nobodys := next((row for row in known if not row.account), None):
@@ -80,18 +81,25 @@ class Gaps:
                 number = self._add(state, near, query=text, hits=hits, commit_id=commit, **asked)
             self.audit.record(state, actor, "report a gap", text)
             self.messages.tell(state, actor, self.owners.of(near), "gap", Subject("question", text, text), note)
-        return self._known(self.database, number)
+        return self._shown(self._known(self.database, number))
 
     @use_case("see reported gaps", READS)
     def open(self, actor: Actor) -> tuple[Gap, ...]:
         """Unanswered questions, newest first."""
-        return tuple(self.database.gaps.open())
+        return tuple(map(self._shown, self.database.gaps.open()))
+
+    def _shown(self, gap: Gap) -> Gap:
+        """Without a folder and a document that whoever looks may not read."""
+        seen = self.messages.readership.now()
+        if seen is None or seen.paths(filter(None, (gap.path, gap.folder and f"{gap.folder}/"))):
+            return gap
+        return replace(gap, path="", rank=0, folder="", owner="")
 
     @use_case("see reported gaps", READS)
     def counts(self, actor: Actor) -> dict[str, GapCounts]:
         """How the loop goes: under "" for all, and by folder."""
         groups: dict[str, list[Gap]] = defaultdict(list)
-        for gap in self.database.gaps.all():
+        for gap in map(self._shown, self.database.gaps.all()):
             groups[""].append(gap)
             groups[gap.folder or "top level"].append(gap)
         return {folder: _counted(gaps) for folder, gaps in groups.items()} or {"": GapCounts()}
@@ -109,7 +117,7 @@ class Gaps:
             self.messages.tell(
                 state, actor, [person.id], "gap", Subject("question", gap.query, gap.query), "It is yours to answer."
             )
-        return self._known(self.database, number)
+        return self._shown(self._known(self.database, number))
 
     @use_case("look after gaps")
     def close(self, actor: Actor, number: int) -> None:
@@ -128,7 +136,8 @@ class Gaps:
         for row in self.database.queries.in_vain(settings.doubted, settings.often):
             source = self._source(row, settings)
             if source and not self._found(row.question):
-                near = self._near(row.question)
+                with reading_as(PUBLIC):
+                    near = self._near(row.question)
                 with self.database.transaction() as state:
                     values = {"query": row.question, "who": NOBODY, "source": source, "hits": 0, "commit_id": ""}
                     number = self._add(state, near, note=f"asked {row.times} times", **values)
@@ -160,13 +169,14 @@ class Gaps:
 
     def landed(self, state: State, actor: Actor, documents: Iterable[Document]) -> None:
         """Note which document lists a question since a merge; whether it is found is known when the index serves it."""
-        waiting: dict[str, list[int]] = defaultdict(list)
+        waiting: dict[str, list[Gap]] = defaultdict(list)
         for row in state.gaps.open():
-            waiting[same_form(row.query)].append(row.id)
+            waiting[same_form(row.query)].append(row)
         for document in documents if waiting else ():
             for question in document.meta.answers:
-                for number in waiting.get(same_form(question), ()):
-                    state.gaps.set(number, path=document.path, rank=0, writer=actor.id)
+                for gap in waiting.get(same_form(question), ()):
+                    if self._may_read(state, gap, document.path):
+                        state.gaps.set(gap.id, path=document.path, rank=0, writer=actor.id)
 
     @use_case(UPKEEP)
     def served(self) -> int:
@@ -174,7 +184,7 @@ class Gaps:
         closed = 0
         for gap in self.database.gaps.open():
             listed = self._listed(gap.query)
-            if listed is None:
+            if listed is None or not self._may_read(self.database, gap, listed[0].path):
                 continue
             facts, place = listed
             with self.database.transaction() as state:
@@ -196,6 +206,12 @@ class Gaps:
         state.gaps.set(gap.id, closed=self.clock.stamp())
         self.audit.record(state, actor, "close a gap", gap.query, detail=str(gap.id))
         self.messages.tell(state, actor, [gap.account], "answered", subject, words)
+
+    def _may_read(self, state: State, gap: Gap, path: str) -> bool:
+        """Whether a document is an answer to whoever asked; of those whom nobody knows, to everybody."""
+        if gap.account:
+            return self.messages.readable(state, gap.account, path)
+        return self.messages.readership.may_read(PUBLIC, path)
 
     def _writer(self, gap: Gap) -> Actor:
         """Who merged what answers it; the system where that is not known, or is who asked."""

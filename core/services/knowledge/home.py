@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, use_case
 from core.curation.document.names import top_folder
+from core.retrieval.reader_index import counted
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
 from core.services.platform.settings import TeamSettings
-from core.types import Commit, Edit, Generation
+from core.types import Commit, Edit, Generation, Profile
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
@@ -80,7 +81,7 @@ class Home:
     def index_state(self) -> IndexState:
         """The serving generation, and how many commits it is behind."""
         profile = self.team_settings.production().profile
-        serving, head = self.generations.current(profile), self.repository.head()
+        serving, head = self._counted(self.generations.current(profile), profile), self.repository.head()
         if serving is None or serving.commit == head or not head:
             return IndexState(serving, 0, self.generations.pinned(profile))
         known = self.repository.contains(head, serving.commit)
@@ -89,6 +90,13 @@ class Home:
             len(self.repository.log(head, since=serving.commit)) if known else 1,
             self.generations.pinned(profile),
         )
+
+    def _counted(self, serving: Generation | None, profile: Profile) -> Generation | None:
+        """With the documents and passages that whoever reads now may read."""
+        if serving is None or self.documents.readership.now() is None:
+            return serving
+        documents, chunks = counted(self.generations.open(profile))
+        return replace(serving, documents=documents, chunks=chunks)
 
     @use_case(EVERYBODY)
     def found_since(self, commit: str) -> str:

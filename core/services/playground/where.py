@@ -14,6 +14,7 @@ from core.ports import Index
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.retrieval.presets import follow, presets
+from core.retrieval.reader_index import counted
 from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
@@ -173,7 +174,7 @@ class Locator:
             ways=search.passages(config, words),
             changes=tuple(sorted(changes, key=lambda change: (not change.better, change.effort))),
             words=words,
-            size=len(cached.index.documents) if config.documents else cached.index.size,
+            size=counted(cached.index)[0 if config.documents else 1],
             unit="document" if config.documents else "passage",
         )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.access import READS, Actor, use_case
+from core.access import READS, Actor, reading_as, use_case
 from core.errors import BadInput
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import choosing
@@ -78,7 +78,9 @@ class ConfidenceTuning:
         """Ask every judged question with and without the documents that answer it."""
         report = self._measure(queryset, profile, alarms, progress)
         self.runs.audit.note(actor, "measure confidence", queryset, detail=f"area {report.area.mean:.3f}")
-        return report
+        with reading_as(actor):
+            known = {question.id for question in self.runs.querysets.show(actor, queryset).questions}
+        return replace(report, asked=tuple(one for one in report.asked if one.question in known))
 
     @use_case("run an evaluation", READS)
     def current(self, actor: Actor) -> ConfidenceSettings:

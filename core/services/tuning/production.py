@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core import profiles
-from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
+from core.access import READS, SYSTEM, UPKEEP, Actor, reading_as, use_case
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets.queryset import FRONTMATTER
 from core.evaluation.runs.comparisons import MEASURE, RunComparison, compare, corrected, judge
@@ -216,7 +216,14 @@ class ProductionSettings:
         """Run production again on every watched query set, and mark losses that are not chance."""
         drifts = tuple(self._drift(name, measure, progress) for name in self.watched(actor))
         self.audit.note(actor, "check for drift", ", ".join(drift.queryset for drift in drifts) or "nothing is watched")
-        return drifts
+        with reading_as(actor):
+            return tuple(map(self._shown, drifts))
+
+    def _shown(self, drift: Drift) -> Drift:
+        """Without the questions that whoever reads now may not read."""
+        compared = drift.compared and self.runs.shown_comparison(drift.compared)
+        older = drift.before and self.runs.shown(drift.before)
+        return replace(drift, now=self.runs.shown(drift.now), before=older, compared=compared)
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now, served = self.team_settings.production(), self._served()

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from core import profiles, strict
-from core.access import READS, UPKEEP, Actor, use_case
+from core.access import READS, UPKEEP, Actor, reading_as, use_case
 from core.curation.document.questions import same_form
 from core.curation.words.pins import Pin
 from core.errors import BadInput, ConcordError
@@ -84,7 +84,9 @@ class Recommendation:
         plans = [RunPlan(now.profile, now.config), RunPlan(now.profile, offered.config)]
         pairs = [self.runs.evaluate(name, plans, progress=progress) for name in dict.fromkeys(names)]
         self.audit.note(actor, "measure the recommendation", ", ".join(dict.fromkeys(names)))
-        return tuple(self.production.judged(before, after) for before, after in pairs)
+        compared = [self.production.judged(before, after) for before, after in pairs]
+        with reading_as(actor):
+            return tuple(map(self.runs.shown_comparison, compared))
 
     @use_case("change what is in production")
     def decline(self, actor: Actor, reason: str) -> None:

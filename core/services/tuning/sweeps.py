@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from core import strict
 from core.access import IN_HAND, Actor, reading_as, use_case
 from core.errors import BadInput
 from core.evaluation.measures.by_name import EVERY
@@ -127,8 +128,8 @@ class Sweeps:
             return data
         with reading_as(actor):
             known = {question.id for question in self.runs.querysets.shown(queryset).questions}
-        words = (one if one.id in known else replace(one, text=NOT_NAMED, category="") for one in data.questions)
-        return replace(data, questions=tuple(words))
+        nameless = lambda one: replace(one, id=strict.digest(one.id), text=NOT_NAMED, category="")
+        return replace(data, questions=tuple(one if one.id in known else nameless(one) for one in data.questions))
 
     def _load(
         self,
