@@ -79,7 +79,7 @@ def legs(chunks: int) -> list[float]:
     gains = random.random(len(where), dtype=np.float32)
     postings = Postings(np.concatenate([[0], np.cumsum(holders)]), where.astype(np.uint32), gains)
     rows, index = vectors(chunks), cast("MappedIndex", SimpleNamespace(size=chunks, _exact_limit=chunks))
-    half = np.repeat(random.random(-(-chunks // 10)) < 0.5, 10)[:chunks]
+    half: np.ndarray = np.repeat(random.random(-(-chunks // 10)) < 0.5, 10)[:chunks]
     asked = [(random.integers(0, terms, 8), rows[random.integers(0, chunks)]) for _ in range(40)]
     kernels.warm()
     threadpoolctl.threadpool_limits(1, user_api="blas")

@@ -68,6 +68,23 @@ def wait(screen: Screen) -> None:
     screen.page.wait_for_timeout(3000)
 
 
+def with_readers(app: App) -> str:
+    """A group, and a folder of it that holds nothing yet: other pictures stay as they are."""
+    admin = app.people.accounts.actor("admin")
+    app.people.accounts.set_groups(admin, "author2", ["people team"])
+    text = "readers:\n  people/investigations/: [group:people team, reviewer]\nadmins_read: false\n"
+    if not app.reviews.changes.readers(admin):
+        app.knowledge.repository.commit("main", {"review-rules.yaml": text.encode()}, admin.person, "Readers")
+        app.reviews.merger.repair()
+    return "/reviews"
+
+
+def list_readers(screen: Screen) -> None:
+    screen.page.get_by_text("Readers", exact=True).click()
+    screen.page.get_by_test_id("stDataFrame").last.wait_for()
+    screen.settle().page.get_by_role("button", name="Choose who reads a folder").scroll_into_view_if_needed()
+
+
 Address = Callable[[App], str]
 PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  # by whom, where, then what, how high
     "search": (READER, lambda app: "/search?q=how+long+do+we+keep+SAR+records", hits, 900),
@@ -75,6 +92,7 @@ PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  
     "change": (REVIEWER, newest_in_review, measured, 1300),
     "playground": (AUTHOR, lambda app: "/playground", ask, 1000),
     "tuning": (ADMIN, lambda app: "/tuning", wait, 1000),
+    "readers-list": (ADMIN, with_readers, list_readers, 900),
     "graph-path": (AUTHOR, lambda app: "/graph?view=Path&connect=SAR&with=OFAC", wait, 900),
 }
 PAGES = {  # shown where there are no documents yet, each in light and dark

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from core.curation.document.frontmatter import read_document
 from core.services.knowledge import documents as module
 from core.services.knowledge.documents import Documents
+from core.types import Document
 from tests.conftest import NoProcesses, put, small_app
 from tests.small_kb import FILES
 
@@ -42,12 +44,12 @@ def test_a_commit_costs_the_reading_of_what_it_changed(tmp_path: Path, monkeypat
     put(app, dict(FILES))
     app.knowledge.documents.whole()
     read: list[str] = []
-    monkeypatch.setattr(
-        module, "read_document", lambda path, text, blob: read.append(path) or _real(path, text, blob=blob)
-    )
+
+    def reading(path: str, text: str, *, blob: str) -> Document:
+        read.append(path)
+        return read_document(path, text, blob=blob)
+
+    monkeypatch.setattr(module, "read_document", reading)
     put(app, {"it/new.md": "# New\n", "review-rules.yaml": "readers:\n  it/: [everyone]\n"})
     app.knowledge.documents.whole()
     assert read == ["it/new.md"]
-
-
-_real = module.read_document

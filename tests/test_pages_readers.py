@@ -31,7 +31,12 @@ TEXTS = (
     "readers:\n  people/:   # folk\n    - ann\n    - group:hr\n    # ours\n\n  it/: [bob] # two\n# end\nrules: []\n",
     "readers:\n  it: everyone",
 )
-LISTS = (["group:people team", "mei@example.org", "role:reviewer", "yes"], [], ["everyone"], None)
+LISTS: tuple[list[str] | None, ...] = (
+    ["group:people team", "mei@example.org", "role:reviewer", "yes"],
+    [],
+    ["everyone"],
+    None,
+)
 
 
 @pytest.mark.parametrize("text", TEXTS)
