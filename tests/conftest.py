@@ -63,8 +63,6 @@ from core.adapters.system.files import flock
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.chunking.ruler import words
-from core.entrypoints import cli
-from core.entrypoints.commands import COMMANDS
 from core.errors import Unavailable
 from core.ports import Embedder, Processes
 from core.retrieval.legs.several_embedders import combined
@@ -428,24 +426,6 @@ def _shared_pool(self: WorkerPool, module: str, size: int, limits: Limits, patie
 
 
 WorkerPool.__init__ = _shared_pool  # type: ignore[method-assign]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def parsers_are_kept() -> Iterator[None]:
-    """The command line is made anew for every process, in 25 ms; here a process runs thousands of commands."""
-    names = {name for group in COMMANDS.values() for name in group}
-    kept: dict[frozenset[str] | None, Any] = {}
-
-    def parser(words: Sequence[str] | None = None) -> Any:
-        used = None if words is None else frozenset(words) & names
-        if used not in kept:
-            kept[used] = made(words)
-        return kept[used]
-
-    made = cli.parser
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cli, "parser", parser)
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import inspect
 import json
 import re
@@ -444,9 +445,9 @@ def test_every_page_is_in_the_menu_and_asks_for_its_action_first() -> None:
     files = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "pages").glob("*.py")}
     assert set(files) == set(pages())
     for name, text in files.items():
-        first = re.search(r"^(?!import |from |\"\"\"|\s|#|$).+", text, re.MULTILINE)
-        assert first, name
-        assert first[0].startswith(f'me = identity.require("{pages()[name]}")'), name
+        body = ast.parse(text).body[1:]  # behind what the page is for
+        first = next(each for each in body if not isinstance(each, (ast.Import, ast.ImportFrom)))
+        assert ast.unparse(first) == f"me = identity.require({pages()[name]!r})", name
 
 
 @pytest.fixture

@@ -449,9 +449,9 @@ def test_questions_beyond_two_hundred_in_half_an_hour_are_not_kept(sign_in_app: 
     log = sign_in_app.search.queries
     now = datetime.fromisoformat(log.clock.stamp())
     log._visits = {("zoe", f"q{number}"): (number, now) for number in range(queries.MOST_KEPT)}
-    assert not log._keep("zoe", "what is new", False)
+    assert not log._keep("zoe", "what is new", False, "")
     with pytest.raises(ConcordError):  # somebody else's is looked up, in an index that this workspace does not have
-        log._keep("ann", "what is new", False)
+        log._keep("ann", "what is new", False, "")
 
 
 def test_an_earlier_state_is_opened_in_the_place_of_others_where_memory_is_short() -> None:

@@ -21,7 +21,7 @@ from core.chunking.blocks import blocks
 from core.chunking.chunker import Chunker, Tools, tokens
 from core.chunking.packing import Piece, shatter
 from core.chunking.ruler import Ruler
-from core.entrypoints.cli import parser
+from core.entrypoints import cli
 from core.errors import BadInput
 from core.ports import Index, Leg
 from core.retrieval import config as configs
@@ -206,8 +206,10 @@ def test_an_unknown_name_is_refused_and_never_run_as_another(key: str, value: An
 
 
 def help_of(*names: str) -> str:
-    """The help text of a command."""
-    command: Any = parser()
+    """The help text of a command, with what is registered now."""
+    cli._parser.cache_clear()
+    command: Any = cli.parser()
+    cli._parser.cache_clear()
     for name in names:
         command = command._subparsers._group_actions[0].choices[name]
     return " ".join(command.format_help().split())

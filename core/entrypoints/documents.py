@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import require
@@ -148,7 +148,7 @@ def documents_edit(call: CommandCall, form: DocumentsEditOptions) -> Shown:
         change, made = save_bulk(app.reviews.changes, app.knowledge.documents, actor, names, edit, target)
         number = change.id
     refused = [{"path": path, "why": why} for path, why in made.refused]
-    value = {"change": number or None, "edited": list(made.edited), "unchanged": list(made.unchanged)}
+    value: dict[str, Any] = {"change": number or None, "edited": list(made.edited), "unchanged": list(made.unchanged)}
     value |= {"moved": dict(made.moves)} if made.moves else {}
     said = f"Change {number} edits" if number else "It would edit"
     lines = [f"{said} {len(made.edited)} documents; {len(made.unchanged)} stay as they are."]
@@ -175,7 +175,12 @@ def documents_owners(call: CommandCall, form: DocumentsOwnersOptions) -> Shown:
     lines += [f"No document fits {name!r}." for name in found.missing]
     refused = [{"path": path, "why": why} for path, why in made.refused]
     lines += [f"left out {row['path']}: {row['why']}" for row in refused]
-    value = {"change": number or None, "edited": list(made.files), "owners": wanted.shares, "refused": refused}
+    value: dict[str, Any] = {
+        "change": number or None,
+        "edited": list(made.files),
+        "owners": wanted.shares,
+        "refused": refused,
+    }
     return Shown({**value, "unknown": dict(found.unknown), "missing": list(found.missing)}, lines)
 
 

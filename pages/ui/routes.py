@@ -120,8 +120,8 @@ async def asked(request: Request, actor: Actor) -> Response:
     """A question that somebody has finished typing, and later that a hit was opened; kept without names."""
     body = await request_body.json_object(request)
     keep, question, opened = current_app().search.queries.keep, str(body.get("q", "")), body.get("opened")
-    ended = {"opened": bool(opened), "document": opened if isinstance(opened, str) else ""}
-    return await _computed(request, lambda: {"kept": keep(actor, question, **ended)})
+    document = opened if isinstance(opened, str) else ""
+    return await _computed(request, lambda: {"kept": keep(actor, question, opened=bool(opened), document=document)})
 
 
 @needs("search")

@@ -147,7 +147,7 @@ class OidcProvider:
             exp={"essential": True},
             iat={"essential": True},
             sub={"essential": True},
-            **({} if nonce is None else {"nonce": {"essential": True, "value": nonce}}),
+            nonce={} if nonce is None else {"essential": True, "value": nonce},
         )
         try:
             token = self._decoded(text)

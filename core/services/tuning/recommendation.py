@@ -319,7 +319,8 @@ class Learning:
             config = self._alpha_by(tuple(TARGETS), actor, names[0], progress, profile.name).config
         plan = RunPlan(profile, config)
         runs = [self.runs.evaluate(name, [self.runs.plan(), plan], progress=progress) for name in names]
-        rows = [row for pair in runs for row in comparisons.compare(*pair).rows if not for_choosing(row.question)]
+        compared = [comparisons.compare(before, after).rows for before, after in runs]
+        rows = [row for each in compared for row in each if not for_choosing(row.question)]
         if not rows:
             raise BadInput("no judged question is left that no part has learned from.")
         gain = compare([row.before for row in rows], [row.after for row in rows])

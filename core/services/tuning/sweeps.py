@@ -128,8 +128,8 @@ class Sweeps:
             return data
         with reading_as(actor):
             known = {question.id for question in self.runs.querysets.shown(queryset).questions}
-        nameless = lambda one: replace(one, id=strict.digest(one.id), text=NOT_NAMED, category="")
-        return replace(data, questions=tuple(one if one.id in known else nameless(one) for one in data.questions))
+        shown = (one if one.id in known else _nameless(one) for one in data.questions)
+        return replace(data, questions=tuple(shown))
 
     def _load(
         self,
@@ -278,6 +278,11 @@ class Sweeps:
         calibrated = replace(calibrated, **_price(fused, reranked), event=event(fused), scale=scale)
         self.runs.audit.note(actor, "calibrate tau", queryset, detail=f"{label(base)} on {plan.profile.name}")
         return calibrated
+
+
+def _nameless(question: Question) -> Question:
+    """A question that counts, and whose words somebody may not read."""
+    return replace(question, id=strict.digest(question.id), text=NOT_NAMED, category="")
 
 
 def observed(
