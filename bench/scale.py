@@ -269,8 +269,10 @@ class Where:  # instead of a mask as long as N
     audiences: frozenset[str] | None  # whose documents the person may read; None: all, an empty set: nothing
     filters: Filters  # types, statuses, folders, tags, owners, documents, freshness
 
+
 class Engine(Protocol):
     generation: Generation
+
     def bm25(self, terms: Sequence[str], where: Where, depth: int) -> Mapping[str, float]: ...  # chunk id to score
     def dense(self, vector: np.ndarray, where: Where, depth: int) -> Mapping[str, float]: ...
     def scores(self, leg: str, query: Query, ids: Sequence[str]) -> list[float]: ...  # of what another leg found

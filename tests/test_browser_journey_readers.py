@@ -1,4 +1,4 @@
-"""An admin gives a folder to a group on the pages, another one approves it; what others find then is in test_pages_readers."""
+"""An admin gives a folder to a group; a colleague finds nothing, a member finds it, and a change of the group counts at the next click."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.bootstrap import App
 from tests import browser
 from tests.browser import Journey, Screen, act_as
 from tests.conftest import demo, put
-from tests.test_pages_readers import FILES, FOLDER
+from tests.test_pages_readers import ASKED, DOCUMENT, FILES, FOLDER, TITLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-GROUP, ADMIN, OTHER_ADMIN = "investigations", "Ada", "Petra"
+GROUP, MEMBER, COLLEAGUE, ADMIN, OTHER_ADMIN = "investigations", "Jonas", "Avery", "Ada", "Petra"
 MOST_CLICKS = 9  # until the change is proposed
 
 
@@ -88,3 +88,54 @@ def test_a_folder_becomes_a_groups_own(chromium: Any, url: str, prepared: App) -
         expect(page.get_by_test_id("stDataFrame").last).to_be_visible()
         screen.settle()
         journey.step("readers")
+
+        search = f"/search?q={ASKED.replace(' ', '+')}"
+        go(screen, search, COLLEAGUE)
+        expect(page.locator("article").first).to_be_visible()
+        expect(page.get_by_text(TITLE)).to_have_count(0)
+        journey.step("colleague-searches")
+        for path in ("/documents", "/", "/graph?view=Links"):
+            go(screen, path, COLLEAGUE)
+            expect(page.get_by_text(re.compile(f"{TITLE}|{DOCUMENT}|{FOLDER}"))).to_have_count(0)
+        go(screen, f"/documents?doc={DOCUMENT}", COLLEAGUE)
+        expect(page.get_by_text(re.compile("There is no document"))).to_be_visible()
+        journey.step("colleague-opens")
+
+        go(screen, search, MEMBER)
+        expect(page.locator("article", has_text=TITLE).first).to_contain_text("seven years")
+        journey.step("member-searches")
+        go(screen, f"/documents?doc={DOCUMENT}", MEMBER)
+        expect(page.get_by_text(f"group {GROUP}").first).to_be_visible()
+        journey.step("member-reads")
+        number = moved_out(journey)
+        go(screen, f"/reviews?change={number}", COLLEAGUE)
+        expect(page.get_by_text(f"There is no change {number}.")).to_be_visible()
+
+        go(screen, "/documents", MEMBER)
+        expect(page.get_by_text(TITLE).first).to_be_visible()
+        prepared.people.accounts.set_groups(demo("admin"), "author2", [])  # as an admin elsewhere does
+        journey.click(page.get_by_role("link", name="Search"))
+        page.get_by_label("Search the knowledge base").fill(ASKED)
+        expect(page.locator("article").first).to_be_visible()
+        expect(page.get_by_text(TITLE)).to_have_count(0)
+        journey.step("next-click")
+
+
+def moved_out(journey: Journey) -> str:
+    """A member moves a document out of the folder: the form and the change say what becomes of its history."""
+    from playwright.sync_api import expect
+
+    screen, page = journey.screen, journey.screen.page
+    journey.click(page.get_by_role("button", name="More", exact=True))
+    journey.click(page.get_by_text("Rename or move"))
+    field = page.get_by_label("New path")
+    field.fill("people/policies/interview-notes.md")
+    field.press("Tab")
+    expect(page.get_by_text("its earlier versions stay with those of now")).to_be_visible()
+    journey.step("move")
+    journey.click(screen.key("move").get_by_role("button"))
+    expect(page).to_have_url(re.compile(r"/reviews\?change=\d+"))
+    expect(page.get_by_text(re.compile("Earlier versions of .* stay with the readers of"))).to_be_visible()
+    expect(page.get_by_text(re.compile("1 document will be shown to"))).to_be_visible()
+    journey.step("moved")
+    return str(re.findall(r"change=(\d+)", page.url)[0])

@@ -457,7 +457,17 @@ def test_sessions_on_the_command_line(sign_in_app: App, capsys: pytest.CaptureFi
     sign_in(browsers[2], "root")
     listed = json.loads(run("sessions", "list", "--json")[1])
     assert (listed[0]["account"], listed[0]["device"]) == ("root", "Chromium on Linux")
-    assert set(listed[0]) == {"id", "account", "name", "device", "issuer", "created", "seen", "expires"}
+    assert set(listed[0]) == {
+        "id",
+        "account",
+        "name",
+        "device",
+        "issuer",
+        "created",
+        "seen",
+        "expires",
+        "provider_asked",
+    }
     assert len(json.loads(run("sessions", "list", "--account", "zoe", "--json")[1])) == 2
     assert "Only admins" in run("sessions", "list", "--as", "zoe")[1]
     first = next(one["id"] for one in reversed(listed) if one["account"] == "zoe")

@@ -44,8 +44,11 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
         raise Unavailable(f"{NEEDED} It is being installed: try again in a minute, and if that lasts, run: make setup")
     try:
         import sentence_transformers
+        from huggingface_hub import constants
     except ImportError:
         raise Unavailable(f"{NEEDED} {_failure(Path(sys.prefix, '.torch.failed'))}Run: make setup") from None
+    if offline:
+        constants.HF_HUB_OFFLINE = True  # where the packages were loaded before the variable was set
     place = device(wanted)
     _hide_bars()
     try:

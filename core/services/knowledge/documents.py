@@ -146,6 +146,7 @@ class Documents:
         self.readership = Readership(repository, self.whole)
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
         self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
+        self._unapproved: tuple[tuple[Document, ...], frozenset[str]] = ((), frozenset())
 
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
         """How often each document was changed on the main line."""
@@ -162,6 +163,13 @@ class Documents:
     def whole(self, revision: str = "main") -> tuple[Document, ...]:
         """The same, whoever reads: for services that work on all of them."""
         return self._load(revision)[0]
+
+    def imported(self) -> frozenset[str]:
+        """The ids of those that nobody here has approved, whoever reads: to mark what was found."""
+        documents = self.whole()
+        if self._unapproved[0] is not documents:
+            self._unapproved = documents, frozenset(document.id for document in documents if document.imported)
+        return self._unapproved[1]
 
     def _shown(self, documents: tuple[Document, ...]) -> tuple[Document, ...]:
         """Those that whoever reads now may read; by the policy of today, whichever day they are of."""

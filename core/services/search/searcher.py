@@ -191,7 +191,7 @@ class Searcher:
     @use_case(IN_HAND)
     def told(self, index: Index, result: Result) -> Result:
         """A result with what was only imported, and in doubt with the words that no document uses."""
-        imported = {document.id for document in self._documents.all() if document.imported}
+        imported = self._documents.imported()
         result = replace(result, hits=tuple(_marked(hit, imported) for hit in result.hits)) if imported else result
         if result.fits or index.profile.engine == LANCE:  # its words are not in memory
             return result
