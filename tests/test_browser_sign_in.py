@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
@@ -16,8 +17,9 @@ from playwright.sync_api import Page, expect
 
 from core.bootstrap import App, build
 from pages.ui.sign_in.cookies import SESSION
-from tests.browser import PATIENCE, ROOT, Screen, screen, server
-from tests.conftest import PASSWORD, demo, kb_settings
+from tests.browser import PATIENCE, ROOT, Journey, Screen, screen, server
+from tests.conftest import PASSWORD, demo, kb_settings, put
+from tests.test_pages_readers import ASKED, DOCUMENT, FILES, FOLDER, TITLE
 
 pytestmark = pytest.mark.browser
 OIDC = ROOT / "tests" / "data" / "oidc"
@@ -124,7 +126,7 @@ def lands_on_sign_in(chromium: Any, base: str, cookie: dict[str, Any]) -> bool:
 
 
 @contextmanager
-def certified_provider(app: str, log: Path) -> Iterator[str]:
+def certified_provider(app: str, people: Path, log: Path) -> Iterator[str]:
     """npm's oidc-provider on loopback, installed once into the cache."""
     if not shutil.which("npm") or not shutil.which("node"):
         pytest.skip("NO NODE ON THIS MACHINE: install node and npm to sign in with a certified provider")
@@ -137,7 +139,7 @@ def certified_provider(app: str, log: Path) -> Iterator[str]:
         if done.returncode:
             pytest.skip(f"npm cannot install oidc-provider here: {done.stderr[-200:]}")
     port = free_port()
-    command = ["node", str(OIDC / "provider.mjs"), str(modules), str(port), app, json.dumps(PEOPLE)]
+    command = ["node", str(OIDC / "provider.mjs"), str(modules), str(port), app, str(people)]
     with log.open("w") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
     try:
@@ -150,10 +152,18 @@ def certified_provider(app: str, log: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def organisation(team: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Whom the provider knows."""
+    path = tmp_path_factory.mktemp("provider") / "people.json"
+    path.write_text(json.dumps(PEOPLE))
+    return path
+
+
+@pytest.fixture(scope="module")
+def organisation(team: App, people: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The app, and the provider that it is configured for as docs/accounts.md says."""
     port, tmp_path = free_port(), tmp_path_factory.mktemp("organisation")
-    with certified_provider(f"http://127.0.0.1:{port}", tmp_path / "provider.log") as issuer:
+    with certified_provider(f"http://127.0.0.1:{port}", people, tmp_path / "provider.log") as issuer:
         secrets = tmp_path / "secrets.toml"
         secrets.write_text(
             f"""[auth]
@@ -162,6 +172,8 @@ client_id = "concord"
 client_secret = "a secret of thirty-two characters"
 server_metadata_url = "{issuer}/.well-known/openid-configuration"
 client_kwargs = {{ scope = "openid email groups" }}
+role_claim = "groups"
+renew = 1
 
 [auth.roles]
 admin = ["concord-admins"]
@@ -245,3 +257,29 @@ def test_whom_a_certified_provider_does_not_vouch_for_is_told_why(
         somebody.page.get_by_role("link", name="Sign in with your organisation").click()
         somebody.page.get_by_text("[ Cancel ]").click()
         expect(somebody.page.get_by_role("alert")).to_contain_text("The provider did not let you in: access_denied")
+
+
+@pytest.mark.slow
+def test_a_group_that_changes_at_the_provider_is_known_at_the_next_click(
+    chromium: Any, team: App, people: Path, organisation: tuple[str, str]
+) -> None:
+    put(team, {**FILES, "review-rules.yaml": f"readers:\n  {FOLDER}/: [group:investigations]\n"})
+    team.index.builder.build(team.platform.settings.profile())
+    zoe = PEOPLE["zoe"]
+    people.write_text(json.dumps({**PEOPLE, "zoe": {**zoe, "groups": ["staff", "investigations"]}}))
+    base, _ = organisation
+    with visitor(chromium, base) as member:
+        page, journey = member.page, Journey(member, "provider")
+        page.goto(f"{base}/search?q={ASKED.replace(' ', '+')}")
+        sign_in_as(page, "zoe")
+        expect(page.locator("article", has_text=TITLE).first).to_contain_text("seven years")
+        journey.step("member")
+        people.write_text(json.dumps({**PEOPLE, "zoe": zoe}))
+        page.wait_for_timeout(1_500)  # a second is how long the provider is believed here
+        journey.click(page.get_by_role("link", name="Documents"))
+        expect(page.get_by_text("Fatigue management").first).to_be_visible()
+        expect(page.get_by_text(TITLE)).to_have_count(0)
+        journey.step("left-the-group")
+        member.open(f"/documents?doc={DOCUMENT}")
+        expect(page.get_by_text(re.compile("There is no document"))).to_be_visible()
+        journey.step("no-such-document")
