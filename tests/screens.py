@@ -85,6 +85,18 @@ def list_readers(screen: Screen) -> None:
     screen.settle().page.get_by_role("button", name="Choose who reads a folder").scroll_into_view_if_needed()
 
 
+def choose_readers(screen: Screen) -> None:
+    """The form, filled in."""
+    list_readers(screen)
+    screen.page.get_by_role("button", name="Choose who reads a folder").click()
+    for key, option in (("readers_folder", "people/offboarding"), ("readers_names", "group people team")):
+        screen.settle().page.locator(f"[class*='st-key-{key}'] input").first.click()
+        screen.page.keyboard.type(option)
+        screen.page.get_by_role("option", name=option, exact=True).click()
+    screen.page.keyboard.press("Escape")
+    screen.page.get_by_text("will be hidden from").wait_for()
+
+
 Address = Callable[[App], str]
 PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  # by whom, where, then what, how high
     "search": (READER, lambda app: "/search?q=how+long+do+we+keep+SAR+records", hits, 900),
@@ -92,6 +104,7 @@ PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  
     "change": (REVIEWER, newest_in_review, measured, 1300),
     "playground": (AUTHOR, lambda app: "/playground", ask, 1000),
     "tuning": (ADMIN, lambda app: "/tuning", wait, 1000),
+    "readers": (ADMIN, with_readers, choose_readers, 760),
     "readers-list": (ADMIN, with_readers, list_readers, 900),
     "graph-path": (AUTHOR, lambda app: "/graph?view=Path&connect=SAR&with=OFAC", wait, 900),
 }

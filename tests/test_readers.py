@@ -96,10 +96,10 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 
 @pytest.fixture
-def spare(app: App, tmp_path: Path) -> App:
+def spare(app: App, tmp_path_factory: pytest.TempPathFactory) -> App:
     """A copy of its own, to write to."""
-    shutil.copytree(app.settings.home, tmp_path / "spare")
-    return small_app(tmp_path / "spare", processes=NoProcesses())
+    home = tmp_path_factory.mktemp("spare") / "home"
+    return small_app(Path(shutil.copytree(app.settings.home, home)), processes=NoProcesses())
 
 
 def world(home: Path, hidden: bool = True) -> App:
@@ -530,11 +530,11 @@ NAMED = {
 
 
 @pytest.fixture
-def typed(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
-    """What a command says to an account."""
+def typed(spare: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
+    """What a command says to an account; many write, and what they ask becomes a gap."""
     monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
     monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
-    monkeypatch.setattr(session, "open_app", lambda settings: app)
+    monkeypatch.setattr(session, "open_app", lambda settings: spare)
     monkeypatch.chdir(tmp_path)
     places = _places(tmp_path)
     (tmp_path / "a.md").write_text(
@@ -545,7 +545,7 @@ def typed(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
         for each in tmp_path.rglob("out*"):
             each.unlink() if each.is_file() else None
         try:
-            main(["--home", str(app.settings.home), *line.format(**places).split(), "--as", account])
+            main(["--home", str(spare.settings.home), *line.format(**places).split(), "--as", account])
         except SystemExit:
             return ""
         shown = capsys.readouterr()
@@ -559,7 +559,7 @@ FORMS = {"reader": ("",), "reviewer": ("", " --json"), "admin": (" --json",)}  #
 
 
 @pytest.mark.parametrize("account", ["reader", pytest.param("reviewer", marks=pytest.mark.slow), "admin"])
-def test_no_command_says_a_word_of_a_hidden_document(app: App, typed: Callable[[str, str], str], account: str) -> None:
+def test_no_command_says_a_word_of_a_hidden_document(typed: Callable[[str, str], str], account: str) -> None:
     leaks = []
     for name in sorted(set(commands()) - ELSEWHERE.keys()):
         for given in LINES.get(name, (WORDS.get(name, ""),)):
