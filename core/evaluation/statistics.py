@@ -129,15 +129,19 @@ def randomisation(gaps: np.ndarray, seed: int = SEED) -> float:
     >>> import numpy as np
     >>> randomisation(np.array([0.1, 0.2, 0.0, 0.3, 0.1])), randomisation(np.zeros(9))
     (0.125, 1.0)
+    >>> randomisation(np.array([0.6151814836283251, 0.1875, 0.1875, -1.0]))  # no pattern is nearer to nothing
+    1.0
     """
     import numpy as np
 
     sizes = gaps[np.abs(gaps) > TIE]
     if not len(sizes):
         return 1.0
+    few = len(sizes) <= EXACT
     seen = abs(float(sizes.sum())) * (1 - 1e-6) - TIE
-    beyond = np.abs(_signs(len(sizes), seed) @ np.abs(sizes).astype(np.float32)) >= seen
-    if len(sizes) <= EXACT:
+    lengths = np.abs(sizes).astype(np.float64 if few else np.float32)  # a sum of few is compared with itself
+    beyond = np.abs(_signs(len(sizes), seed) @ lengths) >= seen
+    if few:
         return float(beyond.mean())
     bound = 2 * exp(-(seen**2) / (2 * float((sizes**2).sum())))
     return min(float(1 + beyond.sum()) / (1 + len(beyond)), bound)
