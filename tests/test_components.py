@@ -48,6 +48,26 @@ def test_the_other_parts_of_a_long_document_are_one_click_away(chromium: Any) ->
         assert page.url.endswith("/documents?doc=D-1&anchor=part-8")
 
 
+STEPS = """(steps) => {
+    const before = history.length;
+    for (const [does, href] of steps)
+        does === "push" ? history.pushState({}, "", href) : window.dispatchEvent(new Event(does));
+    return history.length - before;
+}"""
+
+
+def test_a_page_that_opens_another_is_one_step_back(chromium: Any) -> None:
+    switched = [["push", "/playground?doc=D-1&do=edit"], ["push", "/documents?doc=D-1&do=edit"]]
+    linked = [["push", "/search?q=leave"], ["pointerdown", ""], ["push", "/playground?q=leave"]]
+    with browser.component(chromium, "shortcuts") as page:
+        page.evaluate("() => void show({})")
+        page.evaluate(STEPS, [["push", "/playground"], ["pointerdown", ""]])
+        assert page.evaluate(STEPS, switched) == 1
+        assert page.evaluate(STEPS, linked) == 2, "a link with the same parameters leaves its page behind"
+        page.evaluate("history.go(-3)")
+        page.wait_for_url("**/playground")
+
+
 FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeElement; return at && (at.getAttribute('aria-label') || at.textContent); }"
 STYLED = "(css) => { const style = document.createElement('style'); style.textContent = css; document.querySelector('#host').shadowRoot.append(style); }"
 

@@ -1,5 +1,5 @@
-// On every page: "/" or Ctrl+K goes to the search box, wherever one is, and the menu's entry of the page that is
-// open leads back to its first view, which Streamlit's own does not.
+// On every page: "/" or Ctrl+K goes to the search box, wherever one is; the menu's entry of the page that is open leads
+// back to its first view, which Streamlit's own does not; and Back leads to where somebody was.
 const FIELDS = ["INPUT", "TEXTAREA", "SELECT"];
 
 export default function ({ setTriggerValue }) {
@@ -20,7 +20,9 @@ export default function ({ setTriggerValue }) {
   watching.observe(document.body, { childList: true, subtree: true });
   nameRoles();
   document.addEventListener("click", onMenu, true);
+  const restore = oneStep();
   return () => {
+    restore();
     watching.disconnect();
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("click", onMenu, true);
@@ -37,6 +39,29 @@ function nameRoles() {
   role('[data-testid="stSidebarNavItems"]', "presentation");
   role('[data-testid="stSidebarNavItems"] :is(div, section):has(> li)', "list");
   role('[data-testid="stFileUploaderDropzone"]', "group");
+}
+
+// `st.switch_page` adds two steps to the history: the page that is left with the parameters of the other one, then the
+// other page. Nobody was at the first, so the second takes its place. What somebody did since tells the two from a link
+// to another page with the same parameters.
+function oneStep() {
+  const { history } = window;
+  let named = ""; // the parameters that this page was just given
+  const acted = () => (named = "");
+  const push = (state, title, href) => {
+    const { pathname, search } = new URL(href, window.location);
+    const stays = pathname === window.location.pathname;
+    const passed = !stays && named && named === search;
+    named = stays ? search : "";
+    History.prototype[passed ? "replaceState" : "pushState"].call(history, state, title, href);
+  };
+  history.pushState = push;
+  const doings = ["pointerdown", "keydown", "popstate"];
+  for (const doing of doings) window.addEventListener(doing, acted, true);
+  return () => {
+    if (history.pushState === push) delete history.pushState;
+    for (const doing of doings) window.removeEventListener(doing, acted, true);
+  };
 }
 
 function onMenu(event) {
