@@ -18,7 +18,7 @@ def choose_analysis() -> None:
 
 first = "Access tokens" if app().settings.sign_in == "demo" else "Sign-in"
 st.title("Account")
-st.caption(f"{flash.plain(me.name)} · {me.role} · {flash.address(me.email)}")
+st.container(key="address_me").caption(f"{flash.plain(me.name)} · {me.role} · {flash.address(me.email)}")
 if allowed(me, "compare configurations"):
     st.session_state[keys.ANALYSIS] = identity.analyses(me)
     st.toggle(

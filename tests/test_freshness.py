@@ -97,6 +97,7 @@ def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
 def test_an_import_is_counted_in_documents_and_confirmed_folder_by_folder(visit: Callable[..., Any], kb: App) -> None:
     put(kb, {f"hr/{name}.md": f"# Paper {name}\n\nText.\n" for name in ("1", "2", "3", "pay/4", "pay/5", "pay/6")})
     found = kb.knowledge.freshness.attention()
+    assert kb.knowledge.home.overview().folders == {"hr": 3, "hr/pay": 3, "finance": 1, "it": 1}, "not one bar for most"
     listed = drawn(visit("freshness", kb.settings.home), "freshness")["rows"]
     for kind, documents in (("no owner", found.without_owner), ("imported", found.imported)):
         assert sum(row.get("count", 1) for row in listed if row["kind"] == kind) == len(documents)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, use_case
-from core.curation.document.names import top_folder
+from core.curation.document.names import folder_counts
 from core.retrieval.reader_index import counted
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
@@ -70,7 +70,9 @@ class Home:
         return Overview(
             documents=len(documents),
             types=_counts(document.meta.doc_type or "document" for document in documents),
-            folders=_counts(top_folder(document.path) or "top level" for document in documents),
+            folders={
+                name or "top level": count for name, count in folder_counts(one.path for one in documents).items()
+            },
             attention=self.freshness.attention(),
             unreadable=self.documents.unreadable(),
             recent=tuple(Step(commit, edits) for commit, edits in self.documents.commits(steps)),
