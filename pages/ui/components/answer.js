@@ -3,7 +3,7 @@
 const ALWAYS = "concord-answers"; // in the browser's own storage
 
 function answerBlock(root, state) {
-  state.answerBox = el("section", { class: "answer", "aria-label": "Answer", "aria-live": "polite" });
+  state.answerBox = el("section.answer", { "aria-label": "Answer", "aria-live": "polite" });
   fillAnswer(root, state);
   return state.answerBox;
 }
@@ -16,12 +16,11 @@ function fillAnswer(root, state) {
   state.answerBox.replaceChildren(...parts);
 }
 
-const reading = () => el("p", { class: "muted reading", role: "status" }, "Reading the passages …");
+const reading = () => el("p.muted.reading", { role: "status" }, "Reading the passages …");
 
 function offer(root, state) {
   return el(
-    "div",
-    { class: "row" },
+    "div.row",
     button("Answer from these passages", () => askForAnswer(root, state), { kind: "outline", key: "answer" }),
     always(root, state),
   );
@@ -34,7 +33,7 @@ function always(root, state) {
     if (event.target.checked) askForAnswer(root, state);
   };
   const box = el("input", { type: "checkbox", checked: wantsAnswers(), "data-key": "always", onchange: keep });
-  return el("label", { class: "muted small always" }, box, "Always answer");
+  return el("label.muted.small.always", box, "Always answer");
 }
 
 function wantsAnswers() {
@@ -115,10 +114,10 @@ function answered(root, state, value) {
       button("Try again", () => askForAnswer(root, state), { kind: "outline", key: "answer" }),
     ];
   return [
-    value.sentences.length ? sentences(value) : el("p", { class: "said" }, value.text),
+    value.sentences.length ? sentences(value) : el("p.said", value.text),
     value.sentences.length ? sources(value) : null,
     value.withheld.length ? withheld(state, value.withheld) : null,
-    el("div", { class: "row muted small" }, el("span", {}, value.note), always(root, state)),
+    el("div.row.muted.small", el("span", value.note), always(root, state)),
   ].filter(Boolean);
 }
 
@@ -130,7 +129,7 @@ const sentences = ({ sentences, sources, extract }) =>
     extract ? "blockquote" : "p",
     { class: "said" },
     sentences.map(({ text, citations }) => [
-      el("span", {}, text),
+      el("span", text),
       citations.map((number) => citation(sources[number], number)),
       " ",
     ]),
@@ -138,15 +137,13 @@ const sentences = ({ sentences, sources, extract }) =>
 
 const sources = ({ sources }) =>
   el(
-    "ol",
-    { class: "sources small" },
+    "ol.sources.small",
     Object.entries(sources).map(([number, source]) =>
       el(
         "li",
-        {},
-        el("span", { class: "muted" }, number),
+        el("span.muted", number),
         inside({ "data-key": `source${number}` }, documentHref(source.place), source.label),
-        el("span", { class: "muted" }, source.about),
+        el("span.muted", source.about),
       ),
     ),
   );
@@ -154,20 +151,15 @@ const sources = ({ sources }) =>
 // It stays open when the page is drawn again.
 function withheld(state, kept) {
   const list = el(
-    "details",
-    { class: "withheld small", ontoggle: (event) => (state.open.withheld = event.target.open) },
+    "details.withheld.small",
+    { ontoggle: (event) => (state.open.withheld = event.target.open) },
     el(
       "summary",
-      {},
       kept.length === 1
         ? "Withheld: 1 sentence that its passages do not bear out"
         : `Withheld: ${kept.length} sentences that their passages do not bear out`,
     ),
-    el(
-      "ul",
-      {},
-      kept.map(({ text, why }) => el("li", {}, text, el("span", { class: "muted" }, ` Withheld: ${why}.`))),
-    ),
+    el("ul", ...kept.map(({ text, why }) => el("li", text, el("span.muted", ` Withheld: ${why}.`)))),
   );
   list.open = Boolean(state.open.withheld);
   return list;

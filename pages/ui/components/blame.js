@@ -5,13 +5,13 @@ export default function ({ data, parentElement }) {
       "tr",
       { class: line.who ? "first" : "" },
       el(
-        "td",
-        { class: "who", title: line.why || "" },
-        line.who ? [el("span", {}, line.who), el("span", { class: "muted" }, ` ${line.when}`)] : "",
+        "td.who",
+        { title: line.why || "" },
+        line.who ? [el("span", line.who), el("span.muted", ` ${line.when}`)] : "",
       ),
-      el("td", { class: "no" }, line.number),
-      el("td", { class: "text" }, line.text),
+      el("td.no", line.number),
+      el("td.text", line.text),
     ),
   );
-  parentElement.querySelector("#root").replaceChildren(el("div", { class: "frame" }, el("table", {}, rows)));
+  fill(parentElement, el("div.frame", el("table", rows)));
 }

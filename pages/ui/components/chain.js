@@ -12,18 +12,15 @@ function card(path, number, total, send) {
     stop(node, send),
     n < path.steps.length ? step(path.steps[n], send) : null,
   ]);
-  const line = el("div", { class: "chain", role: "list" }, stops);
-  if (total === 1) return el("div", { class: "card" }, line);
-  const details = el("details", { class: "card" }, el("summary", {}, overview(path)), line);
+  const line = el("div.chain", { role: "list" }, stops);
+  if (total === 1) return el("div.card", line);
+  const details = el("details.card", el("summary", overview(path)), line);
   details.open = number === 0;
   return details;
 }
 
 const overview = (path) =>
-  path.nodes.flatMap((node, n) => [
-    n ? el("span", { class: "arrow" }, "→") : null,
-    el("span", { class: "name" }, node.label),
-  ]);
+  path.nodes.flatMap((node, n) => [n ? el("span.arrow", "→") : null, el("span.name", node.label)]);
 
 function stop(node, send) {
   const look = button("Look around it", () => send("centre", { id: node.id, label: node.label }), {
@@ -31,32 +28,29 @@ function stop(node, send) {
     key: `centre ${node.id}`,
   });
   return el(
-    "div",
-    { class: "stop", role: "listitem" },
+    "div.stop",
+    { role: "listitem" },
     el("span", { class: `mark ${node.kind}` }),
-    el("strong", {}, node.label),
-    el("span", { class: "muted small" }, node.about),
+    el("strong", node.label),
+    el("span.muted.small", node.about),
     look,
   );
 }
 
 function step({ relation, count, witnesses, more }, send) {
   return el(
-    "div",
-    { class: "step", role: "listitem" },
-    el("div", { class: "relation" }, relation, el("span", { class: "muted" }, ` · ${count}`)),
+    "div.step",
+    { role: "listitem" },
+    el("div.relation", relation, el("span.muted", ` · ${count}`)),
     witnesses.map((witness) => passage(witness, send)),
-    more > 0
-      ? el("div", { class: "muted small" }, `${more} more ${more === 1 ? "passage names" : "passages name"} both`)
-      : null,
+    more > 0 ? el("div.muted.small", `${more} more ${more === 1 ? "passage names" : "passages name"} both`) : null,
   );
 }
 
 function passage({ title, quote, place }, send) {
   return el(
-    "div",
-    { class: "witness" },
-    quote ? el("div", { class: "quote" }, `“${quote}”`) : null,
+    "div.witness",
+    quote ? el("div.quote", `“${quote}”`) : null,
     inside({ class: "small" }, documentHref(place), title),
   );
 }

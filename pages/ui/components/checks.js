@@ -12,4 +12,4 @@ const severityBadge = (severity) =>
 
 // What a check found in a text: how bad, where, what.
 const checkRow = ({ line, severity, message }) =>
-  el("div", {}, severityBadge(severity), el("span", { class: "muted" }, `Line ${line}`), el("span", {}, message));
+  el("div", severityBadge(severity), el("span.muted", `Line ${line}`), el("span", message));

@@ -9,8 +9,8 @@ export default function ({ data, parentElement }) {
 function drawSide({ name, summary, chunks }, characters) {
   const parents = new Set();
   const sheet = el(
-    "div",
-    { class: "sheet", tabindex: 0, role: "region", "aria-label": `Chunks: ${name}` },
+    "div.sheet",
+    { tabindex: 0, role: "region", "aria-label": `Chunks: ${name}` },
     spans(chunks, characters.length).map(([start, end]) => {
       const covering = chunks
         .map((chunk, n) => [chunk, n])
@@ -22,7 +22,7 @@ function drawSide({ name, summary, chunks }, characters) {
       ];
     }),
   );
-  return el("section", {}, el("h2", {}, name), el("div", { class: "muted small" }, summary), sheet);
+  return el("section", el("h2", name), el("div.muted.small", summary), sheet);
 }
 
 // The text cut wherever a chunk starts or ends: [start, end] pairs.
@@ -42,10 +42,10 @@ function parentTag({ parent }, parents) {
   if (!key || parents.has(key)) return null;
   parents.add(key);
   const title = `Parent: characters ${parent[0]} to ${parent[1]}`;
-  return el("span", { class: "tag parent", title }, `parent ${parents.size}`);
+  return el("span.tag.parent", { title }, `parent ${parents.size}`);
 }
 
 function chunkTag(chunk, n) {
   const title = [chunk.heading, chunk.context ? `Context: ${chunk.context}` : ""].filter(Boolean).join("\n");
-  return el("span", { class: "tag", title }, `${n + 1} · ${chunk.tokens}`);
+  return el("span.tag", { title }, `${n + 1} · ${chunk.tokens}`);
 }

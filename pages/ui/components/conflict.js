@@ -3,35 +3,27 @@
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
   root.replaceChildren(
-    el("div", { class: "sides" }, data.sides.map(drawSide)),
+    el("div.sides", data.sides.map(drawSide)),
     data.both ? bothEdits(data.both) : touching(),
-    el(
-      "details",
-      { class: "before" },
-      el("summary", {}, "The text before both edits"),
-      el("pre", {}, data.before || "(nothing)"),
-    ),
+    el("details.before", el("summary", "The text before both edits"), el("pre", data.before || "(nothing)")),
   );
 }
 
-const drawSide = ({ name, rows }) => el("div", { class: "side" }, el("div", { class: "name" }, name), changes(rows));
+const drawSide = ({ name, rows }) => el("div.side", el("div.name", name), changes(rows));
 
 const bothEdits = (rows) =>
   el(
-    "div",
-    { class: "side both" },
+    "div.side.both",
     el(
-      "div",
-      { class: "name" },
+      "div.name",
       "Both edits ",
       badge({ text: "Suggested", tone: "good" }),
-      el("span", { class: "muted small" }, " They change different words, so nobody's edit is lost."),
+      el("span.muted.small", " They change different words, so nobody's edit is lost."),
     ),
     changes(rows),
   );
 
 const touching = () =>
-  el("div", { class: "muted small note" }, "Both edits change the same words, so one text cannot hold them both.");
+  el("div.muted.small.note", "Both edits change the same words, so one text cannot hold them both.");
 
-const changes = (rows) =>
-  rows.length ? diffBlock("lines", rows) : el("div", { class: "lines muted" }, "(deletes these lines)");
+const changes = (rows) => (rows.length ? diffBlock("lines", rows) : el("div.lines.muted", "(deletes these lines)"));

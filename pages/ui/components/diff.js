@@ -12,47 +12,40 @@ export default function ({ data, parentElement }) {
   const draw = () =>
     root.replaceChildren(
       el(
-        "div",
-        { class: "tools" },
-        el("span", { class: "muted small" }, data.summary),
-        el("span", { class: "spring" }),
+        "div.tools",
+        el("span.muted.small", data.summary),
+        el("span.spring"),
         viewButton("Side by side", true),
         viewButton("Inline", false),
       ),
       data.fields.length ? fieldTable(data.fields) : "",
-      el(
-        "div",
-        { class: "frame" },
-        data.rows.some((row) => row.kind !== "gap") ? lineTable(data, state.split) : same(data),
-      ),
+      el("div.frame", data.rows.some((row) => row.kind !== "gap") ? lineTable(data, state.split) : same(data)),
     );
   draw();
 }
 
 const same = ({ fields }) =>
-  el("div", { class: "same" }, fields.length ? "The text itself did not change." : "These two versions are the same.");
+  el("div.same", fields.length ? "The text itself did not change." : "These two versions are the same.");
 
 const fieldTable = (fields) =>
   el(
-    "table",
-    { class: "fields" },
+    "table.fields",
     fields.map((field) =>
       el(
         "tr",
-        {},
-        el("td", { class: "name" }, field.name.replaceAll("_", " ")),
-        el("td", { class: "minus" }, field.before || "–"),
-        el("td", { class: "plus" }, field.after || "–"),
+        el("td.name", field.name.replaceAll("_", " ")),
+        el("td.minus", field.before || "–"),
+        el("td.plus", field.after || "–"),
       ),
     ),
   );
 
 function lineTable({ rows, left, right }, split) {
   const head = split
-    ? el("tr", { class: "head" }, el("td", { colspan: 2 }, left), el("td", { colspan: 2 }, right))
-    : el("tr", { class: "head" }, el("td", { colspan: 3 }, `${left} → ${right}`));
-  const gap = (row) => el("tr", { class: "gap" }, el("td", { colspan: columnSpan(split) }, unchangedLines(row.count)));
-  const lineNumber = (number) => el("td", { class: "no" }, number || "");
+    ? el("tr.head", el("td", { colspan: 2 }, left), el("td", { colspan: 2 }, right))
+    : el("tr.head", el("td", { colspan: 3 }, `${left} → ${right}`));
+  const gap = (row) => el("tr.gap", el("td", { colspan: columnSpan(split) }, unchangedLines(row.count)));
+  const lineNumber = (number) => el("td.no", number || "");
   const body = rows.map((row) => (row.kind === "gap" ? gap(row) : diffRows(row, split, lineNumber)));
-  return el("table", {}, columnWidths(split), head, body);
+  return el("table", columnWidths(split), head, body);
 }

@@ -4,7 +4,7 @@ const isAddition = (row) => row.kind === "changed" || row.kind === "added";
 
 // Put the marks of a line into an element; the changed words are bold.
 function markWords(element, marks) {
-  element.append(...(marks || []).map(([changed, text]) => (changed ? el("b", {}, text) : text)));
+  element.append(...(marks || []).map(([changed, text]) => (changed ? el("b", text) : text)));
   return element;
 }
 
@@ -15,7 +15,7 @@ const diffBlock = (className, rows) =>
     { class: className },
     rows.flatMap((row) => [
       row.left ? markWords(el("div", { class: row.kind === "equal" ? "" : "minus" }), row.before) : null,
-      row.right && row.kind !== "equal" ? markWords(el("div", { class: "plus" }), row.after) : null,
+      row.right && row.kind !== "equal" ? markWords(el("div.plus"), row.after) : null,
     ]),
   );
 
@@ -26,7 +26,6 @@ function splitRow(row, lineNumber) {
   const cellClass = (number, tone) => (number ? tone : "void");
   return el(
     "tr",
-    {},
     lineNumber(row.left),
     markWords(el("td", { class: cellClass(row.left, isRemoval(row) ? "minus" : "") }), row.before),
     lineNumber(row.right, true),
@@ -36,11 +35,9 @@ function splitRow(row, lineNumber) {
 
 function inlineRows(row, lineNumber) {
   if (row.kind === "equal")
-    return [el("tr", {}, lineNumber(row.left), lineNumber(row.right, true), markWords(el("td"), row.before))];
-  const old = () =>
-    el("tr", {}, lineNumber(row.left), lineNumber(""), markWords(el("td", { class: "minus" }), row.before));
-  const now = () =>
-    el("tr", {}, lineNumber(""), lineNumber(row.right, true), markWords(el("td", { class: "plus" }), row.after));
+    return [el("tr", lineNumber(row.left), lineNumber(row.right, true), markWords(el("td"), row.before))];
+  const old = () => el("tr", lineNumber(row.left), lineNumber(""), markWords(el("td.minus"), row.before));
+  const now = () => el("tr", lineNumber(""), lineNumber(row.right, true), markWords(el("td.plus"), row.after));
   return [isRemoval(row) ? old() : null, isAddition(row) ? now() : null].filter(Boolean);
 }
 
@@ -51,7 +48,6 @@ const columnSpan = (split) => (split ? 4 : 3);
 const columnWidths = (split) =>
   el(
     "colgroup",
-    {},
     (split ? ["46px", "", "46px", ""] : ["46px", "46px", ""]).map((width) =>
       el("col", { style: width ? { width } : {} }),
     ),

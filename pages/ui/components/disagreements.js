@@ -22,21 +22,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
       root.replaceChildren(
         data.rows.length
           ? el(
-              "div",
-              { class: "filters", role: "group", "aria-label": "Filters" },
+              "div.filters",
+              { role: "group", "aria-label": "Filters" },
               option("state", "open", "Open"),
               option("state", "settled", "Settled"),
               option("state", "dismissed", "Taken away by the model"),
-              el("span", { class: "gap" }),
+              el("span.gap"),
               Object.entries(data.kinds).map(([kind, label]) => option("kind", kind, label)),
             )
           : "",
         rows.length
-          ? el(
-              "ul",
-              { class: "pairs" },
-              rows.map((row) => pair(row, data, setTriggerValue)),
-            )
+          ? el("ul.pairs", ...rows.map((row) => pair(row, data, setTriggerValue)))
           : nothing(data.rows.length ? "Nothing fits these filters." : "No documents disagree."),
       ),
     );
@@ -54,10 +50,9 @@ function pair(row, { kinds, may }, send) {
     "li",
     { class: `pair ${row.state}` },
     el(
-      "div",
-      { class: "top" },
+      "div.top",
       badge({ text: kinds[row.kind], tone: row.state === "open" ? "warn" : "" }),
-      el("span", { class: "said" }, why[row.state] || ""),
+      el("span.said", why[row.state] || ""),
       may && settled
         ? button("Reopen", () => send("reopen", row.key), { kind: "outline", key: `reopen ${row.key}` })
         : null,
@@ -69,19 +64,14 @@ function pair(row, { kinds, may }, send) {
           })
         : null,
     ),
-    el("div", { class: "sides" }, side(row.mine), side(row.theirs)),
+    el("div.sides", side(row.mine), side(row.theirs)),
   );
 }
 
 const side = (statement) =>
   el(
-    "div",
-    { class: "side" },
+    "div.side",
     inside({ class: "title" }, documentHref({ doc: statement.doc }), statement.title),
-    el("div", { class: "sub" }, `${statement.owner} · ${statement.place}`),
-    el(
-      "p",
-      { class: "words" },
-      statement.marks.map(([differs, text]) => (differs ? el("mark", {}, text) : text)),
-    ),
+    el("div.sub", `${statement.owner} · ${statement.place}`),
+    el("p.words", ...statement.marks.map(([differs, text]) => (differs ? el("mark", text) : text))),
   );

@@ -12,24 +12,22 @@ export default function ({ data, parentElement, setTriggerValue }) {
     });
   root.replaceChildren(
     el(
-      "div",
-      { class: "timeline" },
+      "div.timeline",
       data.items.map((item) => (item.remarks ? conversation(state, item, data.may, act) : drawEvent(item))),
     ),
-    data.may.comment ? el("div", { class: "conversation" }, writer()) : el("div", { class: "muted" }, data.closed),
+    data.may.comment ? el("div.conversation", writer()) : el("div.muted", data.closed),
   );
   followLinks(state, data.at, (at) => show(root, at));
 }
 
 const drawEvent = ({ name, text, when, tone, note, id }) =>
   el(
-    "div",
-    { class: "event", id },
+    "div.event",
+    { id },
     el("span", { class: `knot ${tone || ""}` }),
     el(
       "div",
-      {},
-      el("div", {}, el("strong", {}, name), " ", text, " ", el("span", { class: "muted small" }, when)),
-      note ? el("div", { class: "said" }, prose(note)) : null,
+      el("div", el("strong", name), " ", text, " ", el("span.muted.small", when)),
+      note ? el("div.said", prose(note)) : null,
     ),
   );

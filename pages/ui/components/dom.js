@@ -26,8 +26,13 @@ const ATTRIBUTES = new Set([
   "data-query",
 ]);
 
-function el(tag, attributes = {}, ...children) {
+// el("a.title.small", { href }, "Open"): a tag with its classes, attributes where there are any, children.
+function el(selector, ...children) {
+  const [tag, ...classes] = selector.split(".");
   const node = document.createElement(tag);
+  if (tag === "button") node.type = "button"; // none sends a form
+  if (classes.length) node.className = classes.join(" ");
+  const attributes = children[0]?.constructor === Object ? children.shift() : {};
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -46,14 +51,13 @@ function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+// All that a component shows.
+const fill = (parent, ...children) => parent.querySelector("#root").replaceChildren(...children);
+
 const badge = ({ text, tone }) => el("span", { class: `badge ${tone || ""}` }, text);
 
 function button(text, onclick, { kind = "plain", title, pressed, key } = {}) {
-  return el(
-    "button",
-    { type: "button", class: `button ${kind}`, title, "aria-pressed": pressed, "data-key": key, onclick },
-    text,
-  );
+  return el("button", { class: `button ${kind}`, title, "aria-pressed": pressed, "data-key": key, onclick }, text);
 }
 
 async function copy(text, source) {
@@ -61,7 +65,7 @@ async function copy(text, source) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    const area = el("textarea", { class: "offscreen" });
+    const area = el("textarea.offscreen");
     area.value = text;
     source.parentNode.append(area);
     area.select();
@@ -124,7 +128,7 @@ function alsoIn(also) {
     inside({ "data-key": `also${n}` }, documentHref(place), label),
   ]);
   const more = also.more ? el("span", { title: also.rest }, ` and ${also.more} more`) : null;
-  return el("div", { class: "also" }, "Also in: ", links, more);
+  return el("div.also", "Also in: ", links, more);
 }
 
 // A link that acts on this page and leads nowhere.

@@ -1,11 +1,11 @@
 // Passages of an upload beside the published ones they resemble; the words that differ are marked.
 export default function ({ data, parentElement }) {
-  parentElement.querySelector("#root").replaceChildren(
+  fill(
+    parentElement,
     el(
-      "div",
-      { class: "duplicates" },
-      el("div", { class: "head" }, data.mine),
-      el("div", { class: "head" }, data.theirs),
+      "div.duplicates",
+      el("div.head", data.mine),
+      el("div.head", data.theirs),
       data.pairs.map((pair) => [
         drawSide(pair.my_line, pair.mine, "new"),
         drawSide(pair.their_line, pair.theirs, "old"),
@@ -15,9 +15,4 @@ export default function ({ data, parentElement }) {
 }
 
 const drawSide = (line, marks, kind) =>
-  el(
-    "div",
-    { class: `side ${kind}` },
-    el("span", { class: "line" }, `Line ${line}`),
-    markWords(el("div", { class: "text" }), marks),
-  );
+  el("div", { class: `side ${kind}` }, el("span.line", `Line ${line}`), markWords(el("div.text"), marks));

@@ -30,13 +30,13 @@ function open(state) {
 function build(root, state) {
   const tools = toolbar(() => state.surface.view, choosePicture(state));
   state.tableTools = tools.tableTools;
-  state.write = el("div", { class: "write" });
-  state.preview = el("div", { class: "preview", role: "region", "aria-label": "Preview", tabindex: "0" });
-  state.checks = el("div", { class: "checks", role: "region", "aria-label": "Checks", "aria-live": "polite" });
-  state.note = el("span", { class: "muted small", role: "status" });
+  state.write = el("div.write");
+  state.preview = el("div.preview", { role: "region", "aria-label": "Preview", tabindex: "0" });
+  state.checks = el("div.checks", { role: "region", "aria-label": "Checks", "aria-live": "polite" });
+  state.note = el("span.muted.small", { role: "status" });
   root.replaceChildren(
-    el("div", { class: "bar" }, tools.node, state.note),
-    el("div", { class: "layout" }, state.write, state.preview),
+    el("div.bar", tools.node, state.note),
+    el("div.layout", state.write, state.preview),
     state.checks,
   );
   state.surface = plainSurface(state);
@@ -65,12 +65,7 @@ async function loadEditor(root, state) {
 const NAME = "Text of the document (Markdown)";
 
 function plainSurface(state) {
-  const area = el("textarea", {
-    class: "plain",
-    "aria-label": NAME,
-    oninput: () => typed(state),
-    onblur: () => send(state),
-  });
+  const area = el("textarea.plain", { "aria-label": NAME, oninput: () => typed(state), onblur: () => send(state) });
   area.spellcheck = true;
   state.write.append(area);
   return {
@@ -317,7 +312,7 @@ function showFindings(state) {
   const { checks, problem } = state.data;
   state.surface.mark(checks.filter(([line]) => line > 0));
   const rows = checks.map(([line, severity, message]) => findingRow(state, line, severity, message));
-  if (!rows.length && !problem) rows.push(el("span", { class: "muted" }, "✓ Every check passed."));
+  if (!rows.length && !problem) rows.push(el("span.muted", "✓ Every check passed."));
   state.checks.replaceChildren(...rows);
 }
 
@@ -326,12 +321,8 @@ function findingRow(state, line, severity, message) {
   const row = checkRow({ line, severity, message });
   row.children[1].replaceWith(
     line > 0
-      ? el(
-          "button",
-          { type: "button", class: "goto", onclick: () => state.surface.goTo(line) },
-          `Line ${line + (state.data.above || 0)}`,
-        )
-      : el("span", { class: "muted" }, "Fields"),
+      ? el("button.goto", { onclick: () => state.surface.goTo(line) }, `Line ${line + (state.data.above || 0)}`)
+      : el("span.muted", "Fields"),
   );
   return row;
 }
@@ -342,11 +333,7 @@ function drawPreview(state) {
   state.blocks = [...text.childNodes]
     .map((node, n) => [node, lines[n]])
     .filter(([node, line]) => node.nodeType === 1 && line);
-  state.preview.replaceChildren(
-    el("h2", { class: "title" }, title),
-    problem ? el("div", { class: "problem" }, problem) : "",
-    text,
-  );
+  state.preview.replaceChildren(el("h2.title", title), problem ? el("div.problem", problem) : "", text);
   if (state.surface.view) scrollPreview(state);
   for (const [node, line] of state.blocks) node.addEventListener("dblclick", () => state.surface.goTo(line));
 }

@@ -174,23 +174,17 @@ function toolbar(view, picture) {
   };
   const tool = ([icon, name, key, run]) =>
     el(
-      "button",
-      {
-        type: "button",
-        class: "tool",
-        title: key ? `${name} (${shortcutName(key)})` : name,
-        "aria-label": name,
-        onclick: run ? use(run) : picture,
-      },
-      el("span", { class: "icon", "aria-hidden": "true" }, icon),
+      "button.tool",
+      { title: key ? `${name} (${shortcutName(key)})` : name, "aria-label": name, onclick: run ? use(run) : picture },
+      el("span.icon", { "aria-hidden": "true" }, icon),
     );
   const levels = dropdown("Heading", LEVELS, "", (level) => {
     levels.value = "";
     if (level) use((editor) => setHeading(editor, Number(level)))();
   });
   const tableTools = el(
-    "span",
-    { class: "tabletools", role: "group", "aria-label": "Table" },
+    "span.tabletools",
+    { role: "group", "aria-label": "Table" },
     TABLE_TOOLS.map((change) =>
       button(
         change[0],
@@ -200,10 +194,10 @@ function toolbar(view, picture) {
     ),
   );
   const node = el(
-    "div",
-    { class: "toolbar", role: "toolbar", "aria-label": "Formatting", onkeydown: moveInToolbar },
+    "div.toolbar",
+    { role: "toolbar", "aria-label": "Formatting", onkeydown: moveInToolbar },
     levels,
-    TOOLS.map((entry) => (entry ? tool(entry) : el("span", { class: "gap" }))),
+    TOOLS.map((entry) => (entry ? tool(entry) : el("span.gap"))),
     tableTools,
   );
   oneTabStop(node, levels);

@@ -15,8 +15,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const layout = (rows) =>
     el(
-      "div",
-      { class: "layout" },
+      "div.layout",
       el(
         "nav",
         { "aria-label": "Filters", class: state.open ? "open" : "" },
@@ -27,7 +26,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
       ),
       el(
         "div",
-        {},
         rows.length
           ? rows.map((row) => drawRow(row, data.may, setTriggerValue))
           : nothing("Nothing fits these filters."),
@@ -57,16 +55,15 @@ function drawFacet(rows, filter, title, chosen, toggle, labels = {}) {
     el(
       "button",
       {
-        type: "button",
         "aria-pressed": chosen === value ? "true" : "false",
         "data-key": `${filter} ${value}`,
         onclick: () => toggle(filter, value),
       },
-      el("span", { class: "name" }, labels[value] || value || "none"),
-      el("span", { class: "n" }, count),
+      el("span.name", labels[value] || value || "none"),
+      el("span.n", count),
     ),
   );
-  return el("div", { class: `facet ${filter}` }, el("h2", {}, title), el("div", { class: "options" }, options));
+  return el("div", { class: `facet ${filter}` }, el("h2", title), el("div.options", options));
 }
 
 function drawRow(row, mayConfirm, send) {
@@ -83,7 +80,7 @@ function drawRow(row, mayConfirm, send) {
     mayConfirm ? "" : "plain",
     inside({ class: "title" }, href, row.title),
     row.about,
-    el("div", { class: "when" }, badge(row.badge), el("div", { class: "sub" }, row.when)),
-    mayConfirm && row.dated ? confirm() : el("span", {}),
+    el("div.when", badge(row.badge), el("div.sub", row.when)),
+    mayConfirm && row.dated ? confirm() : el("span"),
   );
 }

@@ -10,17 +10,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
     return el(
       "li",
       { class: line.unread ? "item new" : "item" },
-      el("span", { class: "mark" }, line.unread ? el("span", { class: "offscreen" }, "New") : null),
+      el("span.mark", line.unread ? el("span.offscreen", "New") : null),
       el(
-        "div",
-        { class: "main" },
+        "div.main",
         el("a", { href: line.href, onclick: open }, line.sentence),
-        line.text ? el("div", { class: "sub" }, line.text) : null,
+        line.text ? el("div.sub", line.text) : null,
       ),
-      el("div", { class: "side" }, badge(line.badge), el("span", { class: "when" }, line.when)),
+      el("div.side", badge(line.badge), el("span.when", line.when)),
     );
   };
-  root.replaceChildren(
-    data.lines.length ? el("ul", { class: "messages" }, data.lines.map(drawLine)) : nothing(data.empty),
-  );
+  root.replaceChildren(data.lines.length ? el("ul.messages", data.lines.map(drawLine)) : nothing(data.empty));
 }

@@ -26,17 +26,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const asked = JSON.stringify(data.narrowed);
   if (state.asked !== asked) Object.assign(state, data.narrowed, { asked }); // named by the address
   const folders = countFolders(data.rows);
-  const side = el("div", {});
-  const watch = el("span", {});
+  const side = el("div");
+  const watch = el("span");
   const watchButton = () => {
     const on = data.watched?.includes(state.folder);
     const label = on ? "Watching this folder" : "Watch this folder";
     const title = on ? "Press to hear no more about it" : "A message in your inbox when a document in it changes";
     return button(label, () => setTriggerValue("watch", state.folder), { kind: "outline", key: "watch", title });
   };
-  const list = el("div", {});
-  const summary = el("span", { class: "muted small" });
-  const picked = el("div", { class: "picked", role: "status" });
+  const list = el("div");
+  const summary = el("span.muted.small");
+  const picked = el("div.picked", { role: "status" });
 
   const draw = () =>
     refocus(root, () => {
@@ -76,7 +76,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const table = (rows) =>
     el(
       "table",
-      {},
       tableHead(state, sortBy, data.select && chooseAll(rows, state.chosen, choose)),
       rows.slice(0, state.shown).map((row) => drawRow(row, data.select && chooseRow(row, state.chosen, choose))),
     );
@@ -96,8 +95,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     );
   const label = "Filter by title, id or tag";
   const tools = el(
-    "div",
-    { class: "tools" },
+    "div.tools",
     wordFilter(label, label, state.text, (text) => filterBy({ text })),
     filter("type", "Any type", "typeName"),
     filter("owner", "Any owner"),
@@ -107,7 +105,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     summary,
   );
   draw();
-  refocus(root, () => root.replaceChildren(el("div", { class: "layout" }, side, el("div", {}, tools, picked, list))));
+  refocus(root, () => root.replaceChildren(el("div.layout", side, el("div", tools, picked, list))));
 }
 
 const matches = (row, state) =>
@@ -139,7 +137,7 @@ function chosenTools(chosen, edit, choose) {
   if (!chosen.size) return [];
   const what = `${chosen.size.toLocaleString("en")} ${chosen.size === 1 ? "document" : "documents"}`;
   return [
-    el("span", {}, `${what} selected`),
+    el("span", `${what} selected`),
     button(`Edit ${what}`, edit, { kind: "primary", key: "edit" }),
     button("Clear", () => choose([...chosen], false), { key: "clear" }),
   ];
@@ -181,22 +179,21 @@ function folderTree(folders, total, chosen, choose) {
   const isOpen = (folder) => chosen === folder || chosen.startsWith(`${folder}/`);
   const sign = (folder) => (folder && parents.has(folder) ? (isOpen(folder) ? "▾" : "▸") : "");
   return el(
-    "nav",
-    { class: "tree", "aria-label": "Folders" },
+    "nav.tree",
+    { "aria-label": "Folders" },
     [["", "All documents", total, 0], ...visible].map(([folder, name, count, depth]) =>
       el(
         "button",
         {
-          type: "button",
           "aria-current": chosen === folder,
           "aria-expanded": parents.has(folder) && folder ? isOpen(folder) : null,
           "data-key": `folder ${folder}`,
           style: { paddingLeft: `${8 + 14 * depth}px` },
           onclick: () => choose(folder),
         },
-        el("span", { class: "sign", "aria-hidden": "true" }, sign(folder)),
-        el("span", { class: "name", title: folder }, name),
-        el("span", { class: "n" }, count.toLocaleString("en")),
+        el("span.sign", { "aria-hidden": "true" }, sign(folder)),
+        el("span.name", { title: folder }, name),
+        el("span.n", count.toLocaleString("en")),
       ),
     ),
   );
@@ -206,18 +203,12 @@ function tableHead({ by, down }, sortBy, all) {
   const arrow = (column) => (by !== column ? "" : down ? " ↓" : " ↑");
   return el(
     "tr",
-    {},
-    all ? el("th", { class: "choose" }, all) : null,
+    all ? el("th.choose", all) : null,
     COLUMNS.map(([column, label, kind]) =>
       el(
         "th",
         { class: kind },
-        el(
-          "button",
-          { type: "button", "data-key": `by ${column}`, onclick: () => sortBy(column) },
-          label,
-          arrow(column),
-        ),
+        el("button", { "data-key": `by ${column}`, onclick: () => sortBy(column) }, label, arrow(column)),
       ),
     ),
   );
@@ -225,18 +216,16 @@ function tableHead({ by, down }, sortBy, all) {
 
 const drawRow = (row, choice) =>
   el(
-    "tr",
-    { class: "item" },
-    choice ? el("td", { class: "choose" }, choice) : null,
+    "tr.item",
+    choice ? el("td.choose", choice) : null,
     el(
-      "td",
-      { class: "title" },
+      "td.title",
       inside({}, documentHref({ doc: row.doc }), row.title),
-      el("div", { class: "sub" }, row.sub),
-      el("div", { class: "row", style: { marginTop: "3px" } }, row.badges.map(badge)),
+      el("div.sub", row.sub),
+      el("div.row", { style: { marginTop: "3px" } }, row.badges.map(badge)),
     ),
-    el("td", { class: "wide" }, row.typeName),
-    el("td", { class: "wide" }, row.owner || el("span", { class: "muted nobody" }, "no owner")),
-    el("td", { class: "day" }, row.updatedText, el("div", { class: "sub" }, `version ${row.version}`)),
-    el("td", { class: "wide day" }, row.reviewText),
+    el("td.wide", row.typeName),
+    el("td.wide", row.owner || el("span.muted.nobody", "no owner")),
+    el("td.day", row.updatedText, el("div.sub", `version ${row.version}`)),
+    el("td.wide.day", row.reviewText),
   );

@@ -291,7 +291,7 @@ function showTip(state, id, pointer) {
   const { label, kind, facts } = state.data.about[id];
   const { clientWidth: width, clientHeight: height } = state.stage;
   const summary = [kind, ...facts.slice(0, 2).map(([name, value]) => `${name} ${value}`)].join(" · ");
-  state.tip.replaceChildren(el("strong", {}, label), el("div", { class: "muted small" }, summary));
+  state.tip.replaceChildren(el("strong", label), el("div.muted.small", summary));
   Object.assign(state.tip.style, {
     left: `${Math.min(pointer.x + 14, Math.max(0, width - 290))}px`,
     top: `${Math.min(pointer.y + 16, height - 70)}px`,
@@ -310,29 +310,24 @@ function hideTip(state) {
 function drawFrame(root, state) {
   Object.assign(state, {
     root,
-    stage: el("div", {
-      class: "stage",
-      role: "group",
-      "aria-label": "Network of nodes; the list beside it holds the same",
-    }),
-    tip: el("div", { class: "tip" }),
-    side: el("aside", { class: "side" }),
+    stage: el("div.stage", { role: "group", "aria-label": "Network of nodes; the list beside it holds the same" }),
+    tip: el("div.tip"),
+    side: el("aside.side"),
     legend: drawLegend(state),
   });
   state.tip.hidden = true;
   const onkeydown = (event) => {
     if (event.key === "Escape") focus(state, null);
   };
-  const field = el("div", { class: "field" }, state.stage, nodeFinder(state), zoomButtons(state), state.tip);
-  const main = el("div", { class: "main" }, field, state.legend);
-  root.replaceChildren(el("div", { class: "frame", "data-key": "", onkeydown }, main, state.side));
+  const field = el("div.field", state.stage, nodeFinder(state), zoomButtons(state), state.tip);
+  const main = el("div.main", field, state.legend);
+  root.replaceChildren(el("div.frame", { "data-key": "", onkeydown }, main, state.side));
   drawSide(state);
 }
 
 const zoomButtons = (state) =>
   el(
-    "div",
-    { class: "zoom" },
+    "div.zoom",
     button("+", () => zoom(state, 1.3), { title: "Closer" }),
     button("−", () => zoom(state, 1 / 1.3), { title: "Farther" }),
     button("Fit", () => fit(state), { title: "Show everything" }),
@@ -342,25 +337,23 @@ function drawLegend(state) {
   const { legend, shapes } = state.data;
   const colourKey = ({ name, color, ids }) =>
     el(
-      "button",
+      "button.key",
       {
-        type: "button",
-        class: "key",
         "aria-pressed": "false",
         style: { "--own": color },
         onclick: (event) => toggleColour(state, ids, event.currentTarget),
       },
-      el("span", { class: "mark dot" }),
+      el("span.mark.dot"),
       `${name} (${ids.length})`,
     );
-  const shapeKey = ([shape, name]) => el("span", { class: "key still" }, el("span", { class: `mark ${shape}` }), name);
-  return el("div", { class: "legend" }, legend.map(colourKey), shapes.length > 1 ? shapes.map(shapeKey) : null);
+  const shapeKey = ([shape, name]) => el("span.key.still", el("span", { class: `mark ${shape}` }), name);
+  return el("div.legend", legend.map(colourKey), shapes.length > 1 ? shapes.map(shapeKey) : null);
 }
 
 // A box that finds nodes by name; Enter goes to the first match.
 function nodeFinder(state) {
   const { nodes, about } = state.data;
-  const list = el("div", { class: "matches" });
+  const list = el("div.matches");
   const goTo = (id) => {
     box.value = "";
     list.replaceChildren();
@@ -383,17 +376,17 @@ function nodeFinder(state) {
       if (first !== undefined) goTo(first);
     },
   });
-  return el("div", { class: "finder" }, box, list);
+  return el("div.finder", box, list);
 }
 
 function nodeButton(state, id, relation, onclick) {
   const { label, color } = state.data.about[id];
   return el(
-    "button",
-    { type: "button", class: "line", title: label, onclick, style: { "--own": color } },
+    "button.line",
+    { title: label, onclick, style: { "--own": color } },
     nodeMark(state, id),
-    el("span", { class: "text" }, label),
-    relation ? el("span", { class: "how" }, relation) : null,
+    el("span.text", label),
+    relation ? el("span.how", relation) : null,
   );
 }
 
@@ -413,8 +406,7 @@ function drawSide(state) {
 
 const focusButtons = (state, neighbours) =>
   el(
-    "div",
-    { class: "lines" },
+    "div.lines",
     neighbours.map(({ id, relation }) => nodeButton(state, id, relation, () => focus(state, id, true))),
   );
 
@@ -425,13 +417,12 @@ function overview(state) {
   const { nodes, edges } = state.data;
   const largest = [...nodes].sort((a, b) => b.size - a.size || (a.id < b.id ? -1 : 1)).slice(0, 16);
   return [
-    el("h2", {}, `${counted(nodes.length, "node")}, ${counted(edges.length, "relation")}`),
+    el("h2", `${counted(nodes.length, "node")}, ${counted(edges.length, "relation")}`),
     el(
-      "div",
-      { class: "muted small" },
+      "div.muted.small",
       "Click a node to see what it is, where it comes from and what it touches. Double-click looks around it.",
     ),
-    el("h3", {}, "Largest"),
+    el("h3", "Largest"),
     focusButtons(
       state,
       largest.map(({ id }) => ({ id, relation: "" })),
@@ -446,22 +437,17 @@ function details(state, node) {
     fit(state);
   };
   return [
-    el("div", { class: "kind" }, nodeMark(state, state.focus), node.kind),
-    el("h2", {}, node.label),
+    el("div.kind", nodeMark(state, state.focus), node.kind),
+    el("h2", node.label),
+    el("dl", ...node.facts.map(([name, value]) => [el("dt", name), el("dd", value)])),
+    node.detail ? el("div.detail", node.detail) : null,
     el(
-      "dl",
-      {},
-      node.facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
-    ),
-    node.detail ? el("div", { class: "detail" }, node.detail) : null,
-    el(
-      "div",
-      { class: "row acts" },
+      "div.row.acts",
       node.centre ? button("Look around it", () => centre(state, state.focus), { kind: "outline" }) : null,
       button("Back to all", backToAll),
     ),
     ...(node.sources.length ? sources(state, node) : []),
-    neighbours.length ? el("h3", {}, `Touches ${neighbours.length}`) : null,
+    neighbours.length ? el("h3", `Touches ${neighbours.length}`) : null,
     neighbours.length
       ? focusButtons(
           state,
@@ -477,7 +463,7 @@ function sources(state, node) {
   const title = isText ? "Open" : `In ${count} ${count === 1 ? "document" : "documents"}`;
   const links = node.sources.map(([doc, docTitle, path]) => {
     const place = node.place || { doc };
-    return inside({ class: "source" }, documentHref(place), docTitle, el("span", {}, path));
+    return inside({ class: "source" }, documentHref(place), docTitle, el("span", path));
   });
-  return [el("h3", {}, title), ...links];
+  return [el("h3", title), ...links];
 }

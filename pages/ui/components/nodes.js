@@ -13,9 +13,9 @@ function drawNode(node, documentLink, decorate = () => {}) {
   if (tag === "a") return attributes.href ? webLink(attributes.href, children()) : documentLink(attributes, children());
   if (tag === "img") return picture(attributes.src, attributes.alt);
   if (attributes.image !== undefined) return foreignPicture(attributes);
-  if (attributes.mention !== undefined) return el("span", { class: "mention" }, children());
+  if (attributes.mention !== undefined) return el("span.mention", children());
   if (attributes.refused !== undefined)
-    return el("span", { class: "refused", title: "This link leads to no document and no web address" }, children());
+    return el("span.refused", { title: "This link leads to no document and no web address" }, children());
   const safeTag = RENDERED_TAGS.has(tag) ? tag : "span";
   const id = attributes.id ? `h-${attributes.id}` : undefined;
   const element = el(safeTag, { id, start: attributes.first }, children());
@@ -30,32 +30,27 @@ const PICTURE_ADDRESS = /^(\/[\w.~-]+)*\/pictures\/[0-9a-f]{40}\/[^/?#]+$/;
 
 function picture(src, alt) {
   if (!PICTURE_ADDRESS.test(src || "")) return missingPicture(alt, "picture is missing");
-  const image = el("img", { class: "shown" });
+  const image = el("img.shown");
   image.loading = "lazy";
   image.decoding = "async";
   image.alt = alt || "";
   image.src = src;
   const label = alt ? `Show larger: ${alt}` : "Show the picture larger";
-  const opener = el(
-    "button",
-    { type: "button", class: "picture", "aria-label": label, title: alt || undefined },
-    image,
-  );
+  const opener = el("button.picture", { "aria-label": label, title: alt || undefined }, image);
   opener.addEventListener("click", () => enlarge(src, alt, opener));
   image.addEventListener("error", () => opener.replaceWith(missingPicture(alt, "picture cannot be shown")));
   return opener;
 }
 
-const missingPicture = (alt, why) =>
-  el("span", { class: "image missing" }, "▧ ", alt ? `${alt} ` : "", el("em", {}, `(${why})`));
+const missingPicture = (alt, why) => el("span.image.missing", "▧ ", alt ? `${alt} ` : "", el("em", `(${why})`));
 
 const foreignPicture = ({ image, elsewhere }) =>
   el(
-    "span",
-    { class: "image", title: "Pictures of other sites are not loaded" },
+    "span.image",
+    { title: "Pictures of other sites are not loaded" },
     "▧ ",
     elsewhere ? webLink(elsewhere, [image]) : image,
-    el("em", {}, elsewhere ? " (on another site)" : " (not shown)"),
+    el("em", elsewhere ? " (on another site)" : " (not shown)"),
   );
 
 function enlarge(src, alt, opener) {
@@ -63,7 +58,7 @@ function enlarge(src, alt, opener) {
   image.alt = alt || "";
   image.src = src;
   const close = button("Close", () => dialog.close());
-  const dialog = el("dialog", { class: "large", "aria-label": alt || "Picture" }, image, el("p", {}, alt || ""), close);
+  const dialog = el("dialog.large", { "aria-label": alt || "Picture" }, image, el("p", alt || ""), close);
   dialog.addEventListener("click", (event) => {
     if (event.target !== close) dialog.close();
   });
@@ -76,19 +71,14 @@ const webLink = (href, children) => el("a", { href, target: "_blank", rel: "noop
 
 // Code gets a copy button; a wide table scrolls by itself.
 function framed(element, tag) {
-  if (tag === "table") return el("div", { class: "scroll" }, element);
+  if (tag === "table") return el("div.scroll", element);
   if (tag !== "pre") return element;
   const copyButton = button("Copy", (event) => copy(element.textContent, event.target));
-  return el("div", { class: "block" }, element, copyButton);
+  return el("div.block", element, copyButton);
 }
 
 // A piece of prose. Its links open in a new tab, so that nothing typed on this page is lost.
-const prose = (nodes) =>
-  el(
-    "div",
-    { class: "prose" },
-    nodes.map((node) => drawNode(node, newTabLink)),
-  );
+const prose = (nodes) => el("div.prose", ...nodes.map((node) => drawNode(node, newTabLink)));
 
 const newTabLink = ({ doc }, children) =>
   el("a", { href: documentHref({ doc }), target: "_blank", rel: "noopener" }, children);

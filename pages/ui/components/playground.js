@@ -15,8 +15,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     timer: 0,
     shown: "",
     turns: new Map(), // what was turned and the session has not confirmed, by column and knob
-    bar: el("div", {}),
-    content: el("div", {}),
+    bar: el("div"),
+    content: el("div"),
   }));
   state.send = setTriggerValue;
   if (!state.bar.isConnected) {
@@ -139,12 +139,11 @@ function toolbar(state) {
   const linkTitle = "A short link that shows this playground as it is now";
   const addColumn = () => sendTurn(state, { knob: "add", column: 0 });
   return el(
-    "div",
-    { class: "toolbar" },
-    data.said ? el("strong", { class: "said" }, data.said) : null,
-    el("span", { class: "muted" }, data.summary),
-    el("span", { class: "legend" }, data.blind ? null : data.legend.map(legendEntry)),
-    el("span", { class: "spring" }),
+    "div.toolbar",
+    data.said ? el("strong.said", data.said) : null,
+    el("span.muted", data.summary),
+    el("span.legend", data.blind ? null : data.legend.map(legendEntry)),
+    el("span.spring"),
     data.blind || !data.query ? null : keyboardHint(),
     data.columns.length < data.most && !data.blind
       ? button("Add column", addColumn, { kind: "outline", key: "add" })
@@ -153,20 +152,10 @@ function toolbar(state) {
   );
 }
 
-const legendEntry = ([label, color]) =>
-  el("span", {}, el("span", { class: "dot", style: { background: color } }), label);
+const legendEntry = ([label, color]) => el("span", el("span.dot", { style: { background: color } }), label);
 
 const keyboardHint = () =>
-  el(
-    "span",
-    { class: "hint" },
-    el("kbd", {}, "↑↓←→"),
-    " move ",
-    el("kbd", {}, "0–3"),
-    " judge ",
-    el("kbd", {}, "W"),
-    " why",
-  );
+  el("span.hint", el("kbd", "↑↓←→"), " move ", el("kbd", "0–3"), " judge ", el("kbd", "W"), " why");
 
 // ------------------------------------------------------------ columns
 
@@ -187,14 +176,10 @@ function drawColumns(root, state) {
   const { columns, query } = state.data;
   if (state.sections.length !== columns.length) {
     state.sections = columns.map((_, n) => ({
-      node: el("section", { class: "column", "data-key": `column-${n}` }),
+      node: el("section.column", { "data-key": `column-${n}` }),
       headSignature: "",
     }));
-    state.board = el(
-      "div",
-      { class: `board n${columns.length}` },
-      state.sections.map((section) => section.node),
-    );
+    state.board = el("div", { class: `board n${columns.length}` }, ...state.sections.map((section) => section.node));
   }
   state.board.setAttribute("data-query", query);
   state.board.style.setProperty("--rows", Math.max(1, ...columns.map(({ hits }) => hits?.length || 0)));
@@ -233,21 +218,19 @@ function buildHead(root, state, column, n) {
     );
   const preset = choose("preset", "Configuration", column.choices, column.name);
   const knobs = column.knobs.map((knob) => buildKnob(root, state, column, n, knob));
-  const about = el("div", { class: "about" });
-  const advice = el("div", { class: "advice" });
-  const status = el("div", {});
+  const about = el("div.about");
+  const advice = el("div.advice");
+  const status = el("div");
   const adjust = () => state.send("adjust", { column: n, n: Date.now() });
   const remove = () => sendTurn(state, { knob: "remove", column: n });
   const removeTitle = `Remove column ${column.letter}`;
   const node = el(
-    "header",
-    { class: "head" },
+    "header.head",
     el(
-      "div",
-      { class: "row top" },
-      el("span", { class: "letter" }, column.letter),
+      "div.row.top",
+      el("span.letter", column.letter),
       preset,
-      el("span", { class: "spring" }),
+      el("span.spring"),
       button(columns.length > 3 ? "⚙" : "Adjust", adjust, {
         key: "adjust",
         title: "Every value of this configuration",
@@ -257,12 +240,7 @@ function buildHead(root, state, column, n) {
     about,
     advice,
     profiles.length > 1
-      ? el(
-          "label",
-          { class: "knob" },
-          el("span", {}, "profile"),
-          choose("profile", "Profile", profiles, column.profile),
-        )
+      ? el("label.knob", el("span", "profile"), choose("profile", "Profile", profiles, column.profile))
       : null,
     knobs.map((knob) => knob.node),
     status,
@@ -288,7 +266,7 @@ function nameColumn(preset, name) {
 
 // A slider. For four seconds after a turn it ignores other values: they answer an older turn.
 function buildKnob(root, state, column, n, { knob: name, label, min, max, step }) {
-  const shown = el("output", {});
+  const shown = el("output");
   const range = el("input", {
     type: "range",
     "data-key": name,
@@ -311,7 +289,7 @@ function buildKnob(root, state, column, n, { knob: name, label, min, max, step }
     range.value = value;
     show();
   };
-  return { name, update, node: el("label", { class: "knob" }, el("span", {}, label), range, shown) };
+  return { name, update, node: el("label.knob", el("span", label), range, shown) };
 }
 
 function columnStatus(column, score) {
@@ -319,8 +297,8 @@ function columnStatus(column, score) {
   return [
     score ? drawScore(score) : null,
     stageTimes(column.stages),
-    column.cost ? el("div", { class: "note" }, `Cost $${column.cost.toFixed(4)}`) : null,
-    column.note ? el("div", { class: "note" }, column.note) : null,
+    column.cost ? el("div.note", `Cost $${column.cost.toFixed(4)}`) : null,
+    column.note ? el("div.note", column.note) : null,
     ...column.pairs.map(agreement),
   ].filter(Boolean);
 }
@@ -329,11 +307,11 @@ function columnStatus(column, score) {
 function drawScore({ k, ndcg, precision, judged, unjudged }) {
   const title = `By the judgments so far. Of the first ${k}, ${unjudged} are not judged and count as not relevant.`;
   return el(
-    "div",
-    { class: "live", title, "aria-live": "polite" },
-    el("span", {}, `nDCG@${k} `, el("b", {}, ndcg)),
-    el("span", {}, `P@${k} `, el("b", {}, precision)),
-    el("span", { class: "muted" }, `${judged} judged, ${unjudged} not`),
+    "div.live",
+    { title, "aria-live": "polite" },
+    el("span", `nDCG@${k} `, el("b", ndcg)),
+    el("span", `P@${k} `, el("b", precision)),
+    el("span.muted", `${judged} judged, ${unjudged} not`),
   );
 }
 
@@ -343,10 +321,10 @@ function stageTimes(stages) {
   const bar = (stage) =>
     el("div", { style: { flex: `${Math.max(stage.ms, total / 60)} 0 0`, background: stage.color } });
   return el(
-    "div",
-    { class: "time", title },
-    el("div", { class: "stages" }, stages.map(bar)),
-    el("span", { class: "ms" }, total >= 1000 ? `${(total / 1000).toFixed(1)} s` : `${total.toFixed(0)} ms`),
+    "div.time",
+    { title },
+    el("div.stages", stages.map(bar)),
+    el("span.ms", total >= 1000 ? `${(total / 1000).toFixed(1)} s` : `${total.toFixed(0)} ms`),
   );
 }
 
@@ -354,31 +332,29 @@ function stageTimes(stages) {
 function agreement(pair) {
   const title = pair.by === "doc" ? "Compared by document: the profiles cut them differently" : "Compared by passage";
   return el(
-    "div",
-    { class: "pair", title },
-    el("span", { class: "letter small", style: { "--own": pair.color } }, pair.with),
-    el("span", {}, el("b", {}, `${pair.overlap}/${pair.of}`), el("span", { class: "word" }, " shared")),
-    el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", {}, pair.jaccard)),
-    el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", {}, pair.rbo)),
+    "div.pair",
+    { title },
+    el("span.letter.small", { style: { "--own": pair.color } }, pair.with),
+    el("span", el("b", `${pair.overlap}/${pair.of}`), el("span.word", " shared")),
+    el("span", { title: "Jaccard: shared as a part of all" }, "J ", el("b", pair.jaccard)),
+    el("span", { title: "Rank-biased overlap, p = 0.9" }, "RBO ", el("b", pair.rbo)),
     el(
       "span",
       { title: "Pairs in opposite order" },
-      el("b", {}, pair.inversions),
+      el("b", pair.inversions),
       pair.inversions === 1 ? " inversion" : " inversions",
     ),
   );
 }
 
 function columnBody(root, state, column, n) {
-  if (column.error) return el("div", { class: "notice bad", role: "alert" }, column.error);
-  if (!state.data.query) return el("div", { class: "blank muted" }, "Run a query to fill this column.");
+  if (column.error) return el("div.notice.bad", { role: "alert" }, column.error);
+  if (!state.data.query) return el("div.blank.muted", "Run a query to fill this column.");
   return el(
-    "div",
-    { class: "hits" },
+    "div.hits",
     el(
-      "div",
-      { class: "notices" },
-      column.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, text)),
+      "div.notices",
+      column.warnings.map((text) => el("div.notice.bad", { role: "alert" }, text)),
       column.empty ? nothingFound() : null,
     ),
     column.hits.map((hit) => drawHit(root, state, column, hit, n)),
@@ -388,22 +364,18 @@ function columnBody(root, state, column, n) {
 
 const nothingFound = () =>
   el(
-    "div",
-    { class: "blank" },
-    el("div", { class: "glyph" }, "∅"),
-    el("b", {}, "Nothing found"),
-    el("div", { class: "muted small" }, "No leg has a candidate that the filters admit."),
+    "div.blank",
+    el("div.glyph", "∅"),
+    el("b", "Nothing found"),
+    el("div.muted.small", "No leg has a candidate that the filters admit."),
   );
 
 // Hits of column A that this column does not have.
 const missingHits = (hits) =>
   el(
-    "div",
-    { class: "gone" },
-    el("div", { class: "muted" }, `In A, not here: ${hits.length}`),
-    hits.map((hit) =>
-      el("div", {}, el("span", { class: "was" }, hit.rank), `${hit.title}${hit.heading ? ` › ${hit.heading}` : ""}`),
-    ),
+    "div.gone",
+    el("div.muted", `In A, not here: ${hits.length}`),
+    hits.map((hit) => el("div", el("span.was", hit.rank), `${hit.title}${hit.heading ? ` › ${hit.heading}` : ""}`)),
   );
 
 // ------------------------------------------------------------ one hit
@@ -426,7 +398,7 @@ function drawMove({ kind, steps }) {
 
 function drawHit(root, state, column, hit, n) {
   const around = state.data.around[hit.chunk];
-  const drawer = el("div", {});
+  const drawer = el("div");
   const whyButton = buildWhyButton(state, `${n}-${hit.chunk}`, (isOpen) =>
     drawer.replaceChildren(...(isOpen ? [explain(hit)] : []), ...(around ? [drawAround(around)] : [])),
   );
@@ -435,9 +407,8 @@ function drawHit(root, state, column, hit, n) {
   const light = () => highlight(root, hit.chunk, true);
   const unlight = () => highlight(root, hit.chunk, false);
   const node = el(
-    "article",
+    "article.hit",
     {
-      class: "hit",
       tabindex: "0",
       "data-key": hit.chunk,
       "aria-label": `Rank ${hit.rank}: ${hit.title}`,
@@ -448,19 +419,17 @@ function drawHit(root, state, column, hit, n) {
       onblur: unlight,
     },
     el(
-      "div",
-      { class: "row place" },
-      el("span", { class: "rank" }, hit.rank),
+      "div.row.place",
+      el("span.rank", hit.rank),
       hit.move ? drawMove(hit.move) : null,
-      el("span", { class: "spring" }),
+      el("span.spring"),
       gradeButtons(root, state, hit),
     ),
-    el("div", { class: "title" }, inside({ "data-key": "title" }, href, hit.title)),
+    el("div.title", inside({ "data-key": "title" }, href, hit.title)),
     el(
-      "div",
-      { class: "row meta" },
-      hit.heading.length ? el("span", { class: "crumb" }, hit.heading.join(" › ")) : null,
-      el("span", { class: "badge", title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`),
+      "div.row.meta",
+      hit.heading.length ? el("span.crumb", hit.heading.join(" › ")) : null,
+      el("span.badge", { title: `Version ${hit.version} of ${hit.doc}` }, `v${hit.version}`),
       hit.badges.map(badge),
     ),
     passageText(state, hit),
@@ -468,8 +437,7 @@ function drawHit(root, state, column, hit, n) {
     noteLine(state, hit.chunk),
     scoreBar(hit, column),
     el(
-      "div",
-      { class: "row actions" },
+      "div.row.actions",
       whyButton,
       button(around ? "Less" : "Around it", lookAround, { key: "around", title: "Neighbours and parent" }),
       inside({ class: "button", "data-key": "open" }, href, "Open"),
@@ -483,7 +451,7 @@ function drawHit(root, state, column, hit, n) {
 // A passage as its best part, or whole: a judge must not grade a cut.
 function passageText(state, hit) {
   if (!hit.full) return snippet(hit);
-  const block = el("div", { class: "passage" });
+  const block = el("div.passage");
   const show = () => {
     const whole = state.full.has(hit.chunk);
     const toggle = () => {
@@ -519,66 +487,52 @@ function scoreBar(hit, column) {
   const score = ({ legs }) => legs.reduce((sum, leg) => sum + leg.part, 0);
   const best = Math.max(...column.hits.map(score)) || 1;
   return el(
-    "div",
-    { class: "score", title: hit.legs.map((leg) => `${leg.label}: ${leg.gave}`).join("\n") },
+    "div.score",
+    { title: hit.legs.map((leg) => `${leg.label}: ${leg.gave}`).join("\n") },
     hit.legs.map((leg) => el("div", { style: { width: `${(100 * leg.part) / best}%`, background: leg.color } })),
   );
 }
 
 function explain(hit) {
   return el(
-    "div",
-    { class: "why" },
+    "div.why",
     hit.legs.map((leg) =>
       el(
-        "div",
-        { class: "leg" },
+        "div.leg",
         el(
-          "div",
-          { class: "row" },
-          el("span", { class: "dot", style: { background: leg.color } }),
-          el("b", {}, leg.label),
-          el("span", { class: "spring" }),
-          el("span", {}, `${leg.arithmetic} = ${leg.gave}`),
+          "div.row",
+          el("span.dot", { style: { background: leg.color } }),
+          el("b", leg.label),
+          el("span.spring"),
+          el("span", `${leg.arithmetic} = ${leg.gave}`),
         ),
-        el("div", { class: "muted facts" }, el("span", {}, `rank ${leg.rank}`), el("span", {}, `raw ${leg.raw}`)),
+        el("div.muted.facts", el("span", `rank ${leg.rank}`), el("span", `raw ${leg.raw}`)),
       ),
     ),
     hit.words?.rows.length ? drawWords(hit.words) : null,
-    el("div", { class: "sum" }, hit.sentence),
+    el("div.sum", hit.sentence),
   );
 }
 
 // BM25 word by word.
 const drawWords = ({ length, rows }) =>
   el(
-    "table",
-    { class: "small", "aria-label": `BM25 word by word, in a passage of ${length} terms` },
-    el(
-      "tr",
-      {},
-      ["Word", `tf of ${length}`, "idf", "BM25"].map((head) => el("th", { scope: "col" }, head)),
-    ),
-    rows.map((row) =>
-      el(
-        "tr",
-        {},
-        row.map((cell) => el("td", {}, cell)),
-      ),
-    ),
+    "table.small",
+    { "aria-label": `BM25 word by word, in a passage of ${length} terms` },
+    el("tr", ...["Word", `tf of ${length}`, "idf", "BM25"].map((head) => el("th", { scope: "col" }, head))),
+    ...rows.map((row) => el("tr", ...row.map((cell) => el("td", cell)))),
   );
 
 const drawAround = ({ before, after, parent }) =>
   el(
-    "div",
-    { class: "around" },
-    [
+    "div.around",
+    ...[
       ["Before", before],
       ["After", after],
       ["Parent", parent],
     ]
       .filter(([, text]) => text)
-      .map(([label, text]) => [el("div", { class: "label" }, label), el("div", { class: "words" }, text)]),
+      .map(([label, text]) => [el("div.label", label), el("div.words", text)]),
   );
 
 // The same passage in every column.
@@ -594,7 +548,6 @@ function gradeButtons(root, state, { chunk }) {
     el(
       "button",
       {
-        type: "button",
         class: `grade g${grade}`,
         "data-key": `grade ${grade}`,
         title: `${grade}: ${meaning}${state.grades[chunk] === grade ? ". Click again to take it back" : ""}`,
@@ -607,7 +560,7 @@ function gradeButtons(root, state, { chunk }) {
       },
       grade,
     );
-  return el("span", { class: "grades", role: "group", "aria-label": "How relevant" }, GRADES.map(gradeButton));
+  return el("span.grades", { role: "group", "aria-label": "How relevant" }, GRADES.map(gradeButton));
 }
 
 function judge(root, state, chunk, grade) {
@@ -623,13 +576,13 @@ function judge(root, state, chunk, grade) {
 
 // Why somebody graded a passage as they did; offered as soon as there is a grade.
 function noteLine(state, chunk) {
-  const line = el("div", { class: "noted" });
+  const line = el("div.noted");
   const show = () => {
     const note = state.data.notes?.[chunk] || "";
     if (state.grades[chunk] === undefined) return line.replaceChildren();
     if (state.noting !== chunk)
       return line.replaceChildren(
-        note ? el("span", { class: "words" }, note) : "",
+        note ? el("span.words", note) : "",
         button(note ? "Edit the note" : "Add a note", open, { key: "note" }),
       );
     line.replaceChildren(noteForm(note, save));
@@ -659,8 +612,7 @@ function noteForm(note, save) {
     onkeydown: (event) => event.key === "Enter" && save(input.value.trim()),
   });
   return el(
-    "span",
-    { class: "row" },
+    "span.row",
     input,
     button("Keep", () => save(input.value.trim()), { key: "keep" }),
   );
@@ -671,15 +623,14 @@ function poolScores(state) {
   const scores = state.data.scores || [];
   if (!scores.some(Boolean)) return null;
   return el(
-    "div",
-    { class: "livescores" },
+    "div.livescores",
     state.data.columns.map((column, n) =>
       scores[n]
         ? el(
-            "div",
-            { class: "row", style: { "--own": column.color } },
-            el("span", { class: "letter small" }, column.letter),
-            el("b", {}, column.name),
+            "div.row",
+            { style: { "--own": column.color } },
+            el("span.letter.small", column.letter),
+            el("b", column.name),
             drawScore(scores[n]),
           )
         : null,
@@ -692,26 +643,18 @@ function drawPool(root, state) {
   const { pool } = state.data;
   const done = pool.filter((hit) => state.grades[hit.chunk] !== undefined).length;
   return el(
-    "div",
-    { class: "pool" },
+    "div.pool",
     el(
-      "p",
-      { class: "muted" },
+      "p.muted",
       `${pool.length} passages, shuffled, without ranks. Grade each: ${GRADES.map((meaning, n) => `${n} ${meaning}`).join(", ")}. ${done} done. Below the list you can add what is missing.`,
     ),
     done === pool.length ? poolScores(state) : null, // earlier they would tell who found what
     pool.map((hit) =>
       el(
-        "article",
-        { class: "hit", tabindex: "0", "data-key": hit.chunk, "aria-label": hit.title },
-        el(
-          "div",
-          { class: "row place" },
-          el("span", { class: "title" }, hit.title),
-          el("span", { class: "spring" }),
-          gradeButtons(root, state, hit),
-        ),
-        hit.heading.length ? el("div", { class: "crumb" }, hit.heading.join(" › ")) : null,
+        "article.hit",
+        { tabindex: "0", "data-key": hit.chunk, "aria-label": hit.title },
+        el("div.row.place", el("span.title", hit.title), el("span.spring"), gradeButtons(root, state, hit)),
+        hit.heading.length ? el("div.crumb", hit.heading.join(" › ")) : null,
         passageText(state, hit),
         noteLine(state, hit.chunk),
       ),

@@ -18,22 +18,10 @@ const href = (place) => `/reviews?${new URLSearchParams(place)}`;
 
 const drawBlock = ({ name, when, note, edited, place }) =>
   el(
-    "div",
-    { class: "ask" },
-    el(
-      "div",
-      { class: "row" },
-      el("strong", {}, name),
-      badge({ text: "Requests changes", tone: "bad" }),
-      el("span", { class: "muted small" }, when),
-    ),
+    "div.ask",
+    el("div.row", el("strong", name), badge({ text: "Requests changes", tone: "bad" }), el("span.muted.small", when)),
     prose(note),
-    el(
-      "div",
-      { class: "row small" },
-      edited ? el("span", { class: "muted" }, edited) : null,
-      inside({}, href(place), "See it in the discussion"),
-    ),
+    el("div.row.small", edited ? el("span.muted", edited) : null, inside({}, href(place), "See it in the discussion")),
   );
 
 const fixLink = (change, { path, line, severity, message }) =>
@@ -47,16 +35,7 @@ const fixLink = (change, { path, line, severity, message }) =>
 // Short lists are open at once.
 function list(title, items, draw, most = 3) {
   if (!items.length) return "";
-  const box = el(
-    "details",
-    {},
-    el("summary", {}, title),
-    el(
-      "ul",
-      {},
-      items.map((item) => el("li", {}, draw(item))),
-    ),
-  );
+  const box = el("details", el("summary", title), el("ul", ...items.map((item) => el("li", draw(item)))));
   box.open = items.length <= most;
   return box;
 }

@@ -1,3 +1,3 @@
 export default function ({ data, parentElement }) {
-  parentElement.querySelector("#root").replaceChildren(prose(data.nodes));
+  fill(parentElement, prose(data.nodes));
 }

@@ -2,7 +2,7 @@
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector("#root");
   const state = memory(root, () => ({ text: "", author: "", state: "", folder: "" }));
-  const list = el("div", {});
+  const list = el("div");
   const none = data.rows.length ? "No change fits these filters." : data.empty;
   const setFilter = (name, value) => {
     state[name] = value;
@@ -20,8 +20,7 @@ export default function ({ data, parentElement }) {
   };
   const tools = () =>
     el(
-      "div",
-      { class: "tools" },
+      "div.tools",
       wordFilter("Filter by title, author, document or number", "Filter changes", state.text, (text) =>
         setFilter("text", text),
       ),
@@ -58,15 +57,10 @@ const drawRow = (row) =>
     "",
     [
       inside({ class: "title" }, `/reviews?change=${row.id}`, row.title),
-      el("span", { class: "muted small" }, ` #${row.id}`),
+      el("span.muted.small", ` #${row.id}`),
       row.news.map((news) => [" ", badge(news)]),
     ],
     row.about,
-    el(
-      "div",
-      { class: "side" },
-      el("div", { class: "row end" }, badge(row.badge), row.extra.map(badge)),
-      el("div", { class: "sub checks" }, row.checks),
-    ),
-    el("div", { class: "side size sub" }, el("div", {}, row.size), el("div", {}, row.talk)),
+    el("div.side", el("div.row.end", badge(row.badge), row.extra.map(badge)), el("div.sub.checks", row.checks)),
+    el("div.side.size.sub", el("div", row.size), el("div", row.talk)),
   );

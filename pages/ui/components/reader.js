@@ -23,19 +23,17 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const more = (count, label, from) =>
     el(
-      "div",
-      { class: "whole" },
+      "div.whole",
       button(`Show ${count.toLocaleString()} ${label}`, () => setTriggerValue("more", { from }), { kind: "outline" }),
     );
 
   const body = el(
-    "div",
-    { class: "prose body" },
+    "div.prose.body",
     data.first ? more(data.first, "earlier blocks", Math.max(0, data.first - data.step)) : null,
     data.nodes.map((node) => drawNode(node, documentLink, decorate)),
     data.hidden ? more(data.hidden, "more blocks", data.first + data.nodes.length) : null,
   );
-  root.replaceChildren(el("div", { class: "layout" }, body, drawOutline(data.outline, jump)));
+  root.replaceChildren(el("div.layout", body, drawOutline(data.outline, jump)));
 
   const state = memory(root, () => ({ shown: "" }));
   const place = JSON.stringify([data.path, data.version, data.first, data.mark, data.anchor]);
@@ -69,9 +67,9 @@ function isMarked(tag, { start, end }, mark) {
 function drawOutline(outline, jump) {
   const entries = outline.filter(({ level }) => level > 1 && level < 4).slice(0, OUTLINE_ENTRIES);
   return el(
-    "nav",
-    { class: "outline", "aria-label": "Outline" },
-    entries.length ? el("h2", {}, "On this page") : null,
+    "nav.outline",
+    { "aria-label": "Outline" },
+    entries.length ? el("h2", "On this page") : null,
     entries.map(({ slug, level, title }) => actionLink({ class: `l${level}` }, `#${slug}`, () => jump(slug), title)),
   );
 }

@@ -37,8 +37,7 @@ function drawPage(page) {
   const many = data.documents.length > 1;
   const shown = data.documents.filter((file) => isShown(state, file));
   const files = el(
-    "div",
-    { class: "documents" },
+    "div.documents",
     shown.map((file) => drawFile({ ...page, file, n: data.documents.indexOf(file), may: data.may })),
   );
   const filter = (text) => {
@@ -72,8 +71,7 @@ function tools(page) {
   };
   const many = data.documents.length > 1;
   return el(
-    "div",
-    { class: "tools" },
+    "div.tools",
     things.length
       ? button(`Next to fix (${things.length})`, next, {
           kind: "outline",
@@ -82,7 +80,7 @@ function tools(page) {
         })
       : null,
     many ? button(closed ? "Unfold all" : "Fold all", foldAll, { key: "fold all" }) : null,
-    el("span", { class: "spring" }),
+    el("span.spring"),
     VIEWS.map(viewButton),
   );
 }
@@ -183,14 +181,14 @@ function drawFile(context) {
     redraw,
     write,
     drawThread: (thread) => conversation(state, thread, may, act),
-    writer: () => el("div", { class: "conversation" }, writer(context, redraw)),
+    writer: () => el("div.conversation", writer(context, redraw)),
   };
   const closed = isFolded(state, file);
   const section = el(
     "section",
     { class: `file${closed ? " closed" : file.rows ? "" : " waiting"}`, id: `d${n}`, "data-key": file.path },
     fileHead(context, closed, tools),
-    closed ? null : file.rows ? fileBody(context, tools) : el("div", { class: "same" }, "Loading"),
+    closed ? null : file.rows ? fileBody(context, tools) : el("div.same", "Loading"),
   );
   return section;
 }
@@ -206,13 +204,10 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
   };
   const editable = may.edit && file.kind !== "deleted" && !isPicture(file);
   return el(
-    "header",
-    { class: "filehead" },
+    "header.filehead",
     el(
-      "button",
+      "button.fold",
       {
-        type: "button",
-        class: "fold",
         "data-key": "fold",
         "aria-expanded": closed ? "false" : "true",
         "aria-label": `${closed ? "Unfold" : "Fold"} ${file.title}`,
@@ -221,22 +216,14 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
       closed ? "▸" : "▾",
     ),
     el(
-      "span",
-      { class: "name" },
-      el("strong", {}, file.title),
-      el("span", { class: "muted small path" }, file.was ? `${file.was} → ${file.path}` : file.path),
+      "span.name",
+      el("strong", file.title),
+      el("span.muted.small.path", file.was ? `${file.was} → ${file.path}` : file.path),
     ),
     badge({ text: file.word, tone: file.tone }),
     file.checks.length ? badge({ text: toFix(file), tone: "warn" }) : null,
     file.differs.some(isOpen) ? badge({ text: `${file.differs.filter(isOpen).length} disagree`, tone: "warn" }) : null,
-    !isPicture(file) &&
-      el(
-        "span",
-        { class: "count" },
-        el("span", { class: "up" }, `+${file.added}`),
-        " ",
-        el("span", { class: "down" }, `−${file.removed}`),
-      ),
+    !isPicture(file) && el("span.count", el("span.up", `+${file.added}`), " ", el("span.down", `−${file.removed}`)),
     may.comment
       ? button("Comment", () => write(0, 0), { title: "Comment on this document as a whole", key: "comment" })
       : null,
@@ -249,7 +236,7 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
 function viewedBox(file, onchange) {
   const box = el("input", { type: "checkbox", "data-key": "viewed", onchange });
   box.checked = file.viewed;
-  return el("label", { class: "viewed", title: "Your own mark; it goes when the text changes" }, box, " Viewed");
+  return el("label.viewed", { title: "Your own mark; it goes when the text changes" }, box, " Viewed");
 }
 
 function fileBody(context, tools) {
@@ -257,11 +244,11 @@ function fileBody(context, tools) {
   const writing = writingIn(state, file);
   const goTo = (line) => jump(context, { file, line });
   return [
-    file.problem ? el("div", { class: "problem" }, file.problem) : null,
+    file.problem ? el("div.problem", file.problem) : null,
     file.checks.length || file.differs.length
       ? el(
-          "div",
-          { class: "checks", id: `d${n}checks`, "aria-label": "Checks", role: "group" },
+          "div.checks",
+          { id: `d${n}checks`, "aria-label": "Checks", role: "group" },
           file.checks.map((check) => checkLine(check, goTo)),
           file.differs.map((found) =>
             checkLine(
@@ -286,26 +273,19 @@ function fileBody(context, tools) {
 const checkLine = ({ line, severity, message }, goTo) =>
   el(
     "div",
-    {},
     severityBadge(severity),
     actionLink({}, `#line-${line}`, () => goTo(line), `Line ${line}`),
-    el("span", {}, message),
+    el("span", message),
   );
 
 const fieldTable = (fields) =>
   el(
-    "table",
-    { class: "fields" },
-    el(
-      "tr",
-      {},
-      ["Field", "Before", "After"].map((text) => el("th", {}, text)),
-    ),
+    "table.fields",
+    el("tr", ...["Field", "Before", "After"].map((text) => el("th", text))),
     fields.map((field) =>
       el(
         "tr",
-        {},
-        el("td", { class: "fname" }, field.name),
+        el("td.fname", field.name),
         el("td", { class: field.before ? "minus" : "" }, field.before || "–"),
         el("td", { class: field.after ? "plus" : "" }, field.after || "–"),
       ),
@@ -384,10 +364,10 @@ function foldRun(state, file, start, end, busy) {
 function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, write, writer }) {
   const split = state.view === "split" && file.kind !== "added" && file.kind !== "deleted";
   const hasChanges = file.rows.some((row) => row.kind !== "equal" && row.kind !== "gap");
-  if (!hasChanges && !file.threads.length && !writing) return el("div", { class: "same" }, whyNoLines(file));
+  if (!hasChanges && !file.threads.length && !writing) return el("div.same", whyNoLines(file));
 
   const lineNumber = (number, isNew) => {
-    if (!isNew || !number || !may.comment) return el("td", { class: "no" }, number || "");
+    if (!isNew || !number || !may.comment) return el("td.no", number || "");
     const chosen = writing && writing.line && number >= writing.line && number <= writing.last;
     return numberButton(number, chosen, (event) => write(...chosenLines(event, number, writing)));
   };
@@ -411,12 +391,12 @@ function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, 
       threads.map(drawThread),
       isWriting ? writer() : null,
     );
-    return el("tr", { class: "talk" }, cell);
+    return el("tr.talk", cell);
   };
   const rows = foldRows(state, file).map((row) =>
     row.kind === "gap" ? gapRow(row, split, openGap) : [named(diffRows(row, split, lineNumber), row), talk(row)],
   );
-  return el("table", { class: "lines" }, columnWidths(split), rows);
+  return el("table.lines", columnWidths(split), rows);
 }
 
 // What another document says otherwise than this line.
@@ -427,21 +407,18 @@ function difference(found, may, act) {
     "div",
     { class: `difference ${found.state}`, role: "note" },
     el(
-      "div",
-      { class: "say" },
+      "div.say",
       severityBadge(isOpen(found) ? "differs" : "settled"),
-      el("span", {}, found.state === "settled" ? `Both are right: ${found.reason} (${found.by})` : found.sentence),
+      el("span", found.state === "settled" ? `Both are right: ${found.reason} (${found.by})` : found.sentence),
       may.settle && isOpen(found)
         ? button("Both are right", settle, { kind: "outline", key: `settle ${key}`, title: "Settle it with a reason" })
         : null,
     ),
     el(
       "blockquote",
-      {},
-      theirs.marks.map(([differs, text]) => (differs ? el("mark", {}, text) : text)),
+      theirs.marks.map(([differs, text]) => (differs ? el("mark", text) : text)),
       el(
-        "div",
-        { class: "muted small" },
+        "div.muted.small",
         inside({}, documentHref({ doc: theirs.doc }), theirs.title),
         ` · ${theirs.owner} · ${theirs.place}`,
       ),
@@ -466,22 +443,15 @@ const numberButton = (number, chosen, onclick) =>
     { class: `no can${chosen ? " chosen" : ""}` },
     el(
       "button",
-      {
-        type: "button",
-        title: "Comment on this line; with Shift, on several",
-        "aria-label": `Comment on line ${number}`,
-        onclick,
-      },
+      { title: "Comment on this line; with Shift, on several", "aria-label": `Comment on line ${number}`, onclick },
       number,
     ),
   );
 
 function gapRow({ count, name }, split, open) {
   const text = unchangedLines(count);
-  const content = name
-    ? el("button", { type: "button", "data-key": name, onclick: () => open(name) }, `↕ ${text}`)
-    : text;
-  return el("tr", { class: "gap" }, el("td", { colspan: columnSpan(split) }, content));
+  const content = name ? el("button", { "data-key": name, onclick: () => open(name) }, `↕ ${text}`) : text;
+  return el("tr.gap", el("td", { colspan: columnSpan(split) }, content));
 }
 
 // ------------------------------------------------------------ rendered
@@ -489,7 +459,7 @@ function gapRow({ count, name }, split, open) {
 // Changed blocks and their neighbours; the others are folded until somebody opens them.
 function renderedBlocks(state, file, redraw) {
   const blocks = file.rendered;
-  if (!blocks.length) return el("div", { class: "same" }, "This file cannot be rendered.");
+  if (!blocks.length) return el("div.same", "This file cannot be rendered.");
   const name = `${file.path}:r`;
   const open = () => {
     state.open.add(name);
@@ -509,7 +479,7 @@ function renderedBlocks(state, file, redraw) {
     drawn.push(el("div", { class: `rblock ${kind}` }, prose([node])));
   });
   flushGap();
-  return el("div", { class: "rendered" }, drawn);
+  return el("div.rendered", drawn);
 }
 
 // A file that is a picture: both versions side by side, or the only one.
@@ -519,17 +489,12 @@ const PICTURE_SIDES = { removed: "Before", added: "After", equal: "The same pict
 function pictureSides({ rendered, kind }) {
   const label = (side) => ({ added: "New picture", deleted: "Removed picture" })[kind] || PICTURE_SIDES[side];
   return el(
-    "div",
-    { class: "picturesides" },
+    "div.picturesides",
     rendered.map(([side, node]) =>
-      el("figure", { class: `rblock ${side}` }, el("figcaption", {}, label(side)), prose([node])),
+      el("figure", { class: `rblock ${side}` }, el("figcaption", label(side)), prose([node])),
     ),
   );
 }
 
 const blockGap = (count, onclick) =>
-  el(
-    "div",
-    { class: "gapline" },
-    el("button", { type: "button", onclick }, `↕ ${count} unchanged block${count === 1 ? "" : "s"}`),
-  );
+  el("div.gapline", el("button", { onclick }, `↕ ${count} unchanged block${count === 1 ? "" : "s"}`));

@@ -1,13 +1,8 @@
 // Lists: a row with what is known of it on the right, what to say of an empty one, and filters by words and values.
 const listItem = (kind, title, sub, ...beside) =>
-  el(
-    "div",
-    { class: `item ${kind}` },
-    el("div", { class: "main" }, title, sub ? el("div", { class: "sub" }, sub) : null),
-    beside,
-  );
+  el("div", { class: `item ${kind}` }, el("div.main", title, sub ? el("div.sub", sub) : null), beside);
 
-const nothing = (text) => el("div", { class: "none" }, text);
+const nothing = (text) => el("div.none", text);
 
 const holdsWords = (row, text) =>
   text

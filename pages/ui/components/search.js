@@ -51,8 +51,8 @@ function build(root, state, data) {
     if (target.closest(`.card :is(${USES})`)) settle(state, target.closest(".card").dataset.key);
   };
   state.results = el("div", { onclick: used, onauxclick: used });
-  state.progress = el("div", { class: "line" });
-  state.waiting = el("span", { class: "pending muted small" });
+  state.progress = el("div.line");
+  state.waiting = el("span.pending.muted.small");
   const history = el("input", {
     type: "checkbox",
     checked: state.asked.history,
@@ -67,12 +67,10 @@ function build(root, state, data) {
   });
   root.replaceChildren(
     el(
-      "div",
-      { class: "top" },
+      "div.top",
       el(
-        "div",
-        { class: "field" },
-        el("span", { class: "glass" }, "⌕"),
+        "div.field",
+        el("span.glass", "⌕"),
         state.box,
         el("kbd", { title: "Press / or Ctrl+K to come back here" }, "/"),
       ),
@@ -80,12 +78,12 @@ function build(root, state, data) {
     ),
     state.results, // before every filter, also for the Tab key
     el(
-      "label",
-      { class: "history", title: "Also retired, superseded and not yet effective documents. They are marked." },
+      "label.history",
+      { title: "Also retired, superseded and not yet effective documents. They are marked." },
       history,
       "Include history",
     ),
-    (state.note = el("p", { class: "kept muted small" })),
+    (state.note = el("p.kept.muted.small")),
   );
   if (!state.asked.q) setTimeout(() => state.box.focus(), 50);
 }
@@ -190,7 +188,7 @@ function findPlace() {
 function drawPending(root, state) {
   const { pending, waiting } = state;
   const share = pending ? Math.round((100 * pending.done) / pending.total) : 0;
-  const bar = el("span", { class: "track" }, el("span", { style: { width: `${share}%` } }));
+  const bar = el("span.track", el("span", { style: { width: `${share}%` } }));
   waiting.replaceChildren(...(pending ? [pending.stopped ? "" : bar, pending.message] : []));
   if (pending && !state.looking) state.looking = setTimeout(() => look(root, state), LOOK);
 }
@@ -251,8 +249,7 @@ const queryLinks = (root, state, queries, separator) =>
     return [n ? separator : "", actionLink({}, "#", run, query)];
   });
 
-const examples = (root, state) =>
-  el("p", { class: "muted" }, "For example: ", queryLinks(root, state, state.examples, " · "));
+const examples = (root, state) => el("p.muted", "For example: ", queryLinks(root, state, state.examples, " · "));
 
 // ------------------------------------------------------------ results
 
@@ -265,7 +262,7 @@ function draw(root, state) {
   if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "", state.waiting);
   else if (found.error)
     results.replaceChildren(
-      el("div", { class: "notice bad", role: "alert" }, el("p", {}, found.error)),
+      el("div.notice.bad", { role: "alert" }, el("p", found.error)),
       state.asked.as_of ? backToNow(root, state) : "",
     );
   else {
@@ -278,25 +275,24 @@ function layout(root, state) {
   const { found } = state;
   const facets = drawFacets(root, state);
   const main = el(
-    "section",
-    { class: "found", "aria-label": "Results" },
+    "section.found",
+    { "aria-label": "Results" },
     found.as_of ? pastNotice(root, state) : null,
     summaryBar(root, state, facets),
-    found.also?.length ? el("p", { class: "muted small also" }, "Also searched: ", found.also.join(" · ")) : null,
-    found.warnings.map((text) => el("div", { class: "notice bad", role: "alert" }, el("p", {}, text))),
+    found.also?.length ? el("p.muted.small.also", "Also searched: ", found.also.join(" · ")) : null,
+    found.warnings.map((text) => el("div.notice.bad", { role: "alert" }, el("p", text))),
     found.nearest.length ? didYouMean(root, state) : null,
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
     state.answers && found.fits && found.groups.length ? answerBlock(root, state) : null,
     documents(root, state),
     el(
-      "div",
-      { class: "foot" },
+      "div.foot",
       (!found.fits && found.groups.length) || found.as_of ? null : reportForm(state),
       found.as_of ? null : watchButton(state),
       found.groups.length && state.may.analyse ? timing(found) : null,
     ),
   );
-  return el("div", { class: "layout" }, main, facets); // the first result is one Tab away, the filters come after
+  return el("div.layout", main, facets); // the first result is one Tab away, the filters come after
 }
 
 // The first documents, and the rest on demand.
@@ -334,10 +330,10 @@ function drawFacets(root, state) {
         "data-key": `${facet.key}=${option.value}`,
         onchange: (event) => choose(facet.key, option.value, event.target.checked),
       }),
-      el("span", { class: "name" }, option.label),
+      el("span.name", option.label),
       el(
-        "span",
-        { class: "n", title: option.on || !isFiltered ? "Documents in the list" : "Documents near your question" },
+        "span.n",
+        { title: option.on || !isFiltered ? "Documents in the list" : "Documents near your question" },
         option.count,
       ),
     );
@@ -346,16 +342,14 @@ function drawFacets(root, state) {
     "nav",
     { class: `facets${state.open.filters ? " open" : ""}`, "aria-label": "Filters" },
     el(
-      "div",
-      { class: "facet" },
-      el("h2", {}, "As of"),
-      el("label", { class: "day", title: "Search the documents as they were at the end of a day" }, state.day),
+      "div.facet",
+      el("h2", "As of"),
+      el("label.day", { title: "Search the documents as they were at the end of a day" }, state.day),
     ),
     facets.map((facet) =>
       el(
-        "div",
-        { class: "facet" },
-        el("h2", {}, facet.title),
+        "div.facet",
+        el("h2", facet.title),
         facet.options.map((option) =>
           drawOption(
             facet,
@@ -376,11 +370,10 @@ function summaryBar(root, state, facets) {
   };
   const isFiltered = found.facets.some((facet) => facet.options.some((option) => option.on));
   return el(
-    "div",
-    { class: "bar" },
-    el("span", { class: "muted" }, found.summary),
+    "div.bar",
+    el("span.muted", found.summary),
     found.as_of ? null : state.waiting,
-    el("span", { class: "spring" }),
+    el("span.spring"),
     button("Filters", toggle, { kind: "outline filters-toggle", key: "filters" }),
     isFiltered ? button("Clear filters", () => ask(root, state, { filters: {} })) : null,
   );
@@ -388,9 +381,9 @@ function summaryBar(root, state, facets) {
 
 const pastNotice = (root, state) =>
   el(
-    "div",
-    { class: "notice past", role: "status" },
-    el("span", {}, `As of ${state.found.as_of}. Documents may have changed since.`),
+    "div.notice.past",
+    { role: "status" },
+    el("span", `As of ${state.found.as_of}. Documents may have changed since.`),
     backToNow(root, state),
   );
 
@@ -406,51 +399,39 @@ function weakNotice(root, state) {
   const { fits, notice } = state.found;
   if (fits || state.found.as_of) return null;
   return el(
-    "div",
-    { class: "notice doubt", role: "status" },
-    el("h2", {}, "Nothing here answers this well"),
-    el("p", { class: "muted" }, notice),
+    "div.notice.doubt",
+    { role: "status" },
+    el("h2", "Nothing here answers this well"),
+    el("p.muted", notice),
     reportForm(state),
   );
 }
 
 // Words that no document uses, spelt as documents do; nothing is searched for before a click.
 const didYouMean = (root, state) =>
-  el(
-    "p",
-    { class: "meant", role: "status" },
-    "Did you mean ",
-    queryLinks(root, state, state.found.nearest, " or "),
-    "?",
-  );
+  el("p.meant", { role: "status" }, "Did you mean ", queryLinks(root, state, state.found.nearest, " or "), "?");
 
 function nothingFound(root, state) {
   const { advice } = state.found;
-  return el(
-    "div",
-    { class: "empty" },
-    el("div", { class: "glyph" }, "∅"),
-    el("h2", {}, "Nothing found"),
-    el("p", { class: "muted" }, advice),
-  );
+  return el("div.empty", el("div.glyph", "∅"), el("h2", "Nothing found"), el("p.muted", advice));
 }
 
 // One document: its best passage, and the others on demand.
 function drawDocument(root, state, group) {
   const [best, ...others] = group.passages;
   return el(
-    "article",
-    { class: "card", "data-key": group.doc },
-    el("h2", {}, inside({ "data-key": "title" }, documentHref(best.place), group.title)),
-    el("div", { class: "row meta" }, badge({ text: group.type }), group.badges.map(badge), el("span", {}, group.about)),
+    "article.card",
+    { "data-key": group.doc },
+    el("h2", inside({ "data-key": "title" }, documentHref(best.place), group.title)),
+    el("div.row.meta", badge({ text: group.type }), group.badges.map(badge), el("span", group.about)),
     drawPassage(state, best),
-    others.length ? otherPassages(root, state, group.doc, others) : el("div", {}),
+    others.length ? otherPassages(root, state, group.doc, others) : el("div"),
   );
 }
 
 function otherPassages(root, state, doc, others) {
   const opened = state.open.more;
-  const box = el("div", { class: "others" });
+  const box = el("div.others");
   const fill = () =>
     refocus(root, () =>
       box.replaceChildren(
@@ -482,7 +463,7 @@ function drawPassage(state, passage) {
   const opened = state.open.why;
   const href = documentHref(place);
   const [link, cited] = [href, documentHref(passage.cited)].map((path) => new URL(path, window.location.origin).href);
-  const drawer = el("div", {});
+  const drawer = el("div");
   const toggle = () => {
     opened.has(chunk) ? opened.delete(chunk) : opened.add(chunk);
     showWhy();
@@ -493,7 +474,7 @@ function drawPassage(state, passage) {
     drawer.replaceChildren(...(opened.has(chunk) ? [explain(passage.why)] : []));
   };
   showWhy();
-  const body = el("div", {});
+  const body = el("div");
   const isWhole = () => state.open.whole.has(chunk);
   const turn = () => {
     isWhole() ? state.open.whole.delete(chunk) : state.open.whole.add(chunk);
@@ -509,14 +490,13 @@ function drawPassage(state, passage) {
   };
   showBody();
   return el(
-    "div",
-    { class: "passage", "data-key": chunk },
-    heading.length ? el("div", { class: "crumb" }, heading.join(" › ")) : null,
+    "div.passage",
+    { "data-key": chunk },
+    heading.length ? el("div.crumb", heading.join(" › ")) : null,
     body,
     alsoIn(passage.also),
     el(
-      "div",
-      { class: "row actions" },
+      "div.row.actions",
       inside({ class: "button", "data-key": "open" }, href, "Open here"),
       wholeButton,
       menu(state.open.menu, chunk, [
@@ -533,12 +513,7 @@ function drawPassage(state, passage) {
 
 // What is done with a passage less often; `opened` are the names of those that are open.
 function menu(opened, name, items) {
-  const box = el(
-    "details",
-    { class: "menu" },
-    el("summary", { class: "button plain", "data-key": "menu" }, "More"),
-    el("div", { class: "row" }, items),
-  );
+  const box = el("details.menu", el("summary.button.plain", { "data-key": "menu" }, "More"), el("div.row", items));
   box.open = opened.has(name);
   box.addEventListener("toggle", () => opened[box.open ? "add" : "delete"](name));
   return box;
@@ -548,33 +523,25 @@ function menu(opened, name, items) {
 function explain({ legs, sentence }) {
   const bar = (leg) => el("div", { style: { width: `${Math.round(100 * leg.share)}%`, background: leg.color } });
   return el(
-    "div",
-    { class: "why" },
+    "div.why",
     el(
       "table",
-      {},
-      el(
-        "tr",
-        {},
-        ["Leg", "Rank", "Score", "Gives", ""].map((head) => el("th", {}, head)),
-      ),
+      el("tr", ...["Leg", "Rank", "Score", "Gives", ""].map((head) => el("th", head))),
       legs.map((leg) =>
         el(
           "tr",
-          {},
           el(
             "td",
-            {},
-            el("span", { class: "dot", style: { background: leg.color } }),
+            el("span.dot", { style: { background: leg.color } }),
             leg.label,
-            leg.note ? el("div", { class: "muted small" }, leg.note) : null,
+            leg.note ? el("div.muted.small", leg.note) : null,
           ),
-          [leg.rank, leg.score, `${leg.arithmetic} = ${leg.gives}`].map((value) => el("td", {}, value)),
-          el("td", { class: "grow" }, el("div", { class: "track" }, bar(leg))),
+          [leg.rank, leg.score, `${leg.arithmetic} = ${leg.gives}`].map((value) => el("td", value)),
+          el("td.grow", el("div.track", bar(leg))),
         ),
       ),
     ),
-    el("div", { class: "small", style: { marginTop: "8px" } }, sentence),
+    el("div.small", { style: { marginTop: "8px" } }, sentence),
   );
 }
 
@@ -583,7 +550,7 @@ function explain({ legs, sentence }) {
 // "Still right" and "This is wrong" tell the owner of a passage, once each.
 function feedbackButtons(state, { chunk, place }) {
   const { told } = state.open;
-  const box = el("span", { class: "row feedback" });
+  const box = el("span.row.feedback");
   const tell = (kind, note = "") => {
     state.send("feedback", { kind, note, ...place });
     told.add(chunk);
@@ -604,7 +571,7 @@ function feedbackButtons(state, { chunk, place }) {
   };
   const draw = () =>
     told.has(chunk)
-      ? box.replaceChildren(el("span", { class: "muted small" }, "Thank you. The owner is told."))
+      ? box.replaceChildren(el("span.muted.small", "Thank you. The owner is told."))
       : box.replaceChildren(
           button("Still right", () => tell("right"), { key: "right" }),
           button("This is wrong", askWhat, { key: "wrong" }),
@@ -617,7 +584,7 @@ function feedbackButtons(state, { chunk, place }) {
 function pinButton(state, { chunk, heading, place }) {
   const { query } = state.found;
   const { pinned } = state.open;
-  const thanks = () => el("span", { class: "muted small" }, "Proposed. Submit it under Words.");
+  const thanks = () => el("span.muted.small", "Proposed. Submit it under Words.");
   const pin = (event) => {
     state.send("pin", { query, doc: place.doc, section: heading.at(-1) || "" });
     pinned.add(`${query} ${chunk}`);
@@ -636,7 +603,7 @@ function watchButton(state) {
     watched.add(query);
     event.target.replaceWith(thanks());
   };
-  const thanks = () => el("span", { class: "muted" }, "Your inbox will say when the answers change.");
+  const thanks = () => el("span.muted", "Your inbox will say when the answers change.");
   return watched.has(query) ? thanks() : button("Watch this question", watch, { key: "watch" });
 }
 
@@ -644,9 +611,8 @@ function watchButton(state) {
 function reportForm(state) {
   const { query, groups } = state.found;
   const { reported } = state.open;
-  const box = el("div", {});
-  const thank = () =>
-    box.replaceChildren(el("span", { class: "muted" }, "Thank you. The owners will see this question."));
+  const box = el("div");
+  const thank = () => box.replaceChildren(el("span.muted", "Thank you. The owners will see this question."));
   const askWhat = () => {
     const note = el("input", {
       type: "text",
@@ -661,7 +627,7 @@ function reportForm(state) {
       reported.add(query);
       thank();
     };
-    box.replaceChildren(el("div", { class: "report" }, note, button("Tell the owners", report, { kind: "outline" })));
+    box.replaceChildren(el("div.report", note, button("Tell the owners", report, { kind: "outline" })));
     note.focus();
   };
   const question = state.found.fits ? "Not what you were looking for?" : "Tell the owners what is missing";
@@ -681,15 +647,13 @@ function timing({ stages, how }) {
   const key = (stage) =>
     el(
       "span",
-      {},
-      el("span", { class: "dot", style: { background: stage.color } }),
+      el("span.dot", { style: { background: stage.color } }),
       `${stage.label} ${stage.ms.toFixed(1)} ms${stage.note ? `, ${stage.note}` : ""}`,
     );
   return el(
     "details",
-    {},
-    el("summary", {}, `How this search ran: ${how}`),
-    el("div", { class: "stages" }, stages.map(bar)),
-    el("div", { class: "legend" }, stages.map(key)),
+    el("summary", `How this search ran: ${how}`),
+    el("div.stages", stages.map(bar)),
+    el("div.legend", stages.map(key)),
   );
 }

@@ -3,10 +3,10 @@ export default function ({ data, parentElement }) {
   const [link, pinned] = [{ doc: data.doc }, data.pinned].map(
     (place) => new URL(documentHref(place), window.location.origin).href,
   );
-  parentElement.querySelector("#root").replaceChildren(
+  fill(
+    parentElement,
     el(
-      "div",
-      { class: "row" },
+      "div.row",
       data.more ? "" : button("Copy link", (event) => copy(link, event.target), { kind: "outline" }),
       data.more
         ? [

@@ -11,11 +11,11 @@ function snippet({ segments, cut: [cutStart, cutEnd] }) {
       blocks.push(textLine(line));
       table = null;
     } else {
-      if (!table) blocks.push(el("div", { class: "table" }, (table = el("table", {}))));
+      if (!table) blocks.push(el("div.table", (table = el("table"))));
       table.append(tableRow(line));
     }
   }
-  return el("div", { class: "text" }, blocks);
+  return el("div.text", blocks);
 }
 
 const lineText = (line) => line.map(([text]) => text).join("");
@@ -45,12 +45,11 @@ function tableRow(line) {
   if (heads) cells.pop();
   return el(
     "tr",
-    {},
     cells.map((cell) => el(heads ? "th" : "td", {}, cell.map(segment))),
   );
 }
 
 function segment([text, matched, best]) {
-  const words = matched ? el("mark", {}, text) : text;
-  return best ? el("span", { class: "best" }, words) : words;
+  const words = matched ? el("mark", text) : text;
+  return best ? el("span.best", words) : words;
 }

@@ -44,7 +44,7 @@ function show(root, id) {
 }
 
 function composer(state, box, { hint, send, cancel, quote, label, text }) {
-  const area = el("textarea", { class: "write", placeholder: hint, "aria-label": hint, "data-key": `write ${box}` });
+  const area = el("textarea.write", { placeholder: hint, "aria-label": hint, "data-key": `write ${box}` });
   area.value = state.typed[box] ?? text ?? "";
   const keep = () => {
     area.removeAttribute("aria-invalid");
@@ -79,23 +79,21 @@ function composer(state, box, { hint, send, cancel, quote, label, text }) {
   });
   const suggestTitle = "Propose what should stand here instead; the author applies it with one click";
   return el(
-    "div",
-    { class: "composer" },
-    el("div", { class: "writing" }, area, names.box),
+    "div.composer",
+    el("div.writing", area, names.box),
     el(
-      "div",
-      { class: "row" },
+      "div.row",
       button(label || "Comment", submit, { kind: "primary" }),
       quote ? button("Suggest a wording", suggest, { kind: "outline", title: suggestTitle }) : null,
       cancel ? button("Cancel", cancel) : null,
-      el("span", { class: "muted small hint" }, "Markdown and @names work here"),
+      el("span.muted.small.hint", "Markdown and @names work here"),
     ),
   );
 }
 
 // Offers people while somebody types @ and the beginning of a name. `take` answers whether a key was meant for the list.
 function nameList(area, people, changed) {
-  const box = el("div", { class: "names", role: "listbox", "aria-label": "People to mention" });
+  const box = el("div.names", { role: "listbox", "aria-label": "People to mention" });
   box.hidden = true;
   let offered = [];
   let chosen = 0;
@@ -131,7 +129,7 @@ function nameList(area, people, changed) {
             },
           },
           person.name,
-          el("span", { class: "muted small" }, ` ${person.role}`),
+          el("span.muted.small", ` ${person.role}`),
         ),
       ),
     );
@@ -154,18 +152,15 @@ function nameList(area, people, changed) {
 }
 
 function drawRemark(state, remark, may, act, redraw) {
-  if (remark.deleted)
-    return el("div", { class: "remark muted small" }, `${remark.name} wrote something that is deleted.`);
+  if (remark.deleted) return el("div.remark.muted.small", `${remark.name} wrote something that is deleted.`);
   const writing = state.editing === remark.id;
   return el(
-    "div",
-    { class: "remark" },
+    "div.remark",
     el(
-      "div",
-      { class: "who" },
-      el("span", { class: "face", style: { background: remark.colour } }, remark.initials),
-      el("strong", {}, remark.name),
-      el("span", { class: "muted small" }, remark.when, remark.edited ? " · edited" : ""),
+      "div.who",
+      el("span.face", { style: { background: remark.colour } }, remark.initials),
+      el("strong", remark.name),
+      el("span.muted.small", remark.when, remark.edited ? " · edited" : ""),
       may.comment && remark.mine && !writing ? ownTools(state, remark, act, redraw) : null,
     ),
     writing ? editor(state, remark, act, redraw) : remark.nodes.length ? prose(remark.nodes) : null,
@@ -182,8 +177,7 @@ function ownTools(state, remark, act, redraw) {
   const sure = state.deleting === remark.id;
   const remove = () => act({ do: "delete comment", comment: remark.id });
   return el(
-    "span",
-    { class: "own" },
+    "span.own",
     remark.body !== null ? button("Edit", set("editing", remark.id), { key: `edit ${remark.id}` }) : null,
     sure
       ? [
@@ -212,8 +206,7 @@ function suggestion(remark, may, act) {
   const label = remark.applied ? "Suggested wording, applied" : "Suggested wording";
   return el(
     "div",
-    {},
-    el("div", { class: "muted small suggests" }, label),
+    el("div.muted.small.suggests", label),
     diffBlock("suggestion", remark.suggestion),
     suggestionState(remark, may, act),
   );
@@ -221,7 +214,7 @@ function suggestion(remark, may, act) {
 
 function suggestionState(remark, may, act) {
   if (remark.applied) return badge({ text: "Applied", tone: "good" });
-  if (!remark.place) return el("span", { class: "muted small" }, "The lines have changed since.");
+  if (!remark.place) return el("span.muted.small", "The lines have changed since.");
   if (!may.apply) return null;
   return button("Apply suggestion", () => act({ do: "apply", comment: remark.id }), { kind: "outline" });
 }
@@ -234,7 +227,7 @@ function conversation(state, thread, may, act) {
     "div",
     { class: `conversation${thread.resolved ? " done" : ""}`, id: `c${thread.id}`, "data-key": `c${thread.id}` },
     head.childNodes.length ? head : null,
-    open && thread.outdated ? el("pre", { class: "quote" }, thread.quote) : null,
+    open && thread.outdated ? el("pre.quote", thread.quote) : null,
     open ? thread.remarks.map((remark) => drawRemark(state, remark, may, act, redraw)) : null,
     open && may.comment ? answer(state, thread, act, redraw) : null,
   );
@@ -248,12 +241,11 @@ function threadHead(state, thread, open, redraw) {
     redraw();
   };
   return el(
-    "div",
-    { class: "row place" },
-    thread.where ? el("span", { class: "muted small" }, thread.where) : null,
+    "div.row.place",
+    thread.where ? el("span.muted.small", thread.where) : null,
     thread.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null,
     thread.resolved ? badge({ text: "Resolved", tone: "good" }) : null,
-    thread.resolved && !open ? el("span", { class: "muted small" }, thread.remarks[0].name) : null,
+    thread.resolved && !open ? el("span.muted.small", thread.remarks[0].name) : null,
     thread.resolved ? button(open ? "Fold" : `Show ${count === 1 ? "1 remark" : `${count} remarks`}`, toggle) : null,
   );
 }
@@ -273,8 +265,7 @@ function answer(state, thread, act, redraw) {
     });
   const [label, action] = thread.resolved ? ["Open again", "reopen"] : ["Resolve", "resolve"];
   return el(
-    "div",
-    { class: "row" },
+    "div.row",
     button("Reply", () => replyTo(thread.id), { kind: "outline" }),
     button(label, () => act({ do: action, thread: thread.id })),
   );

@@ -23,9 +23,9 @@ function drawFolder(folder, goTo) {
   return [
     [...folder.folders.values()].map((below) => {
       const shown = joined(below);
-      return el("li", {}, el("span", { class: "folder" }, `${shown.name}/`), el("ul", {}, drawFolder(shown, goTo)));
+      return el("li", el("span.folder", `${shown.name}/`), el("ul", drawFolder(shown, goTo)));
     }),
-    folder.files.map((file) => el("li", {}, fileLink(file, goTo))),
+    folder.files.map((file) => el("li", fileLink(file, goTo))),
   ];
 }
 
@@ -38,10 +38,10 @@ function fileLink(file, goTo) {
     `#${encodeURIComponent(file.path)}`,
     () => goTo(file),
     el("span", { class: `sign ${file.kind}` }, file.sign),
-    el("span", { class: "leafname" }, name),
-    file.checks.length ? el("span", { class: "mark fix", "aria-label": toFix(file) }, file.checks.length) : null,
-    talks ? el("span", { class: "mark talks", "aria-label": openTalks(talks) }, talks) : null,
-    file.viewed ? el("span", { class: "mark", "aria-label": "viewed" }, "✓") : null,
+    el("span.leafname", name),
+    file.checks.length ? el("span.mark.fix", { "aria-label": toFix(file) }, file.checks.length) : null,
+    talks ? el("span.mark.talks", { "aria-label": openTalks(talks) }, talks) : null,
+    file.viewed ? el("span.mark", { "aria-label": "viewed" }, "✓") : null,
   );
 }
 
@@ -62,16 +62,15 @@ function documentTree(state, files, { goTo, filter }) {
   const shown = files.filter((file) => isShown(state, file));
   const viewed = files.filter((file) => file.viewed).length;
   const box = el(
-    "details",
-    { class: "tree" },
-    el("summary", {}, `${files.length} documents`, el("span", { class: "muted" }, ` · ${viewed} viewed`)),
+    "details.tree",
+    el("summary", `${files.length} documents`, el("span.muted", ` · ${viewed} viewed`)),
     input,
     el(
       "nav",
       { "aria-label": "Documents" },
       shown.length
-        ? el("ul", {}, drawFolder(folderTree(shown), goTo))
-        : el("div", { class: "muted small" }, "No document has this in its name."),
+        ? el("ul", drawFolder(folderTree(shown), goTo))
+        : el("div.muted.small", "No document has this in its name."),
     ),
   );
   box.open = state.tree;

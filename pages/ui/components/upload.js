@@ -10,9 +10,7 @@ const STATES = {
 export default function ({ data, parentElement, setTriggerValue }) {
   const open = (item) => setTriggerValue("open", item.n);
   const rows = data.items.map((item) => drawItem(item, item.n === data.open, () => open(item)));
-  parentElement
-    .querySelector("#root")
-    .replaceChildren(el("div", { class: "lines", role: "group", "aria-label": "Documents of this upload" }, rows));
+  fill(parentElement, el("div.lines", { role: "group", "aria-label": "Documents of this upload" }, rows));
 }
 
 function drawItem(item, isOpen, open) {
@@ -20,14 +18,13 @@ function drawItem(item, isOpen, open) {
   return el(
     "button",
     {
-      type: "button",
       class: `line${isOpen ? " open" : ""}${item.state === "dropped" ? " dropped" : ""}`,
       "aria-pressed": isOpen ? "true" : "false",
       onclick: open,
     },
-    el("span", { class: "state" }, badge({ text, tone })),
-    el("span", { class: "what" }, el("span", { class: "title" }, item.title), el("span", { class: "path" }, item.path)),
-    el("span", { class: "why" }, item.why),
-    el("span", { class: "from muted small" }, item.from),
+    el("span.state", badge({ text, tone })),
+    el("span.what", el("span.title", item.title), el("span.path", item.path)),
+    el("span.why", item.why),
+    el("span.from.muted.small", item.from),
   );
 }
