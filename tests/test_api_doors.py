@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from pydantic import TypeAdapter
+from starlette.routing import compile_path
 
 from core.access import FREE, NEEDS, REACH, ROLES, SCOPES
 from core.entrypoints import session
-from core.entrypoints.api import reference
+from core.entrypoints.api import reference, schemas
 from core.entrypoints.api.operations import operations
 from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import TOOLS
+from core.entrypoints.record import Operation
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.types import Frozen
 from tests.api_server import ApiServer, served
@@ -176,6 +181,14 @@ def test_command_line_and_api_give_the_same_fields_and_values(
     answer = doors.get(path.format(**names))
     assert answer.status_code == 200, answer.text
     assert timeless(answer.json()) == timeless(printed)
+    model = schemas.model(next(each.reply for each, form in addresses() if form.match(path.partition("?")[0])))
+    TypeAdapter(model).validate_python(answer.json())  # no key that the description does not name
+
+
+@cache
+def addresses() -> list[tuple[Operation, re.Pattern[str]]]:
+    """Every operation that reads, and the addresses that are its own."""
+    return [(each, compile_path(each.path)[0]) for _, each in operations() if each.verb == "GET"]
 
 
 def shape(value: Any) -> Any:

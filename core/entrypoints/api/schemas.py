@@ -121,10 +121,10 @@ ChangeDiff = record(
 )  # fmt: skip
 HunkAnswer = record("HunkAnswer", "A run of lines; `both` is the text with both edits, where they do not touch.", Hunk, both=str | None)  # fmt: skip
 ConflictAnswer = record("ConflictAnswer", "A document that both the change and the main line edited.", Collision, ("parts",), parts=many(HunkAnswer))  # fmt: skip
-ShiftAnswer = record("ShiftAnswer", "One question before and after a change.", Shift, lost=bool, won=bool)
+ShiftAnswer = record("ShiftAnswer", "One question before and after a change.", Shift, lost=bool, won=bool, outcome=str)
 ImpactAnswer = record(
     "ImpactAnswer", "What a change does to search.", Impact, ("shifts",),
-    shifts=many(ShiftAnswer), losses=list[str], sentence=str,
+    shifts=many(ShiftAnswer), losses=list[str], outcome=str, sentence=str,
 )  # fmt: skip
 ShareAnswer = record("ShareAnswer", "A share with its interval.", count=int, of=int, share=float, interval=list[float])
 QuerySetAnswer = record(
