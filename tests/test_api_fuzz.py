@@ -12,11 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis import GenerationMode
-from schemathesis.core.failures import FailureGroup
-from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 from starlette.applications import Starlette
 
 from core.entrypoints.api import application, reference
@@ -24,8 +20,6 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from tests.api_server import ApiServer, served
 from tests.conftest import ScriptedLlm, demo
 
-# The right form may name nothing, and in an address a word is also a list of one word.
-OTHER = [positive_data_acceptance, negative_data_rejection]
 CALM = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large, HealthCheck.large_base_example]
 
 
@@ -50,6 +44,9 @@ def furnished(home: Path) -> ApiServer:
 
 def fuzz(server: ApiServer, examples: int) -> tuple[Counter[int], list[str]]:
     """The statuses of all answers, and what was wrong with any."""
+    import schemathesis  # a second and a half that only the long suite needs
+    from schemathesis import GenerationMode
+
     statuses: Counter[int] = Counter()
     wrong: list[str] = []
 
@@ -70,14 +67,19 @@ def fuzz(server: ApiServer, examples: int) -> tuple[Counter[int], list[str]]:
     return statuses, wrong
 
 
-def _tried(operation: Any, mode: GenerationMode, headers: dict[str, str], examples: int) -> list[str]:
+def _tried(operation: Any, mode: Any, headers: dict[str, str], examples: int) -> list[str]:
+    from schemathesis.core.failures import FailureGroup
+    from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+    # The right form may name nothing, and in an address a word is also a list of one word.
+    other = [positive_data_acceptance, negative_data_rejection]
     phases = (Phase.explicit, Phase.generate)  # a failure is shown as it came: shrinking asks hundreds of times more
 
     @settings(max_examples=examples, deadline=None, suppress_health_check=CALM, phases=phases, database=None)
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
         own = {"Authorization": "Bearer scrape-me"} if operation.path.endswith("/metrics") else headers
-        case.call_and_validate(headers=own, excluded_checks=OTHER)
+        case.call_and_validate(headers=own, excluded_checks=other)
 
     try:
         ask()
