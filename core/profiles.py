@@ -10,6 +10,7 @@ from typing import Any
 from core import strict
 from core.analysis import STEMMERS, STOPWORDS, analyser
 from core.chunking import CONTEXTS, check_spec, known
+from core.chunking.questions import MOST as MOST_QUESTIONS
 from core.curation.document.names import safe_profile
 from core.errors import BadInput
 from core.parameter import Parameter
@@ -29,7 +30,9 @@ ABOUT: Mapping[str, str] = {
     "combine": "How several embedders work together: concatenation (one vector) or rrf (each ranks by itself).",
     "context": "What stands before a passage when it is indexed: structural (title and headings), contextual (also "
     "sentences by a language model) or none.",
-    "writer": "The language model that writes contexts and finds where a subject changes; further ones step in.",
+    "questions": "How many questions a language model writes for each passage when it is indexed; 0 for none. Words are "
+    "looked up there where a configuration weighs the field questions.",
+    "writer": "The language model that writes contexts and questions and finds where a subject changes; further ones step in.",
     "graph": "How entities are found: rules, spacy, llm (a language model) or none.",
     "lexical": "How words are analysed and scored by BM25.",
     "engine": "What answers: image (exact, mapped into memory) or lance (a LanceDB table on the store or on disk, "
@@ -51,6 +54,8 @@ def check(profile: Profile) -> Profile:
         raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
     if not all(knob.admits(getattr(profile.lexical, knob.name)) for knob in LEXICAL):
         raise BadInput("profile.lexical: k1 must be between 0 and 10, b between 0 and 1.")
+    if not 0 <= profile.questions <= MOST_QUESTIONS:
+        raise BadInput(f"profile.questions: {profile.questions} is not between 0 and {MOST_QUESTIONS}.")
     if profile.graph not in GRAPHS:
         raise BadInput(f"profile.graph: {profile.graph!r} is unknown. Known: {', '.join(GRAPHS)}.")
     analyser(profile.lexical)
@@ -60,13 +65,13 @@ def check(profile: Profile) -> Profile:
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
 
 
-def writes(chunker: str, context: str) -> bool:
+def writes(chunker: str, context: str, questions: int = 0) -> bool:
     """Whether a profile has a language model write for it.
 
-    >>> writes("agentic", "none"), writes("fixed", "structural")
-    (True, False)
+    >>> writes("agentic", "none"), writes("fixed", "structural"), writes("fixed", "none", 3)
+    (True, False, True)
     """
-    return context == "contextual" or "llm" in known(chunker).asks
+    return context == "contextual" or questions > 0 or "llm" in known(chunker).asks
 
 
 def model_uses(profile: Profile) -> tuple[tuple[str, str], ...]:
@@ -77,6 +82,7 @@ def model_uses(profile: Profile) -> tuple[tuple[str, str], ...]:
     """
     features = ["context"] if profile.context == "contextual" else []
     features += ["segment"] if profile.chunker.name == "agentic" else []
+    features += ["passage questions"] if profile.questions else []
     uses = [(name, feature) for name in profile.writers or ("",) for feature in features]
     return (*uses, *([("", "entities")] if profile.graph == "llm" else []))
 
@@ -109,6 +115,8 @@ def _check_engine(profile: Profile) -> None:
         raise BadInput(
             "profile.graph: an index in LanceDB has no graph, which would need memory. Choose the graph none."
         )
+    if profile.engine == LANCE and profile.questions:
+        raise BadInput("profile.questions: an index in LanceDB keeps no questions. Choose 0, or the engine image.")
 
 
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
@@ -130,4 +138,6 @@ def identity(profile: Profile) -> str:
         shape = {key: value for key, value in shape.items() if key not in ("embedders", "combine")}
     if profile.engine == IMAGE:  # likewise for the engine
         del shape["engine"]
+    if not profile.questions:  # likewise for questions
+        del shape["questions"]
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

@@ -107,6 +107,7 @@ class Chunk:
     parent: tuple[int, int] | None = None
     tokens: int = 0
     context_by: str = ""  # who wrote the context: structural, or the name of a model
+    questions: tuple[str, ...] = ()  # that it answers, by a model
 
 
 # ---------------------------------------------------------------- the repository
@@ -161,6 +162,7 @@ FIELDS = {
     "path": "The words of its folders and file name.",
     "tags": "The tags of the document.",
     "answers": "The questions that the document says it answers.",
+    "questions": "Questions that a language model wrote for the passage, where the profile asks for them.",
 }
 """Short texts around a passage that words are also looked up in, beside the passage itself."""
 
@@ -192,11 +194,12 @@ class Profile:
     context: str = "structural"
     embedder: str = "bge-small-en-v1.5-int8"
     lexical: LexicalOptions = field(default_factory=LexicalOptions)
-    writers: tuple[str, ...] = ()  # language models for contexts and segments, in order of fallback
+    writers: tuple[str, ...] = ()  # language models for contexts, segments and questions, in order of fallback
     embedders: tuple[str, ...] = ()  # more models, combined with `embedder`
     combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks are fused
     graph: str = "rules"
     engine: str = "image"  # or lance: searched in a table on the store, for indexes beyond memory
+    questions: int = 0  # that a language model writes for each passage, as a field of their own
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,7 +85,7 @@ def test_fields_are_built_once_and_then_read_from_the_disk(indexed_app: App) -> 
     assert all(
         np.array_equal(built[name].scores(terms)(np.s_[:]), read[name].scores(terms)(np.s_[:])) for name in FIELDS
     )
-    assert all(built[name].scores(terms)(np.s_[:]).any() for name in FIELDS)
+    assert [name for name in FIELDS if not built[name].scores(terms)(np.s_[:]).any()] == ["questions"]
     chunks = np.arange(index.size)
     assert all(
         np.array_equal(built[name].scores(terms)(np.s_[:]), built[name].scores(terms)(chunks)) for name in FIELDS

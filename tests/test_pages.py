@@ -412,6 +412,7 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
     app.selectbox(key="new_context").set_value("none").run()
     app.selectbox(key="new_engine").set_value("lance").run()
     assert app.selectbox(key="new_no_graph").disabled, "a table of LanceDB has no graph beside it"
+    assert app.number_input(key="new_no_questions").disabled, "nor questions of passages"
     app.selectbox(key="new_stemmer").set_value("none").run()
     app.selectbox(key="new_stopwords").set_value("none").run()
     app.number_input(key="new_lexical_k1").set_value(0.9).run()
@@ -422,7 +423,8 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
     assert not app.exception
     made, usual = own_app.platform.settings.profile("whole"), Profile("whole")
     same = [part.name for part in fields(Profile) if getattr(made, part.name) == getattr(usual, part.name)]
-    assert same == ["name", "embedder", "writers", "embedders", "combine"], "one embedder, and no model writes here"
+    asking = ["writers", "questions"]  # no model writes here
+    assert [name for name in same if name not in asking] == ["name", "embedder", "embedders", "combine"], "one embedder"
     left = [
         part.name
         for part in fields(LexicalOptions)

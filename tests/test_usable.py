@@ -11,6 +11,7 @@ import pytest
 
 from core.bootstrap import App, build
 from core.chunking.agentic import context_task
+from core.chunking.questions import questions_task
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unfit, Unusable
 from core.evaluation.generators import known_items, paraphrase, qa
@@ -57,6 +58,7 @@ TASKS: dict[str, ModelTask[Any]] = {
     "weights": weights.task("form 112"),
     "hyde": hyde.task("How long are copies kept?"),
     "context": context_task(DOCUMENT, CHUNK).asked(),
+    "passage questions": questions_task(DOCUMENT, CHUNK, 2).asked(),
     "entities": extraction.task(TEXT, extract(TEXT)),
     "community summary": communities.task(LABELS, TITLES, [TEXT]),
     "paraphrase": paraphrase.task("Copies", "cash", TEXT),
@@ -69,6 +71,7 @@ GOOD = {
     "weights": '{"dense": 0.2, "sparse": 0.6, "graph": 0.2}',
     "hyde": "Copies of a report are kept for seven years. They are stored in the archive.",
     "context": "This belongs to the procedure for cash that is reported to FinCEN.",
+    "passage questions": '{"questions": ["How long are copies of it kept?", "When are old copies of it thrown away?"]}',
     "entities": '{"entities": [{"text": "FinCEN", "type": "organisation", "relations": []}]}',
     "community summary": "Mei Tan reports cash to FinCEN. The copies stay for some years.",
     "paraphrase": "How long do we store what we reported about cash?",
@@ -122,6 +125,7 @@ def test_no_feature_takes_what_is_cut_refused_or_an_echo(feature: str, wrong: st
             "The document is a list of old reports, which is a list of documents that have been referenced in the past.",
             "repeats itself",
         ),
+        ("passage questions", "There is nothing to ask here.", "has no question"),
         ("community summary", "HQ, which is a Japanese business, is led by Mei Tan.", "Japanese"),
         ("community summary", "It is about many things that matter.", "not one word in common"),
         ("hyde", "The day is 24 hours long.", "not one word in common with the query"),
@@ -428,7 +432,7 @@ def test_the_index_page_says_what_a_model_is_fit_for_and_an_admin_can_allow_it(a
             ModelCheck("openai:m", "here", feature, 5 if fit else 1, 5, fit, "" if fit else "It is wrong.")
         )
     page = visit("index", app.settings.home)
-    assert "fit for 1 of 12 features" in words(page)
+    assert "fit for 1 of 13 features" in words(page)
     table = next(frame.value for frame in page.dataframe if "Feature" in frame.value)
     found = dict(zip(table["Feature"], table["Found"], strict=True))
     assert (found["Judging results"], found["Written answers"], found["Hypothetical answers"]) == (

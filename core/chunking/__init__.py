@@ -16,6 +16,7 @@ from core.chunking.fixed import FIXED
 from core.chunking.hierarchical import HIERARCHICAL
 from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
+from core.chunking.questions import with_questions
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.curation.text.boilerplate import blanked
@@ -79,12 +80,15 @@ def check_spec(spec: ChunkerSpec) -> dict[str, int]:
     return full
 
 
-def chunker(spec: ChunkerSpec, tools: Tools, context: str = "structural") -> Callable[[Document], tuple[Chunk, ...]]:
+def chunker(
+    spec: ChunkerSpec, tools: Tools, context: str = "structural", questions: int = 0
+) -> Callable[[Document], tuple[Chunk, ...]]:
     """A function from a document to its chunks; pure, unless the tools hold a language model."""
     params = check_spec(spec)
     if context not in CONTEXTS:
         raise BadInput(f"There is no context {context!r}. Contexts: {', '.join(CONTEXTS)}.")
-    return partial(_chunk, split=partial(known(spec.name).split, tools=tools, **params), tools=tools, context=context)
+    cut = partial(_chunk, split=partial(known(spec.name).split, tools=tools, **params), tools=tools, context=context)
+    return (lambda document: with_questions(document, cut(document), tools, questions)) if questions else cut
 
 
 def _chunk(

@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -122,14 +122,19 @@ def _checked(answer: str, n: int, least: int, most: int) -> str:
 
 def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[Chunk, ...]:
     """The chunks with a context written by a model, or taken from the document where no model answers."""
+    write = lambda chunk: _situated(document, chunk, tools)
+    return each_written(document, chunks, tools, write, "chunks have structural context only")
+
+
+def each_written(
+    document: Document, chunks: Sequence[Chunk], tools: Tools, write: Callable[[Chunk], tuple[Chunk, str]], lack: str
+) -> tuple[Chunk, ...]:
+    """The chunks, each as a model completed it. `write` also says why it could not; then it is reported what chunks lack."""
     with ThreadPoolExecutor(tools.writer.threads if tools.writer else 1) as pool:
-        situated = list(pool.map(lambda chunk: _situated(document, chunk, tools), chunks))
-    failed = [why for _, why in situated if why]
-    if failed:
-        tools.report(
-            document.path, f"{len(failed)} of {len(situated)} chunks have structural context only: {failed[-1]}"
-        )
-    return tuple(chunk for chunk, _ in situated)
+        written = list(pool.map(write, chunks))
+    if failed := [why for _, why in written if why]:
+        tools.report(document.path, f"{len(failed)} of {len(written)} {lack}: {failed[-1]}")
+    return tuple(chunk for chunk, _ in written)
 
 
 def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, str]:

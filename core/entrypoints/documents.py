@@ -358,7 +358,7 @@ def documents_chunks(call: CommandCall, form: DocumentsChunksOptions) -> Shown:
     spec = ChunkerSpec(form.chunker, params_of(form.param)) if form.chunker else profile.chunker
     notes: list[str] = []
     tools = app.index.builder.tools(profile, lambda path, what: notes.append(f"{path}: {what}"))
-    chunks = chunker(spec, tools, profile.context)(app.knowledge.documents.show(form.document))
+    chunks = chunker(spec, tools, profile.context, profile.questions)(app.knowledge.documents.show(form.document))
     rows = [(n, chunk.start, chunk.end, chunk.tokens, " › ".join(chunk.heading)) for n, chunk in enumerate(chunks, 1)]
     heads = ("n", "start", "end", "tokens", "heading")
     return Shown([strict.plain(chunk) for chunk in chunks], [*table(rows, heads), *notes])

@@ -54,6 +54,7 @@ class ProfilesAddOptions:
     embedder: Annotated[tuple[str, ...], Option(f"{_about('embedder')}; repeat to combine several")] = ()
     combine: Annotated[str, Option(_about("combine"))] = "concatenation"
     context: Annotated[str, Option(_about("context"))] = "structural"
+    questions: Annotated[int, Option(_about("questions"), metavar="N")] = 0
     writer: Annotated[tuple[str, ...], Option(f"{_about('writer')}; repeat", metavar="MODEL")] = ()
     graph: Annotated[str, Option(f"{_about('graph')} (default: rules; none with the engine lance)")] = ""
     engine: Annotated[str, Option(_about("engine"))] = profiles.IMAGE
@@ -137,6 +138,7 @@ def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
     raw: dict[str, Any] = {
         "name": form.name,
         "context": form.context,
+        "questions": form.questions,
         "engine": form.engine,
         "graph": form.graph or profiles.usual_graph(form.engine),
         "chunker": _chunker(form.chunker, params_of(form.param)),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 LINKS = "links to"  # the relation between documents
 FUSED = "fused score"
+_FIELDS = {name: about for name, about in FIELDS.items() if name != "questions"}  # the columns of trained rankers
 ABOUT: Mapping[str, str] = {
     FUSED: "what all legs together say, from 0 to 1 among the candidates",
     "fused place": "one over its place before reranking",
@@ -30,7 +31,7 @@ ABOUT: Mapping[str, str] = {
         f"{leg} place": f"one over its place for {record.title}; 0 where it was not found"
         for leg, record in LEGS.items()
     },
-    **{f"{field} match": f"what the words of the question score there: {about}" for field, about in FIELDS.items()},
+    **{f"{field} match": f"what the words of the question score there: {about}" for field, about in _FIELDS.items()},
     "words covered": "the share of the question's words that the passage holds",
     "title covered": "the share of the question's words that the title holds",
     "length": "the logarithm of the characters of the passage",
@@ -101,7 +102,7 @@ class _Around:
         candidates = {chunk for ranking in found.retrieved.values() for chunk in ranking}
         candidates |= {chunk for others in found.further.values() for chunk in others}
         self.documents = [index.document_of(chunk) for chunk in candidates]
-        self.links, self.fields = _links(index), index.fields(found.query)
+        self.links, self.fields = _links(index), index.fields(found.query, tuple(_FIELDS))
 
     def row(self, chunk: int) -> list[float]:
         """In the order of `names_of`."""
@@ -109,7 +110,7 @@ class _Around:
         facts, given = self.index.documents[document], self.fields(chunk)
         size = max(1, len(self.index.text(document)))
         return [
-            *(given[field] for field in FIELDS),
+            *(given[field] for field in _FIELDS),
             self._covered(self.index.excerpt(chunk)),
             self._covered(facts.title),
             log1p(passage.end - passage.start),

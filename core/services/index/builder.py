@@ -363,7 +363,7 @@ class IndexBuilder:
     def _chunk_asking(
         self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress, at_once: int
     ) -> tuple[list[Chunk], list[str]]:
-        split, analyse = chunker(profile.chunker, tools, profile.context), analyser(profile.lexical)
+        split, analyse = chunker(profile.chunker, tools, profile.context, profile.questions), analyser(profile.lexical)
         chunks: list[Chunk] = []
         with together(split, documents, at_once) as results:
             for n, some in enumerate(results, 1):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core import profiles
 from core.chunking.agentic import context_task, segment_task
+from core.chunking.questions import questions_task
 from core.errors import Unavailable
 from core.graph import communities, extraction
 from core.graph.entities import VALUES, extract
@@ -33,7 +34,7 @@ def build_calls(
             model = estimator.models.llm(name).name
         except Unavailable:  # nothing is asked, and the build says so
             continue
-        asked = _asked(feature, chunked)
+        asked = _asked(feature, profile, chunked)
         fresh = [task for key, task in asked if written is None or written.get(f"{key}|{model}") is None]
         calls, tries = round(len(fresh) * scale), 1 if feature == "entities" else TRIES
         rows.append(estimator.of(fresh, (calls, calls * tries), name))
@@ -69,7 +70,9 @@ def _topic(document: Document, chunks: Sequence[Chunk]) -> ModelTask[str]:
     return communities.task(labels[: communities.SHOWN], [document.title], [chunk.text for chunk in chunks[:3]])
 
 
-def _asked(feature: str, chunked: Sequence[tuple[Document, Sequence[Chunk]]]) -> Iterator[tuple[str, ModelTask]]:
+def _asked(
+    feature: str, profile: Profile, chunked: Sequence[tuple[Document, Sequence[Chunk]]]
+) -> Iterator[tuple[str, ModelTask]]:
     """What a build asks about documents for a feature, with the key under which it is kept."""
     for document, chunks in chunked:
         if feature == "segment":
@@ -77,8 +80,9 @@ def _asked(feature: str, chunked: Sequence[tuple[Document, Sequence[Chunk]]]) ->
             yield task.key, task.asked()
             continue
         for chunk in chunks:
-            if feature == "context":
-                written = context_task(document, chunk)
-                yield written.key, written.asked()
-            else:
+            if feature == "entities":
                 yield "", extraction.task(chunk.text, Extract())
+                continue
+            context = feature == "context"
+            written = context_task(document, chunk) if context else questions_task(document, chunk, profile.questions)
+            yield written.key, written.asked()

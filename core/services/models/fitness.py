@@ -24,6 +24,7 @@ FEATURES: Mapping[str, str] = {
     "hyde": "Hypothetical answers",
     "context": "Contexts of passages",
     "segment": "Finding where a topic changes",
+    "passage questions": "Questions of passages",
     "entities": "Entities of the graph",
     "community summary": "Summaries of topics",
     "paraphrase": "Paraphrased questions",

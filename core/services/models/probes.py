@@ -6,12 +6,14 @@ a passage that speaks of its own grade, or gives orders.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from core.chunking.agentic import breakpoints_task, context_task
+from core.chunking.questions import questions_task
 from core.evaluation.generators import paraphrase, qa
 from core.evaluation.runs import pooling
 from core.graph import communities, extraction
@@ -99,6 +101,14 @@ def _situated(llm: Llm, document: Document, text: str, expected: str) -> bool:
     chunk = Chunk(f"probe-{start}", document.id, start, start + len(text), text, ())
     context = ask(llm, context_task(document, chunk).asked())[0]
     return not set(words(context)).isdisjoint(expected.split())
+
+
+def _asked_about(llm: Llm, name: str, title: str) -> bool:
+    text = PASSAGES[name]
+    chunk = Chunk(f"probe-{name}", name, 0, len(text), text, ())
+    return (
+        len(json.loads(ask(llm, questions_task(Document(name, f"{name}.md", title, text), chunk, 3).asked())[0])) >= 2
+    )
 
 
 _TOPICS = (
@@ -201,6 +211,15 @@ PROBES: Mapping[str, Probe] = {
         3,
     ),
     "segment": Probe(tuple(partial(_segmented, order=order) for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0))), 2),
+    "passage questions": Probe(
+        (
+            partial(_asked_about, name="kept", title="Currency reports"),
+            partial(_asked_about, name="leave", title="Holidays"),
+            partial(_asked_about, name="fobs", title="Key fobs"),
+            partial(_asked_about, name="port", title="Remote work"),
+        ),
+        3,
+    ),
     "entities": Probe(tuple(partial(_found_entities, text=text, expected=names) for text, names in _NAMED), 3),
     "community summary": Probe(
         (

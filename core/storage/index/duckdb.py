@@ -32,13 +32,13 @@ OPENING = {"autoinstall_known_extensions": "false", "autoload_known_extensions":
 _hardening = threading.Lock()
 _numbers = itertools.count()
 
-HEADING = "\x1f"  # between the headings of a path, which hold no control characters
+HEADING = "\x1f"  # between the headings of a path and between questions, which hold no control characters
 
 _SCHEMA = """
 CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER, title VARCHAR, doc_type VARCHAR,
     status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER, text VARCHAR);
 CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, first_byte INTEGER, last_byte INTEGER,
-    heading VARCHAR, context VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
+    heading VARCHAR, context VARCHAR, questions VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
 CREATE TABLE lexical (id VARCHAR, terms VARCHAR);
 """
 
@@ -213,6 +213,7 @@ def chunk_table(documents: Sequence[Document], chunks: Sequence[Chunk]) -> pa.Ta
         ),
         "heading": (pa.string(), [HEADING.join(c.heading) for c in chunks]),
         "context": (pa.string(), [c.context for c in chunks]),
+        "questions": (pa.string(), [HEADING.join(c.questions) for c in chunks]),
         "parent_start": (pa.int32(), [c.parent[0] if c.parent else -1 for c in chunks]),
         "parent_end": (pa.int32(), [c.parent[1] if c.parent else -1 for c in chunks]),
         "tokens": (pa.int32(), [c.tokens for c in chunks]),

@@ -91,9 +91,15 @@ def joined(parts: Sequence[SegmentRows]) -> SegmentRows:
 
 
 def _stacked(tables: Sequence[pa.Table]) -> pa.Table:
-    """Tables below each other; columns in the order and with the types of the last."""
+    """Tables below each other; columns in the order and with the types of the last. Those of earlier versions lack texts."""
     schema = tables[-1].schema
-    return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
+    return pa.concat_tables([_completed(table, schema).select(schema.names).cast(schema) for table in tables])
+
+
+def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    for name in set(schema.names) - set(table.column_names):
+        table = table.append_column(name, pa.array([""] * len(table), pa.string()))
+    return table
 
 
 def write(

@@ -169,7 +169,13 @@ def _around(batch: TableRows, analyse: Analyse) -> list[str]:
     texts = {name: list(fields.texts(name, facts, heading)) for name in FIELDS}
     places = {document.id: n for n, document in enumerate(batch.documents)}
     known = {
-        doc: {word for name in FIELDS if name != "headings" for text in texts[name][n] for word in analyse(text)}
+        doc: {
+            word
+            for name in FIELDS
+            if name not in fields.OF_PASSAGES
+            for text in texts[name][n]
+            for word in analyse(text)
+        }
         for doc, n in places.items()
     }
     above = ({word for text in own for word in analyse(text)} for own in texts["headings"])

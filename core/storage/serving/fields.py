@@ -26,6 +26,7 @@ from core.types import FIELDS
 UNFINISHED = ".fields-"  # folders that are being written
 POINTS = 10.0  # of BM25 that a perfect fit is worth, at weight 1
 SAYS_NOTHING = frozenset(["index", "overview", "readme", "introduction", "home"])  # as a title
+OF_PASSAGES = ("headings", "questions")  # the other fields belong to documents
 _ARRAYS = ("start", "where", "worth", "owner")
 
 
@@ -155,7 +156,7 @@ class StitchedField:
 
 def stitched(parts: Sequence[Mapping[str, Field]], together: MergedSegments) -> dict[str, StitchedField]:
     """The fields of several segments."""
-    return {name: StitchedField([part[name] for part in parts], together, name == "headings") for name in FIELDS}
+    return {name: StitchedField([part[name] for part in parts], together, name in OF_PASSAGES) for name in FIELDS}
 
 
 def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
@@ -174,7 +175,7 @@ def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields"
     documents, chunks = _tables(folder)
     made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)
     doc_of = image.numbers(chunks, "doc")
-    own = {"headings": (np.arange(len(chunks)), len(chunks))}
+    own = dict.fromkeys(OF_PASSAGES, (np.arange(len(chunks)), len(chunks)))
     return {name: _field(entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
 
 
@@ -203,6 +204,9 @@ def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence
     """The entries of each document or passage."""
     if name == "headings":
         yield from (heading.split(HEADING) for heading in chunks["heading"].to_pylist())
+    elif name == "questions":
+        written = chunks["questions"].to_pylist() if name in chunks.column_names else [""] * len(chunks)
+        yield from (questions.split(HEADING) if questions else () for questions in written)
     elif name == "answers":
         yield from (json.loads(meta).get("answers") or () for meta in documents["meta"].to_pylist())
     elif name == "path":
@@ -247,6 +251,8 @@ def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[
 
 
 def _read(place: Path, name: str) -> Entries:
+    if not (place / f"{name}.arrow").exists():  # earlier versions had no such field
+        return [], np.zeros(1, np.int64), *(np.empty(0, kind) for kind in (np.uint32, np.float64, np.int64))
     start, where, worth, owner = (image.map_array(place / f"{name}-{array}.npy") for array in _ARRAYS)
     return image.read_table(place / f"{name}.arrow")["term"].to_pylist(), start, where, worth, owner
 

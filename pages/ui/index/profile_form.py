@@ -11,6 +11,7 @@ import streamlit as st
 from core import profiles
 from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known, presets
+from core.chunking.questions import MOST
 from core.errors import ConcordError
 from core.parameter import Parameter
 from core.retrieval.legs.several_embedders import COMBINATIONS
@@ -25,7 +26,7 @@ ABOUT = profiles.ABOUT
 def draw() -> None:
     with st.expander("Add a profile", icon=":material/add:", key="profile_form"):
         raw = {**_chunking(), **_embedding(), **_serving(), **_words()}
-        if profiles.writes(raw["chunker"]["name"], raw["context"]):
+        if profiles.writes(raw["chunker"]["name"], raw["context"], raw["questions"]):
             raw["writers"] = _writers()
         _finish(raw)
 
@@ -85,17 +86,19 @@ def _embedding() -> dict[str, Any]:
 
 
 def _serving() -> dict[str, Any]:
-    """What answers, and how entities are found where that can have a graph."""
-    first, second, _ = st.columns(3)
+    """What answers, how entities are found where that can have a graph, and how many questions are written for passages."""
+    first, second, third = st.columns(3)
     engine = first.selectbox("Engine", list(profiles.SERVED_BY), key="new_engine", help=ABOUT["engine"])
     beyond = engine == profiles.LANCE
     graphs = ["none"] if beyond else list(profiles.GRAPHS)
     graph = second.selectbox(
         "Graph", graphs, key="new_no_graph" if beyond else "new_graph", disabled=beyond, help=ABOUT["graph"]
     )
+    key = "new_no_questions" if beyond else "new_questions"
+    questions = third.number_input("Questions", 0, MOST, 0, key=key, disabled=beyond, help=ABOUT["questions"])
     if beyond:
         st.caption("Approximate: the recall that is measured stands with each generation. For indexes beyond memory.")
-    return {"engine": engine, "graph": graph}
+    return {"engine": engine, "graph": graph, "questions": questions}
 
 
 def _words() -> dict[str, Any]:

@@ -30,6 +30,7 @@ def draw() -> None:
                     f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
                 ),
                 "Context": profile.context,
+                "Questions": profile.questions,
                 "Embedder": _embedders(profile),
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Graph": profile.graph,
