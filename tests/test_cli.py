@@ -98,6 +98,7 @@ def test_the_reference_names_the_keys_that_are_printed(run: Any, command: str) -
         "graph",
         "trimodal",
         "trimodal-graph",
+        "two-hops",
         '{"base": "rrf-20", "depth": 30}',
     ],
 )

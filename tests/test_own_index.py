@@ -35,7 +35,7 @@ WAYS = {
         name: configs.parse(name)
         for name in (
             *("bm25@duckdb", "bm25@rank-bm25", "dense", "dense@lancedb", "tfidf", "sparse"),
-            *("convex-0.5", "graph", "pagerank", "trimodal-graph"),
+            *("convex-0.5", "graph", "pagerank", "trimodal-graph", "two-hops"),
         )
     },
 }

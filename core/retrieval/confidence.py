@@ -96,7 +96,7 @@ def first_signs(candidates: Candidates, chunks: Sequence[int], index: Index) -> 
     best = words[0][1] if words else 0.0
     words_gap = (best - words[1][1]) / best if len(words) > 1 and best > 0 else 0.0
     places = [{document: 1.0 / place for place, (document, _) in enumerate(leg, 1)} for leg in (dense, words)]
-    worths = _worths(candidates.query, index)
+    worths = word_worths(candidates.query, index)
     whole = sum(worths.values())
     return [
         FirstSigns(
@@ -129,7 +129,7 @@ def has_cosines(candidates: Candidates, config: SearchConfig, index: Index) -> b
 def signs(candidates: Candidates, ranking: Ranking, index: Index) -> Signs:
     """The signs of one query, from the fused order: a reranker changes nothing about them."""
     first = list(ranking)[:LOOKED_AT]
-    worths = _worths(candidates.query, index)
+    worths = word_worths(candidates.query, index)
     dense = candidates.retrieved.get("dense", {})
     near, margin = _nearness(_documents(dense, index), index)
     whole = sum(worths.values())
@@ -143,7 +143,7 @@ def signs(candidates: Candidates, ranking: Ranking, index: Index) -> Signs:
     )
 
 
-def _worths(query: str, index: Index) -> dict[str, float]:
+def word_worths(query: str, index: Index) -> dict[str, float]:
     """The words of a query with their rarity; an unknown one is the rarest. Numbers count only where there is nothing
     else: an amount is rarely written as asked."""
     terms = set(analyser(index.profile.lexical)(query))

@@ -43,6 +43,10 @@ TRIMODAL_GRAPH = SearchConfig(  # the same weights for BM25 and the thesis's loc
     legs=("bm25", "dense", "graph"), weights=Frozen({"bm25": 0.35, "dense": 0.5, "graph": 0.15})
 )
 
+TWO_HOPS = replace(  # the recommended one, then a second look that can lift what the first hit leads to
+    RECOMMENDED, legs=("bm25", "dense", "hop"), weights=Frozen({"bm25": 0.1, "dense": 0.9, "hop": 0.15})
+)
+
 CHOICES: Mapping[str, Mapping[str, Any]] = {
     "fusion": FUSIONS,
     "normalisation": NORMALISATIONS,
@@ -76,6 +80,7 @@ def spellings() -> Iterator[Spelling]:
     yield Spelling("documents", RECOMMENDED, "alpha")
     yield Spelling("trimodal", TRIMODAL)
     yield Spelling("trimodal-graph", TRIMODAL_GRAPH)
+    yield Spelling("two-hops", TWO_HOPS)
 
 
 def names() -> str:

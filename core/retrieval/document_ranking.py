@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from core.ports import Index, Ranking
+from core.ports import Index, Leg, Ranking
 from core.retrieval.candidates import Candidates
 from core.retrieval.ordering import rank
 from core.types import SearchConfig
@@ -53,6 +53,17 @@ def reduced(found: Candidates, index: Index, depth: int, highest: Highest) -> Ca
 
     further = {own[0]: tuple(own[1 : 1 + FURTHER]) for own in ranked.values() if own[0] in kept}
     return replace(found, retrieved=retrieved, score=score, further=further)
+
+
+def highest(legs: Mapping[str, Leg], name: str, chunks: np.ndarray, starts: np.ndarray) -> Sequence[float]:
+    """The best score of a leg in each family of passages; a leg may know a shorter way than to score all."""
+    import numpy as np
+
+    leg = legs[name]
+    if (shorter := getattr(leg, "highest", None)) is not None:
+        return cast("Sequence[float]", shorter(chunks, starts))
+    best: list[float] = np.maximum.reduceat(np.array(leg.score(chunks.tolist())), starts).tolist()
+    return best
 
 
 def once(order: Sequence[int], index: Index) -> list[int]:

@@ -109,6 +109,7 @@ class LegKind:
     open: Callable[[LegQuery, Index], Leg]
     embeds: bool = False
     engines: tuple[str, ...] = ()
+    fields: bool = False  # whether words in fields count
 
 
 def no_ranker(config: SearchConfig) -> RankerModel:

@@ -8,7 +8,7 @@ three; evaluation, sweeps, playground and tuning are a cached `gather` and the s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
@@ -165,23 +165,17 @@ def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, t
     floors = {name: legs[name].floor for name in retrieved}
     found = Candidates(query, retrieved, floors, lambda leg, chunks: legs[leg].score(chunks), guides, asked.vector)
     found = replace(found, also=tuple(wording.text for wording in also)) if also else found
-    return document_ranking.reduced(found, index, config.depth, partial(_highest, legs)) if config.documents else found
-
-
-def _highest(legs: Mapping[str, Leg], name: str, chunks: np.ndarray, starts: np.ndarray) -> Sequence[float]:
-    """The best score of a leg in each family of passages; a leg may know a shorter way than to score all."""
-    import numpy as np
-
-    leg = legs[name]
-    if (shorter := getattr(leg, "highest", None)) is not None:
-        return cast("Sequence[float]", shorter(chunks, starts))
-    best: list[float] = np.maximum.reduceat(np.array(leg.score(chunks.tolist())), starts).tolist()
-    return best
+    return (
+        document_ranking.reduced(found, index, config.depth, partial(document_ranking.highest, legs))
+        if config.documents
+        else found
+    )
 
 
 def _for_leg(name: str, asked: LegQuery, config: SearchConfig) -> LegQuery:
     """The query as one leg sees it: with the engine and the fields of the configuration."""
-    engine, fields = config.engines.get(name, ""), config.fields if name == "bm25" else NOTHING
+    engine = config.engines.get(name, "")
+    fields = config.fields if LEGS[name].fields and "bm25" in config.legs else NOTHING
     return asked._replace(engine=engine, fields=fields) if engine or fields else asked
 
 

@@ -20,6 +20,7 @@ BM25 = LegKind(
     side="sparse",
     colour="#E69F00",
     open=open_bm25,
+    fields=True,
     engines=ENGINES["bm25"][1:],
 )
 
