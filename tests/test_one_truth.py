@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
@@ -183,6 +184,62 @@ def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
     assert [one["kind"] for one in listed] == ["period"]
     accounts, page = doors.said("accounts", "list"), doors.page("accounts")
     assert [one["id"] for one in accounts] == [box.key.removeprefix("role_") for box in page.selectbox if str(box.key).startswith("role_")]  # fmt: skip
+
+
+def test_what_a_search_finds_and_where(doors: Doors) -> None:
+    question, words_of = "invoices kept", lambda hits: [(hit["doc"], round(hit["score"], 4)) for hit in hits]
+    told, asked = doors.said("search", question), doors.answered("/search?q=invoices+kept")
+    found = drawn(doors.page("search", q=question), "search")["found"]
+    assert words_of(told["hits"]) == words_of(asked["hits"])
+    assert [group["doc"] for group in found["groups"]][:10] == [hit["doc"] for hit in told["hits"]]
+    assert found["confidence"] == round(told["confidence"], 4) == round(asked["confidence"], 4)
+    assert {found["fits"], told["fits"], asked["fits"]} == {True}
+    assert found["summary"] == f"{len(found['groups'])} passages in {len(found['groups'])} documents"
+    serving = doors.answered("/health")["generation"]
+    assert f"Convex 0.5, generation {serving}, confidence {told['confidence']:.0%}" in found["how"]
+    assert "searches with **Convex 0.5** on local" in words(doors.page("tuning", tuning_tab="Production")), "one name"
+    first = told["hits"][0]["doc"]
+    ranks = {doors.said("where", question, first)["rank"], doors.answered(f"/where?q=invoices+kept&document={first}")["rank"]}  # fmt: skip
+    assert ranks == {1}
+
+
+def test_folders_types_and_versions(doors: Doors) -> None:
+    overview, listed = doors.said("overview"), doors.said("documents", "list")
+    bars = [dict(json.loads(one.proto.json)["bars"]) for one in doors.page("home").get("bidi_component") if "bars" in one.proto.json]  # fmt: skip
+    assert bars == [overview["folders"], {"Document": len(listed)}]
+    rows = drawn(doors.page("documents"), "library")["rows"]
+    assert Counter(row["folder"] or "top level" for row in rows) == overview["folders"]
+    assert {row["doc"]: (row["version"], row["status"]) for row in rows} == {one["doc"]: (one["version"], "imported" if one["imported"] else one["status"]) for one in listed}  # fmt: skip
+    history = doors.said("documents", "history", "POL-1")
+    shown = drawn(doors.page("documents", doc="POL-1", tab="History"), "listing")["items"]
+    assert len(history) == len(doors.answered("/history/POL-1")) == len(shown) == 1
+
+
+def test_query_sets_jobs_messages_money_and_the_log(doors: Doors) -> None:
+    (queryset,) = doors.answered("/querysets")
+    sets = doors.page("evaluation", evaluation_tab="Query sets")
+    assert [table(sets, column)[0] for column in ("Query set", "Questions", "Judgments")] == [queryset[name] for name in ("name", "questions", "judgments")]  # fmt: skip
+    assert f"leads with nDCG@10 1.000 (1.000 to 1.000) on {queryset['questions']} questions" in words(doors.page("evaluation"))  # fmt: skip
+    jobs, index = doors.said("jobs", "list"), doors.page("index")
+    assert [job["id"] for job in doors.answered("/jobs")] == [job["id"] for job in jobs]
+    assert words(index).count(":green-badge[done]") == len(jobs), "less than the ten that are shown"
+    profiles = doors.said("profiles", "list")
+    assert table(index, "Profile") == [profile["name"] for profile in profiles]
+    assert doors.said("generations", "list")[0]["chunks"] in table(index, "Passages")
+    month, tiles = doors.said("ledger", "summary"), {one.label: one.value for one in index.metric}
+    assert (tiles["Calls"], tiles["Left of the budget"]) == (f"{month['calls']}", f"${month['left']:.2f}")
+    messages = [one["id"] for one in doors.said("inbox", "list") if not one["read"]]
+    assert [line["id"] for line in drawn(doors.page("inbox"), "inbox")["lines"]] == messages
+    assert [line["id"] for line in drawn(doors.page("home"), "inbox")["lines"]] == messages, "none is left out"
+    assert f"{len(doors.said('audit', 'list'))} lines" in words(doors.page("audit"))
+
+
+def test_what_a_change_does_to_search(doors: Doors) -> None:
+    (change,) = doors.said("change", "list", "--state", "open")
+    told = doors.said("change", "impact", str(change["id"]))
+    asked = doors.answered(f"/changes/{change['id']}/impact")
+    assert told == asked
+    assert told["sentence"] in words(doors.page("reviews", change=str(change["id"]), side="Search"))
 
 
 def test_one_file_knows_the_colours_and_icons_of_loss_gain_and_tie() -> None:

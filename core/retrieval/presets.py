@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from core import strict
@@ -133,8 +134,7 @@ def titled(config: SearchConfig) -> str:
     >>> titled(RECOMMENDED), titled(replace(RECOMMENDED, alpha=0.85))
     ('Documents 0.9', 'Documents 0.85')
     """
-    called = {name(known): title for title, known in presets().items()}
-    short = name(config)
+    called, short = _titles(), name(config)
     if short in called or not named(config):
         return called.get(short, "")
     plain, *added = short.split("+")
@@ -143,6 +143,12 @@ def titled(config: SearchConfig) -> str:
         (title.split()[0].rstrip(",") for known, title in called.items() if known.startswith(f"{stem}-")), stem
     )
     return ", ".join([" ".join(filter(None, (called.get(plain, first), "" if plain in called else number))), *added])
+
+
+@cache
+def _titles() -> dict[str, str]:
+    """The titles of the presets by their names."""
+    return {name(known): title for title, known in presets().items()}
 
 
 def follow(title: str, config: SearchConfig, known: Mapping[str, SearchConfig]) -> str:

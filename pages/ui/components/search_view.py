@@ -9,7 +9,6 @@ from core import strict
 from core.bootstrap import App
 from core.curation.document.names import top_folder
 from core.errors import ConcordError
-from core.retrieval.config import name as config_name
 from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
@@ -19,6 +18,7 @@ from core.services.search.spelling import absence
 from core.types import NOTHING, Commit, Document, Filters, Result, SearchConfig
 from pages.ui import flash, keys, style
 from pages.ui.components import component
+from pages.ui.configurations import called
 from pages.ui.passage_links import also, also_sentence, pinned, place
 
 TITLES = {
@@ -107,7 +107,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         "summary": f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}"
         if passages
         else "",
-        "how": f"{took:.0f} ms, {config_name(result.config)}, generation {result.generation}, "
+        "how": f"{took:.0f} ms, {called(result.config)}, generation {result.generation}, "
         + ("approximate, " if approximate(result.stages) else "")
         + f"confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
