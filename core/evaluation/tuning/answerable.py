@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-ALARMS = 0.1  # the share of answerable questions that may be doubted
+ALARMS = 0.05  # the share of answerable questions that may be doubted
 STEPS = 20  # between the thresholds of a curve
 _ROUNDS, _CONVERGED = 100, 1e-10
 
