@@ -50,7 +50,9 @@ def examples(count: int = 40, told: bool = True) -> list[RankingExample]:
 
 def test_trees_learn_what_gives_the_right_document_away_and_name_it() -> None:
     fitted = fit(examples())
-    before = np.mean([measured(example, predicted(fitted.booster, example, 0)) for example in examples()])
+    before = np.mean(
+        [measured(e, start) for e, start in zip(examples(), predicted(fitted.booster, examples(), 0), strict=True)]
+    )
     after = np.mean([measured(example, fitted.crossfit[example.question]) for example in examples()])
     assert after > before + 0.2
     assert fitted.rounds > 0

@@ -58,7 +58,7 @@ class FittedRanker:
 
     def scores(self, example: RankingExample) -> np.ndarray:
         """The score of every candidate of a question that training has not seen."""
-        return predicted(self.booster, example, self.rounds)
+        return predicted(self.booster, [example], self.rounds)[0]
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -84,9 +84,9 @@ def fit(examples: Sequence[RankingExample], progress: Progress = no_progress) ->
     for number in range(FOLDS):
         held = [example for n, example in enumerate(ordered) if fold_of(n) == number]
         booster = _train([example for n, example in enumerate(ordered) if fold_of(n) != number])
-        for example in held:
-            scores[example.question] = {rounds: predicted(booster, example, rounds) for rounds in ROUNDS}
-            for rounds, predictions in scores[example.question].items():
+        for rounds in ROUNDS:
+            for example, predictions in zip(held, predicted(booster, held, rounds), strict=True):
+                scores.setdefault(example.question, {})[rounds] = predictions
                 values[rounds][example.question] = measured(example, predictions)
         progress(number + 1, FOLDS + 1, "Training the ranker in folds")
     apart = [_best(values, [e.question for n, e in enumerate(ordered) if fold_of(n) != k]) for k in range(FOLDS)]
@@ -132,16 +132,17 @@ def _start(example: RankingExample) -> np.ndarray:
     return start
 
 
-def predicted(booster: Any, example: RankingExample, rounds: int) -> np.ndarray:
-    """Scores of candidates by the first so many trees."""
+def predicted(booster: Any, examples: Sequence[RankingExample], rounds: int) -> list[np.ndarray]:
+    """Scores of the candidates of each question by the first so many trees."""
+    import numpy as np
     import xgboost
 
-    start = _start(example)
-    if not rounds:
-        return start
-    data = xgboost.DMatrix(example.table.values, base_margin=start)
-    found: np.ndarray = booster.predict(data, output_margin=True, iteration_range=(0, rounds))
-    return found
+    starts = [_start(example) for example in examples]
+    if not rounds or not examples:
+        return starts
+    data = xgboost.DMatrix(np.concatenate([e.table.values for e in examples]), base_margin=np.concatenate(starts))
+    found = booster.predict(data, output_margin=True, iteration_range=(0, rounds))
+    return np.split(found, np.cumsum([len(start) for start in starts])[:-1])
 
 
 def ordered_documents(example: RankingExample, scores: np.ndarray) -> list[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from math import log1p, nan
@@ -61,26 +62,31 @@ def features(chunks: Sequence[int], found: Candidates, fused: Fused, index: Inde
     """The features of candidates of one query; what is not known of one is NaN."""
     import numpy as np
 
-    own = [_own(chunk, fused) for chunk in chunks]
+    own = _given(fused)
     around = _Around(found, index, today)
-    rows = [(*scores, *around.row(chunk)) for scores, chunk in zip(own, chunks, strict=True)]
+    rows = [(*own(chunk), *around.row(chunk)) for chunk in chunks]
     names = names_of(fused.legs.names)
     return CandidateFeatures(tuple(chunks), names, np.array(rows, np.float32).reshape(len(rows), len(names)))
 
 
-def _own(chunk: int, fused: Fused) -> list[float]:
+def _given(fused: Fused) -> Callable[[int], list[float]]:
     """What the fusion and each leg say of a candidate."""
-    import numpy as np
+    at = {chunk: n for n, chunk in enumerate(fused.chunks.tolist())}
+    place = {chunk: n for n, chunk in enumerate(fused.ranking, 1)}
+    high, low = (next(way(fused.ranking.values()), 0.0) for way in (iter, reversed))
+    legs = [
+        (raw, places, float(raw[here].min()), float(raw[here].max())) if here.any() else (raw, places, nan, nan)
+        for raw, here, places in zip(fused.legs.raw, fused.legs.here, fused.legs.places, strict=True)
+    ]
 
-    at = int(np.searchsorted(fused.chunks, chunk))
-    place = 1 + next(n for n, other in enumerate(fused.ranking) if other == chunk)
-    scores = list(fused.ranking.values())
-    values = [_share(fused.ranking[chunk], scores[-1], scores[0]), 1.0 / place]
-    for raw, here, places in zip(fused.legs.raw, fused.legs.here, fused.legs.places, strict=True):
-        known = raw[here]
-        values.append(_share(float(raw[at]), float(known.min()), float(known.max())) if here[at] else nan)
-        values.append(1.0 / float(places[at]) if places[at] else 0.0)
-    return values
+    def values(chunk: int) -> Iterator[float]:
+        n = at[chunk]
+        yield from (_share(fused.ranking[chunk], low, high), 1.0 / place[chunk])
+        for (raw, places, least, most), here in zip(legs, fused.legs.here, strict=True):
+            yield _share(float(raw[n]), least, most) if here[n] else nan
+            yield 1.0 / float(places[n]) if places[n] else 0.0
+
+    return lambda chunk: list(values(chunk))
 
 
 def _share(value: float, low: float, high: float) -> float:
@@ -101,7 +107,7 @@ class _Around:
         self.terms = frozenset(self.analyse(found.query))
         candidates = {chunk for ranking in found.retrieved.values() for chunk in ranking}
         candidates |= {chunk for others in found.further.values() for chunk in others}
-        self.documents = [index.document_of(chunk) for chunk in candidates]
+        self.documents = Counter(index.document_of(chunk) for chunk in candidates)
         self.links, self.fields = _links(index), index.fields(found.query, tuple(_FIELDS))
 
     def row(self, chunk: int) -> list[float]:
@@ -116,7 +122,7 @@ class _Around:
             log1p(passage.end - passage.start),
             passage.start / size,
             log1p(len(self.index.chunks_of(document))),
-            self.documents.count(document) / len(self.documents),
+            self.documents[document] / self.documents.total(),
             self.links(document),
             _days(facts.effective_date, self.today),
             max(0.0, _days(facts.review_due, self.today)),
@@ -124,7 +130,13 @@ class _Around:
         ]
 
     def _covered(self, text: str) -> float:
-        return len(self.terms.intersection(self.analyse(text))) / len(self.terms) if self.terms else 0.0
+        return len(self.terms & _terms(self.analyse, text)) / len(self.terms) if self.terms else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _terms(analyse: Callable[[str], list[str]], text: str) -> frozenset[str]:
+    """Of a passage or title: the same ones are candidates of many questions."""
+    return frozenset(analyse(text))
 
 
 def _days(day: str, today: date) -> float:

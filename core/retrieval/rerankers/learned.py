@@ -6,13 +6,12 @@ trained in `core/evaluation/learning/lambdamart.py`; each names the way of searc
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.errors import Corrupt, Refused, Unavailable
+from core.lru import LruCache
 from core.retrieval.method_values import RANKER_FORMAT, CandidateFeatures, RankerModel
 from core.retrieval.methods import Outcome, RerankMethod, Task
 from core.retrieval.ordering import rank
@@ -35,12 +34,21 @@ def purpose(config: SearchConfig, profile: str) -> str:
     return strict.digest({"search": changed, "profile": profile})
 
 
-@lru_cache(maxsize=8)
-def _booster(text: str) -> Any:
+_BOOSTERS: LruCache[int, tuple[RankerModel, Any]] = LruCache(
+    8
+)  # by the id of a model, which lives as long as its entry
+
+
+def _booster(model: RankerModel) -> Any:
+    """Read once for each model at hand: to write its trees as text takes longer than a search."""
+    return _BOOSTERS.find(id(model), lambda: (model, _read(strict.canonical(model.booster))))[1]
+
+
+def _read(trees: str) -> Any:
     import xgboost
 
     try:
-        return xgboost.Booster(model_file=bytearray(text.encode()))
+        return xgboost.Booster(model_file=bytearray(trees.encode()))
     except xgboost.core.XGBoostError as error:
         raise Corrupt(
             f"The trees of the ranker cannot be read ({str(error).splitlines()[0]}). Train it again."
@@ -57,9 +65,8 @@ def scored(model: RankerModel, table: CandidateFeatures) -> tuple[np.ndarray, np
     start = model.start * table.values[:, table.names.index(FUSED)]
     if not model.booster:
         return start, np.concatenate([start[:, None], np.zeros_like(table.values)], axis=1)
-    booster = _booster(json.dumps(strict.plain(model.booster), sort_keys=True))
     data = xgboost.DMatrix(table.values, base_margin=start)
-    parts = booster.predict(data, pred_contribs=True)
+    parts = _booster(model).predict(data, pred_contribs=True)
     return parts.sum(axis=1), np.concatenate([parts[:, -1:], parts[:, :-1]], axis=1)
 
 
