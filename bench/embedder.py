@@ -27,7 +27,7 @@ from core.adapters.models.torch_weights import torch_folder
 from core.adapters.models.weights import BUNDLED
 from core.analysis import analyser
 from core.evaluation.learning.triplets import FineTuning, Lesson, mined
-from core.evaluation.measures.ranking import ndcg
+from core.evaluation.measures.by_name import ndcg
 from core.evaluation.statistics import compare
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored

@@ -8,7 +8,7 @@ from functools import partial
 
 from core import strict
 from core.access import Actor, require
-from core.adapters.system.clock import SystemClock
+from core.adapters.system.processes import SystemClock
 from core.ports import Clock, Models, Processes
 from core.services.answers import wiring as answers_
 from core.services.deliveries import wiring as deliveries_

@@ -8,7 +8,7 @@ from core.chunking import chunker, known
 from core.chunking.chunker import Tools
 from core.chunking.ruler import Ruler, words
 from core.curation.document.frontmatter import decode, read_document
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.types import ChunkerSpec, Document
 from tests.conftest import ROOT, HashEmbedder
 

@@ -58,9 +58,8 @@ from core.access import Actor
 from core.adapters.conversion.worker_pool import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.worker_pool import Limits, WorkerPool
 from core.adapters.models import onnx
-from core.adapters.system.clock import SystemClock
 from core.adapters.system.files import flock
-from core.adapters.system.processes import SystemProcesses
+from core.adapters.system.processes import SystemClock, SystemProcesses
 from core.bootstrap import App, build
 from core.chunking.ruler import words
 from core.errors import Unavailable

@@ -19,7 +19,7 @@ from core.chunking.agentic import bounds
 from core.chunking.chunker import Tools
 from core.chunking.ruler import Ruler, words
 from core.curation.document.frontmatter import read_document
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.errors import Cancelled, Unavailable
 from core.llm.writer import PATIENCE, TRIES, Writer
 from core.settings import load

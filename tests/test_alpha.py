@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Corrupt, NotFound, Refused
-from core.evaluation.learning import learners, network, training
+from core.evaluation.learning import learners, training
 from core.evaluation.learning.training import Example, best_alpha, split, train
 from core.retrieval import config as configs
 from core.retrieval.alpha import rules
@@ -29,7 +29,7 @@ triples = st.lists(st.tuples(share, share, share), min_size=1, max_size=20)
 GRIDS = {
     "ridge": learners.LAMBDAS,
     "xgboost": [{"max_depth": 3, "learning_rate": 0.1, "subsample": 0.8}],
-    "mlp": [network.NetworkSettings((16, 8), 0.01, 32, 0.1, 0.01)],
+    "mlp": [learners.NetworkSettings((16, 8), 0.01, 32, 0.1, 0.01)],
     "distribution": [{"max_depth": 3, "learning_rate": 0.1, "subsample": 1.0}],
 }
 
@@ -171,9 +171,9 @@ def test_the_network_learns_what_is_there_and_keeps_its_best_layers() -> None:
     rng = np.random.default_rng(2)
     x = rng.normal(size=(240, 3))
     y = 1 / (1 + np.exp(-2 * x[:, 0] * x[:, 1]))  # no line through the inputs says it
-    settings = network.NetworkSettings((16, 8), 0.01, 32, 0.0, 0.01)
-    fitted = network.fit(x[:200], y[:200], (x[200:], y[200:]), settings)
-    errors = (network.predict(fitted.layers, x[200:]) - y[200:]) ** 2
+    settings = learners.NetworkSettings((16, 8), 0.01, 32, 0.0, 0.01)
+    fitted = learners.fit(x[:200], y[:200], (x[200:], y[200:]), settings)
+    errors = (learners.predict(fitted.layers, x[200:]) - y[200:]) ** 2
     assert float(errors.mean()) == pytest.approx(min(fitted.validation), abs=1e-5)
     assert min(fitted.validation) < 0.2 * float(((y[200:] - y[:200].mean()) ** 2).mean())
     assert [weights.shape for weights, _ in fitted.layers] == [(3, 16), (16, 8), (8, 1)]

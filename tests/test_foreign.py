@@ -16,7 +16,7 @@ from core.chunking.chunker import Tools
 from core.chunking.ruler import words
 from core.curation.document.frontmatter import read_document
 from core.curation.document.statuses import STATUSES, WORDS
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.curation.text.mdx import as_markdown
 from core.curation.upload.foreign import brought
 from core.entrypoints import cli

@@ -12,7 +12,7 @@ import pytest
 from core.bootstrap import App
 from core.chunking.blocks import blocks
 from core.curation.document.frontmatter import decode, read_document
-from core.evaluation.measures import ranking
+from core.evaluation.measures import by_name
 from core.retrieval import config as configs
 from core.types import Filters
 from tests.conftest import ROOT
@@ -77,8 +77,8 @@ def test_its_own_questions_are_answered(kb_app: App, every: int) -> None:
         ).hits
         found = list(dict.fromkeys(hit.doc for hit in hits))
         ranks.append(found.index(document) + 1 if document in found else 0)
-    assert ranking.mean([1 / rank if rank else 0.0 for rank in ranks]) > 0.65
-    assert ranking.mean([float(0 < rank <= 5) for rank in ranks]) > 0.8
+    assert by_name.mean([1 / rank if rank else 0.0 for rank in ranks]) > 0.65
+    assert by_name.mean([float(0 < rank <= 5) for rank in ranks]) > 0.8
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.retrieval.reader_index import seen_by
 from core.storage.index.generations import Generations
-from core.storage.lance import clauses, rows, rows_written, table
+from core.storage.lance import legs, rows, rows_written, table
 from core.storage.object_store import objects
 from core.types import Filters, Profile, SearchConfig
 from tests import lance_worker
@@ -150,7 +150,7 @@ def test_a_clause_admits_what_the_filters_admit(tmp_path: Path) -> None:
     stored = table.at(str(app.index.generations.folder(beyond.profile)), beyond._facts["version"])
     for values in list(product(*choices.values()))[::29]:
         filters = Filters(**dict(zip(choices, values, strict=True)))
-        found = stored.search().where(clauses.clause(filters, TODAY)).select(["doc"]).to_arrow()["doc"].to_pylist()
+        found = stored.search().where(legs.clause(filters, TODAY)).select(["doc"]).to_arrow()["doc"].to_pylist()
         admitted = {facts.doc for facts in beyond.documents if admits(filters, facts, TODAY)}
         assert set(found) == admitted, filters
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BadInput
-from core.evaluation.measures import passages, ranking, rerank_effect
+from core.evaluation.measures import by_name, passages, rank_distance
 from core.evaluation.measures.by_name import MEASURES, ranking_measure
 from tests.conftest import SHARED
 
@@ -101,17 +101,17 @@ def test_an_answer_across_a_line_break_is_found_but_another_case_is_not() -> Non
 
 @given(st.permutations(DOCS[:8]))
 def test_swaps_count_places_that_changed(after: list[str]) -> None:
-    count = rerank_effect.swaps(DOCS[:8], after, 8)
+    count = rank_distance.swaps(DOCS[:8], after, 8)
     assert count == sum(a != b for a, b in zip(DOCS[:8], after, strict=True)) != 1
-    assert rerank_effect.top_changed(DOCS[:8], after) == (after[0] != "d0")
+    assert rank_distance.top_changed(DOCS[:8], after) == (after[0] != "d0")
 
 
 def test_degraded_queries_come_worst_first_with_their_features() -> None:
     before, after = {"a": 1.0, "b": 0.8, "c": 0.5}, {"a": 0.9, "b": 0.2, "c": 0.7}
-    found = rerank_effect.degraded(before, after, {"a": "CTR fees", "b": "Form 112 within 30 days"})
+    found = rank_distance.degraded(before, after, {"a": "CTR fees", "b": "Form 112 within 30 days"})
     assert [(one.query, one.words, one.digits) for one in found] == [("b", 5, True), ("a", 2, False)]
     assert found[0].difference == pytest.approx(-0.6)
 
 
 def test_the_mean_of_nothing_is_zero() -> None:
-    assert ranking.mean([]) == 0.0
+    assert by_name.mean([]) == 0.0

@@ -28,7 +28,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 from streamlit.web.server.starlette import starlette_websocket
 
-from core.adapters.system.memory import PAUSE, ProcessMemory, available, resident
+from core.adapters.system.processes import PAUSE, ProcessMemory, available, resident
 from core.bootstrap import App
 from core.curation.upload.items import MAX_UNPACKED, Batch, UploadItem, packed, unzipped
 from core.entrypoints.limits import Turns

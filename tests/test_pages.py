@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.adapters.system.clock import SystemClock
+from core.adapters.system.processes import SystemClock
 from core.bootstrap import App, build
 from core.errors import Refused, Unavailable
 from core.services.knowledge.home import Home

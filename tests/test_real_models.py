@@ -18,7 +18,7 @@ from core.bootstrap import App, build
 from core.chunking.agentic import context_task
 from core.entrypoints.cli import main
 from core.errors import ConcordError, Unfit
-from core.llm.grounding import unsupported
+from core.llm.usable import unsupported
 from core.retrieval import config as configs
 from core.services.models.fitness import FEATURES
 from core.services.playground.compare import Column

@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.access import Actor
-from core.adapters.system.clock import SystemClock
+from core.adapters.system.processes import SystemClock
 from core.bootstrap import App, build
 from core.curation.document.frontmatter import decode
 from core.curation.review.moves import MOVES, STATES, refusal

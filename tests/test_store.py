@@ -21,7 +21,7 @@ from core.bootstrap import build as build_app
 from core.entrypoints.cli import main
 from core.errors import BadInput, Conflict, Corrupt, NotFound, Refused, Unavailable
 from core.settings import load
-from core.storage.object_store import conformance
+from core.storage.object_store import objects
 from core.storage.object_store.objects import ObjectStore
 from core.storage.object_store.published import Pointer, PublishedIndex
 from core.types import Profile
@@ -121,7 +121,7 @@ def test_a_store_writes_on_conditions_lists_and_deletes(store: str, tmp_path: Pa
 
 
 def test_seaweedfs_passes_the_check_of_conditions(store: str) -> None:
-    conformance.check(ObjectStore(store))
+    objects.check(ObjectStore(store))
     assert list(ObjectStore(store).list("conformance/")) == []
 
 

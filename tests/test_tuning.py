@@ -18,7 +18,7 @@ from core.evaluation.learning.training import Example
 from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
-from core.evaluation.tuning import alpha_curves, passage_table, sweep
+from core.evaluation.tuning import passage_table, sweep
 from core.evaluation.tuning.calibration import Observed, TauRule, points_at
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse, stored
@@ -226,7 +226,7 @@ def test_the_slider_of_tau_moves_by_equally_many_questions(shared_app: App) -> N
 def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
     data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
-    table = alpha_curves.table(data.table, config, "MRR@10")
+    table = sweep.table(data.table, config, "MRR@10")
     index = shared_app.search.searcher.index()
     judged = {one.question: one.path for one in shared_app.evaluation.querysets.get("small").judgments}
     for n in (0, 1, 37, 50, 99, 100):
@@ -275,7 +275,7 @@ def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
 
 def test_per_question_optimum_is_the_widest_range_of_best_alphas() -> None:
     table = np.array([[0.0, 1.0, 1.0, 0.5, 0.0], [0.3, 0.3, 0.3, 0.3, 0.3]])
-    assert alpha_curves.per_question(table) == [(0.25, 0.5), (0.0, 1.0)]
+    assert sweep.per_question(table) == [(0.25, 0.5), (0.0, 1.0)]
 
 
 # ---------------------------------------------------------------- tau and learned alpha

@@ -19,7 +19,7 @@ from core.chunking.packing import Piece, trimmed
 from core.chunking.questions import with_questions
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.ports import Embedder

@@ -22,10 +22,8 @@ from core.chunking.ruler import Ruler, words
 from core.chunking.semantic import units
 from core.chunking.sentences import sentences
 from core.errors import BadInput, Unavailable
-from core.llm.grounding import REPEATS, grounded, repeats
-from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import quoted
-from core.llm.usable import prose
+from core.llm.usable import REPEATS, grounded, listed, prose, repeats, schema_of
 from core.llm.writer import WritingTask
 from core.types import Chunk, Document
 

@@ -22,10 +22,8 @@ from math import fsum, log
 from core.chunking.agentic import each_written
 from core.chunking.chunker import Tools
 from core.errors import BadInput, Unavailable
-from core.llm.grounding import content_words, grounded
-from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import cut, quoted
-from core.llm.usable import words
+from core.llm.usable import content_words, grounded, listed, schema_of, words
 from core.llm.writer import WritingTask
 from core.types import Chunk, Document
 

@@ -31,7 +31,7 @@ from core.evaluation.querysets.import_querysets import ARROW
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import PoolSummary
 from core.evaluation.runs import pooling
-from core.evaluation.runs.export_runs import RUN_FORMATS
+from core.evaluation.runs.run import RUN_FORMATS
 from core.services.evaluation.measurement_jobs import worded_by_rules
 from core.services.models.call_estimates import CallEstimate, total
 

@@ -16,9 +16,9 @@ from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
 from core.evaluation.statistics import PairedComparison
 from core.evaluation.tuning import calibration
-from core.evaluation.tuning.alpha_curves import Curve
 from core.evaluation.tuning.answerable import ALARMS
 from core.evaluation.tuning.calibration import Calibration, TauRule
+from core.evaluation.tuning.sweep import Curve
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT

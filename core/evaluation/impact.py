@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core import strict
-from core.evaluation.measures.ranking import ndcg
+from core.evaluation.measures.by_name import ndcg
 from core.evaluation.statistics import Interval, PairedComparison, compare, holm
 
 FIRST = 3  # documents that people look at, and that are shown of each state

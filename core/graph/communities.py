@@ -15,9 +15,8 @@ from core.errors import BadInput, Unavailable
 from core.graph.entities import VALUES
 from core.graph.walk import holding
 from core.llm.asking import ModelTask, ask
-from core.llm.grounding import grounded
 from core.llm.prompt import RULE, quoted
-from core.llm.usable import prose
+from core.llm.usable import grounded, prose
 from core.ports import Llm
 from core.types import Graph
 

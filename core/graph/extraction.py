@@ -15,8 +15,8 @@ from core.curation.document.links import Link
 from core.errors import BadInput, Unavailable
 from core.graph.entities import extract, key
 from core.llm.asking import Bill, ModelTask, ask
-from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import RULE, quoted
+from core.llm.usable import listed, schema_of
 from core.ports import Llm
 from core.types import Extract, Mention
 

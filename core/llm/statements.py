@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from core.errors import BadInput
-from core.llm.grounding import content_words, unsupported
-from core.llm.usable import prose
+from core.llm.usable import content_words, prose, unsupported
 
 BORNE = 0.8  # share of a sentence's words that its passages must have; those of the question prove nothing
 SAME = 0.5  # share of a sentence's words that make a sentence of a passage the one it is taken from

@@ -1,11 +1,16 @@
-"""Whether an answer may be used at all: whole, not refused, no echo of what was asked. Every feature asks here first."""
+"""Whether an answer may be used at all: whole, not refused, no echo of what was asked. Every feature asks here first.
+
+JSON is read as models write it, lenient about form and about nothing else; what was written must be about its source.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from core.errors import BadInput, Unusable
 from core.llm.prompt import TAGS
@@ -142,3 +147,131 @@ def chance(answer: Answer, yes: str = "yes", no: str = "no") -> float:
 
 def _mass(first: Sequence[tuple[str, float]], word: str) -> float:
     return math.fsum(math.exp(value) for token, value in first if token.strip(" ▁Ġ*\"'.").casefold() == word)
+
+
+REPEATS = 0.5  # share of the runs of four words that a text may take from what it describes
+_NUMBER = re.compile(r"\d[\d.,:/-]*")
+_NAME = re.compile(r"(?<![.!?:;\"“‘(\[]\s)(?<=\s)[\"“‘(\[]?([A-Z][\w&*-]*)")
+_SMALL = frozenset({
+    "a", "about", "above", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been",
+    "before", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "each", "for", "from",
+    "had", "has", "have", "how", "if", "in", "into", "is", "it", "its", "long", "many", "may", "might", "more",
+    "most", "much", "must", "no", "nor", "not", "of", "on", "one", "only", "or", "other", "our", "out", "over",
+    "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
+    "those", "through", "to", "too", "under", "up", "used", "uses", "using", "was", "we", "were", "what", "when",
+    "where", "which", "who", "whom", "why", "will", "with", "within", "without", "would", "you", "your",
+})  # fmt: skip
+
+
+def content_words(text: str) -> set[str]:
+    """Words that say something, without their endings.
+
+    >>> sorted(content_words("What are the approval limits?"))
+    ['approval', 'limit']
+    """
+    return {stem(word) for word in words(text) if word not in _SMALL and (len(word) > 2 or word.isdigit())}
+
+
+def stem(word: str) -> str:
+    """A word without a plural or a verb's ending, roughly."""
+    for ending in ("ies", "ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
+
+
+def repeats(text: str, source: str) -> float:
+    """The share of a text's runs of four words that stand in a source; 1 for a short text that stands there whole.
+
+    >>> repeats("Cash is counted twice a day.", "Here cash is counted twice a day by two people.")
+    1.0
+    """
+    own = runs(text, 4)
+    if not own:
+        return float(" ".join(words(text)) in " ".join(words(source)))
+    known = set(runs(source, 4))
+    return sum(run in known for run in own) / len(own)
+
+
+def unsupported(text: str, sources: Iterable[str]) -> list[str]:
+    """Numbers and names of a text that none of its sources has.
+
+    >>> unsupported("The HQ is a Japanese business of 70 years.", ["Our HQ was built 7 years ago."])
+    ['70', 'Japanese']
+    """
+    everything = " ".join(sources)
+    digits = {_digits(number) for number in _NUMBER.findall(everything)}
+    known = {stem(word) for word in words(everything)}
+    numbers = [number.rstrip(".,:/-") for number in _NUMBER.findall(text)]
+    names = [match[1] for match in _NAME.finditer(text)]
+    missing = [number for number in numbers if _digits(number) not in digits]
+    missing += [name for name in names if not {stem(word) for word in words(name) if not word.isdigit()} <= known]
+    return list(dict.fromkeys(name for name in missing if name != "I"))
+
+
+def _digits(number: str) -> str:
+    """A number without signs: 10,000 and 10000 are the same.
+
+    >>> _digits("10,000.00"), _digits("2026-11-15")
+    ('10000', '20261115')
+    """
+    return re.sub(r"\D", "", re.sub(r"[.,]0+$", "", number.rstrip(".,:/-")))
+
+
+def grounded(text: str, *sources: str) -> str:
+    """The text, if its names and numbers stand in its sources and it shares words with them."""
+    missing = unsupported(text, sources)
+    if missing:
+        raise BadInput(f"it names what its source does not: {', '.join(missing[:3])}")
+    if not content_words(text) & content_words(" ".join(sources)):
+        raise BadInput("it has not one word in common with its source")
+    return text
+
+
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[\]}])')
+
+
+def json_value(text: str, *kinds: type) -> Any:
+    """The first JSON value of a kind in an answer; BadInput when there is none.
+
+    >>> json_value('Sure, [3 questions]: {"dense": 0.5,}', dict)
+    {'dense': 0.5}
+    """
+    plain = _LAST_COMMA.sub(lambda match: match[1] or "", text)
+    at = 0
+    while (start := re.search(r"[\[{]", plain[at:])) is not None:
+        at += start.start()
+        try:
+            value, _ = json.JSONDecoder().raw_decode(plain[at:])
+        except (ValueError, RecursionError):
+            at += 1
+            continue
+        if isinstance(value, kinds) and value:
+            return value
+        at += 1
+    raise BadInput("it holds no JSON of the form that was asked for")
+
+
+def listed(text: str, key: str) -> list[Any]:
+    """The list in an answer: bare, under its key, or a single object that stands for a list of one.
+
+    >>> listed('{"rows": [{"a": 1}]}', "rows"), listed('{"a": 1}', "rows"), listed("[1, 2,]", "rows")
+    ([{'a': 1}], [{'a': 1}], [1, 2])
+    """
+    value = json_value(text, list, dict)
+    if isinstance(value, list):
+        return value
+    inner = value.get(key, [value])
+    if not isinstance(inner, list):
+        raise BadInput(f"its {key} are no list")
+    return inner
+
+
+def schema_of(**properties: Any) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these properties."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

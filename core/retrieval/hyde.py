@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput, ConcordError
 from core.llm.asking import Bill, ModelTask, ask
-from core.llm.grounding import REPEATS, content_words, repeats
 from core.llm.prompt import RULE, cut, quoted
-from core.llm.usable import prose
+from core.llm.usable import REPEATS, content_words, prose, repeats
 from core.ports import Llm
 from core.retrieval.trace import Trace
 

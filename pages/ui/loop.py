@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.evaluation.reports import charts as figures
-from core.services.answers.loop import LoopFigures, LoopPoint
+from core.services.answers.answer_checks import LoopFigures, LoopPoint
 from core.services.knowledge.gaps import GapCounts
 from pages.ui import charts, keys, style, tiles
 from pages.ui.workspace import app, loop_points

@@ -24,7 +24,7 @@ from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import LeaderboardRow, RunComparison, compare
 from core.evaluation.runs.run import Run
 from core.retrieval import config as configs
-from core.services.answers.loop import LoopPoint
+from core.services.answers.answer_checks import LoopPoint
 from core.services.knowledge.home import Overview
 from core.services.playground.compare import CachedSearch, Column
 from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepScope

@@ -14,7 +14,7 @@ from core.curation.document.links import Link
 from core.curation.review.conflicts import Hunk
 from core.curation.review.diffs import Diff, DiffRow, FieldChange
 from core.evaluation.impact import Impact, Shift
-from core.evaluation.querysets.draft import Problem
+from core.evaluation.querysets.import_querysets import Problem
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.queryset import Question as JudgedQuestion
 from core.evaluation.querysets.ratings import JudgeAgreement

@@ -17,11 +17,90 @@ from core.analysis import fold
 from core.chunking.blocks import Block, Outline, blocks
 from core.chunking.sentences import sentences
 from core.curation.text.render import plain
-from core.evaluation.generators.identifiers import entities
 from core.evaluation.generators.paraphrase import by_rules
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Progress, no_progress
 from core.types import NOTHING, Document
+
+_ENTITY = re.compile(
+    r"""(?<![\w/.-])(?:
+        \d{1,3}\ (?:CFR|U\.S\.C\.|USC)\ [\d.]+(?:\([a-z0-9]+\))*      # laws
+      | [A-Z][A-Za-z]*[*\#/-][A-Z0-9][\w*\#/-]*                        # FIN-POL-001, CU*BASE, TMS-Lane#7
+      | (?:Form|Section|Schedule|Rule|Article)\ [A-Z0-9][\w.-]*
+      | [A-Z]{2,}\d+\b | [A-Z]{3,6}\b                                  # RNO1, SWIFT
+      | (?:[A-Z][a-z]+\ ){1,2}[A-Z][a-z]+                              # names
+    )(?![\w])""",
+    re.VERBOSE,
+)
+_OPENERS = frozenset(
+    [
+        "A",
+        "All",
+        "Always",
+        "An",
+        "Any",
+        "Ask",
+        "At",
+        "Both",
+        "By",
+        "Call",
+        "Check",
+        "Contact",
+        "Do",
+        "Each",
+        "Every",
+        "File",
+        "For",
+        "From",
+        "If",
+        "In",
+        "It",
+        "Keep",
+        "Never",
+        "New",
+        "Next",
+        "No",
+        "Of",
+        "On",
+        "Only",
+        "Open",
+        "Our",
+        "Read",
+        "Report",
+        "See",
+        "Send",
+        "Take",
+        "The",
+        "These",
+        "They",
+        "This",
+        "To",
+        "Use",
+        "We",
+        "When",
+        "With",
+        "Write",
+        "You",
+        "Your",
+    ]
+)  # capitalised because they open a sentence
+
+
+def entities(text: str) -> list[str]:
+    """Names and identifiers of a text, in order of appearance.
+
+    >>> entities("Complete RC-114 for Dana Whitfield under 49 CFR 370.5. The Inbound Manager signs.")
+    ['RC-114', 'Dana Whitfield', '49 CFR 370.5', 'Inbound Manager']
+    """
+    names = []
+    for match in _ENTITY.finditer(text):
+        words = match[0].rstrip(".-/").split()
+        while words and words[0] in _OPENERS:
+            words = words[1:]
+        if words and (len(words) > 1 or not words[0].istitle()):
+            names.append(" ".join(words))
+    return list(dict.fromkeys(names))
+
 
 RULES, LLM = "known-item (rules)", "known-item (llm)"
 PER_CATEGORY = 120

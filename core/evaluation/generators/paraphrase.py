@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 
 from core.errors import BadInput, Unavailable
 from core.llm.asking import ModelTask, ask
-from core.llm.grounding import content_words, unsupported
 from core.llm.prompt import RULE, cut, quoted
-from core.llm.usable import echoes, words
+from core.llm.usable import content_words, echoes, unsupported, words
 from core.ports import Llm
 
 SYNONYMS: Mapping[str, str] = {

@@ -18,13 +18,11 @@ from core import strict
 from core.chunking.blocks import Outline, blocks
 from core.chunking.sentences import sentences
 from core.errors import BadInput, Unavailable
-from core.evaluation.generators.identifiers import entities
+from core.evaluation.generators.known_items import entities
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.llm.asking import THREADS, ModelTask, ask, together
-from core.llm.grounding import content_words
-from core.llm.lenient_json import listed, schema_of
 from core.llm.prompt import RULE, quoted
-from core.llm.usable import words
+from core.llm.usable import content_words, listed, schema_of, words
 from core.ports import Llm, Progress, no_progress
 from core.types import NOTHING, Document
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import BadInput
-from core.evaluation.measures.ranking import ndcg
+from core.evaluation.measures.by_name import ndcg
 from core.ports import Progress, no_progress
 from core.retrieval.method_values import RANKER_START, CandidateFeatures
 from core.retrieval.rerankers.features import FUSED

@@ -1,21 +1,110 @@
-"""Fitting of each kind of alpha model: the grid of the thesis, the best point by validation R2."""
+"""Fitting of each kind of alpha model: the grid of the thesis, the best point by validation R2. The small network is
+trained by torch (two hidden layers, dropout, AdamW, early stopping) and kept as plain numbers."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
-from core.evaluation.learning import network
+from core.errors import Unavailable
 from core.ports import Progress
 from core.types import NOTHING
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, targets, sample weights
+    Part = tuple[np.ndarray, np.ndarray, np.ndarray]
+    import torch
+
+    Layers = list[tuple[np.ndarray, np.ndarray]]
+
+
+EPOCHS, PATIENCE = 100, 10
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkSettings:
+    """One point of the grid."""
+
+    hidden: tuple[int, int] = (128, 64)
+    learning_rate: float = 0.001
+    batch: int = 128
+    dropout: float = 0.5
+    weight_decay: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """The best layers seen, and the mean squared error of every epoch on both parts."""
+
+    layers: Layers
+    train: tuple[float, ...]
+    validation: tuple[float, ...]
+
+
+def fit(
+    x: np.ndarray, y: np.ndarray, validation: tuple[np.ndarray, np.ndarray], settings: NetworkSettings, seed: int = 42
+) -> Fitted:
+    """Train until the validation error has not fallen for ten epochs; the best layers are kept."""
+    try:
+        import torch
+    except ImportError:
+        raise Unavailable("Training a network needs torch. Run: make setup") from None
+    inputs, targets = torch.from_numpy(x).double(), torch.from_numpy(y).double()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = _network(x.shape[1], settings)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        best, best_loss, since = _layers(model), float("inf"), 0
+        losses: list[tuple[float, float]] = []
+        while len(losses) < EPOCHS and since < PATIENCE:
+            model.train()
+            for rows in torch.randperm(len(x)).split(settings.batch):
+                optimizer.zero_grad()
+                error = torch.nn.functional.mse_loss(model(inputs[rows])[:, 0], targets[rows])
+                torch.autograd.backward(error)
+                optimizer.step()
+            now, since = _layers(model), since + 1
+            losses.append((_loss(now, x, y), _loss(now, *validation)))
+            if losses[-1][1] < best_loss - 1e-6:
+                best, best_loss, since = now, losses[-1][1], 0
+    return Fitted(best, tuple(a for a, _ in losses), tuple(b for _, b in losses))
+
+
+def predict(layers: Layers, x: np.ndarray) -> np.ndarray:
+    """Alpha of every row."""
+    import numpy as np
+
+    for weights, bias in layers[:-1]:
+        x = np.maximum(x @ weights + bias, 0.0)
+    weights, bias = layers[-1]
+    alphas: np.ndarray = 1.0 / (1.0 + np.exp(-np.clip(x @ weights + bias, -60, 60)))
+    return alphas[:, 0]
+
+
+def _network(inputs: int, settings: NetworkSettings) -> torch.nn.Sequential:
+    from torch import nn
+
+    hidden = [
+        part
+        for a, b in pairwise((inputs, *settings.hidden))
+        for part in (nn.Linear(a, b), nn.ReLU(), nn.Dropout(settings.dropout))
+    ]
+    return nn.Sequential(*hidden, nn.Linear(settings.hidden[-1], 1), nn.Sigmoid()).double()
+
+
+def _layers(model: torch.nn.Sequential) -> Layers:
+    """Weights and bias of every layer, as they are now."""
+    linear = [part for part in model if hasattr(part, "bias")]
+    return [(part.weight.detach().numpy().T.copy(), part.bias.detach().numpy().copy()) for part in linear]
+
+
+def _loss(layers: Layers, x: np.ndarray, y: np.ndarray) -> float:
+    return float(((predict(layers, x) - y) ** 2).mean()) if len(x) else 0.0
+
 
 LAMBDAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 ROUNDS = (50, 100, 200)
@@ -23,8 +112,8 @@ TREES: tuple[Mapping[str, Any], ...] = tuple(
     {"max_depth": depth, "learning_rate": rate, "subsample": share}
     for depth, rate, share in product((3, 5, 7), (0.01, 0.1, 0.3), (0.8, 1.0))
 )
-NETWORKS: tuple[network.NetworkSettings, ...] = tuple(
-    network.NetworkSettings(hidden, rate, batch, dropout, decay)
+NETWORKS: tuple[NetworkSettings, ...] = tuple(
+    NetworkSettings(hidden, rate, batch, dropout, decay)
     for hidden, rate, batch, dropout, decay in product(
         ((32, 16), (64, 32), (128, 64)), (0.001, 0.0001), (32, 64, 128), (0.5, 0.7, 0.8), (0.01, 0.001)
     )
@@ -122,22 +211,20 @@ def trees(train: Part, validation: Part, grid: Sequence[Mapping[str, Any]], seed
     )
 
 
-def mlp(
-    train: Part, validation: Part, grid: Sequence[network.NetworkSettings], seed: int, progress: Progress
-) -> Learned:
+def mlp(train: Part, validation: Part, grid: Sequence[NetworkSettings], seed: int, progress: Progress) -> Learned:
     """The small network on the query's vector."""
     from core import strict
 
     tried, fits = [], []
     for n, settings in enumerate(grid, 1):
-        fits.append(network.fit(train[0], train[1], validation[:2], settings, seed))
-        tried.append((strict.plain(settings), r2(validation[1], network.predict(fits[-1].layers, validation[0]))))
+        fits.append(fit(train[0], train[1], validation[:2], settings, seed))
+        tried.append((strict.plain(settings), r2(validation[1], predict(fits[-1].layers, validation[0]))))
         progress(n, len(grid), "Training networks")
     chosen = _best(tried)
     best = fits[next(n for n, (point, _) in enumerate(tried) if point is chosen)]
     layers = [{"w": _short(w), "b": _short(b)} for w, b in best.layers]
     losses = {"train": best.train, "validation": best.validation}
-    return Learned({"layers": layers}, lambda x: network.predict(best.layers, x), chosen, tuple(tried), losses)
+    return Learned({"layers": layers}, lambda x: predict(best.layers, x), chosen, tuple(tried), losses)
 
 
 def _short(values: np.ndarray) -> Any:
@@ -154,7 +241,7 @@ def grid_point(kind: str, chosen: Mapping[str, Any]) -> Any:
     if kind == "ridge":
         return chosen["lambda"]
     if kind == "mlp":
-        return network.NetworkSettings(**{**chosen, "hidden": tuple(chosen["hidden"])})
+        return NetworkSettings(**{**chosen, "hidden": tuple(chosen["hidden"])})
     return {name: value for name, value in chosen.items() if name != "n_estimators"}
 
 

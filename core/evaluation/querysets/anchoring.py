@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import chain
 
 from core.chunking.blocks import Outline, blocks
-from core.curation.document.quotes import places
+from core.curation.text.excerpts import places
 from core.evaluation.querysets.queryset import Judgment, by_question, settled
 from core.ports import Index
 from core.types import Document

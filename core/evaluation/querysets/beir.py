@@ -12,8 +12,7 @@ from typing import Any
 
 from core.curation.document.names import safe_id
 from core.errors import BadInput, NotFound
-from core.evaluation.querysets.draft import Draft
-from core.evaluation.querysets.import_querysets import read_beir
+from core.evaluation.querysets.import_querysets import Draft, read_beir
 
 
 @dataclass(frozen=True, slots=True)

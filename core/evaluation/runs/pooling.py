@@ -12,8 +12,8 @@ from core.errors import BadInput
 from core.evaluation.querysets.queryset import Judgment, Question
 from core.evaluation.runs.run import Run
 from core.llm.asking import ModelTask, ask
-from core.llm.lenient_json import schema_of
 from core.llm.prompt import RULE, quoted
+from core.llm.usable import schema_of
 from core.ports import Index, Llm
 
 GRADES = (0.0, 1.0, 2.0)

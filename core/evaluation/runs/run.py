@@ -1,11 +1,12 @@
-"""A run: one configuration over one query set, with everything it takes to reproduce and compare it; and many runs by setup."""
+"""A run: one configuration over one query set, with everything it takes to reproduce and compare it; many runs by setup,
+and runs as CSV, JSON and TREC files."""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from core import strict
 from core.evaluation.querysets.queryset import Question
 from core.evaluation.statistics import percentile
 from core.retrieval import config as configs
+from core.spreadsheet import csv_text
 from core.types import NOTHING, SearchConfig
 
 
@@ -164,3 +166,34 @@ def distinct(runs: Sequence[Run], names: Mapping[str, str]) -> dict[str, str]:
     }
     repeated = Counter(deep.values())
     return {run.id: f"{deep[run.id]} ({run.id[:6]})" if repeated[deep[run.id]] > 1 else deep[run.id] for run in runs}
+
+
+def write_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:
+    """Rankings in the form that trec_eval reads: `question Q0 document rank score tag`.
+
+    >>> write_run({"1": ["a", "b"]}, "bm25")
+    '1 Q0 a 1 2 bm25\\n1 Q0 b 2 1 bm25\\n'
+    """
+    return "".join(
+        f"{question} Q0 {document} {rank} {len(documents) - rank + 1} {tag}\n"
+        for question, documents in rankings.items()
+        for rank, document in enumerate(documents, 1)
+    )
+
+
+def _as_csv(run: Run) -> str:
+    names = list(run.figures)
+    rows: list[tuple[object, ...]] = [("id", "question", "category", *names, "first document", "ms", "dollars")]
+    for result in run.results.values():
+        values = [result.values.get(name, "") for name in names]
+        question, first = result.question, next(iter(result.documents), "")
+        ms = round(sum(result.ms.values()), 3)
+        rows.append((question.id, question.text, question.category, *values, first, ms, result.cost))
+    return csv_text(rows)
+
+
+RUN_FORMATS: Mapping[str, Callable[[Run], str]] = {
+    "trec-run": lambda run: write_run({question: result.documents for question, result in run.results.items()}, run.id),
+    "json": lambda run: strict.canonical(run) + "\n",
+    "csv": _as_csv,
+}

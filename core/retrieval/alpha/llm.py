@@ -10,8 +10,8 @@ import re
 
 from core.errors import BadInput, ConcordError
 from core.llm.asking import ModelTask, ask
-from core.llm.lenient_json import json_value, schema_of
 from core.llm.prompt import RULE, quoted
+from core.llm.usable import json_value, schema_of
 from core.retrieval.alpha import rules
 from core.retrieval.alpha.rules import SIDES, listed, shared
 from core.retrieval.method_values import LegScores

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from core.errors import BadInput, ConcordError, Unusable
 from core.llm.asking import Bill, ModelTask, ask
-from core.llm.lenient_json import schema_of
 from core.llm.prompt import cut, quoted
+from core.llm.usable import schema_of
 from core.ports import Llm
 from core.retrieval.prompts import PROMPTS, RerankPrompt
 from core.retrieval.rerankers.permutation import Repaired, permutation

@@ -1,4 +1,5 @@
-"""The `answers:` of documents, asked after every build and every night: ranks over time, and what is not found."""
+"""The `answers:` of documents, asked after every build and every night: ranks over time, what is not found,
+and the way of a question from the search that missed to its answer."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import EVERYBODY, SYSTEM, UPKEEP, Actor, use_case
+from core.access import EVERYBODY, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import same_form
 from core.curation.review.readers import Readable
@@ -18,14 +19,18 @@ from core.services.answers.ranks import AnswerSearch, Listed, Place
 from core.services.inbox.messages import Subject
 from core.services.inbox.owners import Owners
 from core.services.jobs.jobs import Job, Jobs
+from core.services.knowledge.gaps import GapCounts, Gaps
 from core.services.platform.settings import TeamSettings
+from core.services.search.queries import QueryLog
 from core.services.search.searcher import Searcher
-from core.storage.state.records import AnswerRankRow, FindabilityRow
+from core.storage.state.records import AnswerRankRow, FindabilityRow, QueryTotals
 from core.types import DocumentFacts, Frozen
 
 if TYPE_CHECKING:
     from core.services.platform.base import Base
-    from core.storage.state.database import State
+    from core.storage.git.repository import Repository
+    from core.storage.state.database import Database, State
+
 
 JOB = "answers"
 PLACE = Frozen(show="Answers")  # the tab of the page that a message leads to
@@ -239,3 +244,63 @@ def _counted(
 def _point(row: FindabilityRow) -> Findability:
     folders = {name: tuple(counts) for name, counts in json.loads(row.folders).items()}
     return Findability(row.commit_id, row.at, row.questions, row.found, row.within, Frozen(folders))
+
+
+POINTS = 60  # commits that a chart shows
+
+
+@dataclass(frozen=True, slots=True)
+class LoopFigures:
+    """Askings that are kept, for how many days, and the gaps: of all under "", and by folder."""
+
+    days: int
+    questions: QueryTotals
+    gaps: Mapping[str, GapCounts]
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPoint:
+    """Findability at a commit, what that commit says, and the newest change merged since the point before (0: none)."""
+
+    found: Findability
+    title: str
+    change: int
+
+
+class FindabilityReport:
+    """What Home shows of it."""
+
+    def __init__(
+        self, queries: QueryLog, gaps: Gaps, checks: AnswerChecks, repository: Repository, database: Database
+    ) -> None:
+        self.queries, self.gaps, self.checks = queries, gaps, checks
+        self.repository, self.database = repository, database
+
+    @use_case("see reported gaps", READS)
+    def figures(self, actor: Actor) -> LoopFigures:
+        """For those who write."""
+        days = self.queries.team_settings.questions().days
+        return LoopFigures(days, self.queries.totals(), self.gaps.counts(actor))
+
+    @use_case(EVERYBODY)
+    def points(self) -> tuple[LoopPoint, ...]:
+        """The last commits that were served and asked, oldest first."""
+        known = self.checks.findability()[-POINTS:]
+        if not known:
+            return ()
+        head = self.repository.head()
+        steps = [step for step, _ in self.repository.log(head)]
+        places = {step.id: place for place, step in enumerate(steps)}
+        seen, rows = self.checks.messages.readership.now(), self.database.changes.all()
+        merged = {
+            row.merged: row.id for row in rows if row.merged and self.checks.messages.readership.sees_change(row, seen)
+        }
+        shown = None if seen is None else {step.id for step, edits in self.repository.log(head) if seen.edits(edits)}
+        points, before = [], len(steps)
+        for found in (point for point in known if point.commit in places):
+            place = places[found.commit]
+            change = next((merged[step.id] for step in steps[place:before] if step.id in merged), 0)
+            message = steps[place].message.partition("\n")[0]
+            points.append(LoopPoint(found, message if shown is None or found.commit in shown else "", change))
+            before = place
+        return tuple(points)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.services.answers.answer_checks import JOB, AnswerChecks
-from core.services.answers.loop import FindabilityReport
+from core.services.answers.answer_checks import JOB, AnswerChecks, FindabilityReport
 from core.services.answers.writing import AnswerWriting
 from core.services.inbox.owners import Owners
 from core.services.jobs.jobs import Jobs

@@ -10,7 +10,7 @@ from typing import Any
 
 from core import strict
 from core.access import Actor
-from core.evaluation.measures import ranking
+from core.evaluation.measures import by_name
 from core.evaluation.measures.by_name import STANDARD, ranking_measure
 from core.evaluation.querysets.beir import Collection
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -105,7 +105,7 @@ def report(collection: Collection, scores: BeirScores) -> dict[str, Any]:
     pairs = [(scores.rankings[query], gains) for query, gains in collection.qrels.items() if query in scores.rankings]
     values = {name: [ranking_measure(name)(found, gains) for found, gains in pairs] for name in MEASURED}
     return {
-        **{name: round(ranking.mean(each), 5) for name, each in values.items()},
+        **{name: round(by_name.mean(each), 5) for name, each in values.items()},
         "queries": len(pairs),
         "seconds": round(scores.seconds, 3),
         "seconds_per_stage": {name: round(seconds, 3) for name, seconds in scores.stages.items()},

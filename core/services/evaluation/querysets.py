@@ -15,7 +15,7 @@ from core.access import READS, Actor, use_case
 from core.curation.document.names import safe_profile
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
-from core.evaluation.querysets.draft import Problem
+from core.evaluation.querysets.import_querysets import Problem
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
 from core.evaluation.querysets.ratings import AddedPassage, JudgeAgreement, PoolSummary, Rating, agreement, pool_summary
 from core.evaluation.runs.pooling import Pooled, ask_model

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from core.services.inbox.landings import MergeNotifier
 from core.services.inbox.messages import Messages
-from core.services.inbox.news import ChangeNews
+from core.services.inbox.news import ChangeNews, Reminders
 from core.services.inbox.owners import Owners
-from core.services.inbox.reminders import Reminders
 from core.services.inbox.watches import Watches
 from core.services.knowledge.wiring import NEAR, Knowledge
 from core.services.platform.base import Base

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from core.access import EVERYBODY, IMPORT, IN_HAND, Actor, allowed, use_case
 from core.curation.document.frontmatter import decode, read_document, says_status
 from core.curation.document.names import free_name, safe_path
-from core.curation.document.quotes import nearest, places
 from core.curation.document.size_limits import check_limits
 from core.curation.pictures.picture_files import blob_id
 from core.curation.review.proposals import ONLY, check_pictures, trailers
 from core.curation.review.readers import EVERYONE, said_by
+from core.curation.text.excerpts import nearest, places
 from core.curation.upload.foreign import MARKDOWN
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress

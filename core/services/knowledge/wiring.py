@@ -7,8 +7,7 @@ from functools import partial
 
 from core.adapters.conversion.word_export import WordWriter
 from core.services.answers.answer_checks import AnswerChecks
-from core.services.disagreements.claim_index import ClaimBase
-from core.services.disagreements.finder import Disagreements, SecondOpinion
+from core.services.disagreements.finder import ClaimBase, Disagreements, SecondOpinion
 from core.services.inbox.owners import Owners
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.drafts import Drafts, Pictures

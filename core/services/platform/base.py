@@ -12,7 +12,7 @@ from core.access import Actor
 from core.adapters.conversion.texts import TextReader
 from core.adapters.models import weights
 from core.adapters.system.files import write_privately
-from core.adapters.system.memory import ProcessMemory
+from core.adapters.system.processes import ProcessMemory
 from core.analysis import analyser
 from core.curation.review.remote_addresses import safe_address
 from core.ports import Clock
@@ -33,9 +33,8 @@ from core.storage.git.shared import SharedRepository
 from core.storage.git.transport import RemoteAccess
 from core.storage.index.generations import Generations
 from core.storage.object_store.collection import Collector
-from core.storage.object_store.conformance import Conformance
 from core.storage.object_store.local_copies import PublishedGenerations
-from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.objects import Conformance, ObjectStore
 from core.storage.object_store.published import PublishedIndex
 from core.storage.state.urls import open_database
 from core.types import REPOSITORY_MOVED, STORE_MOVED

@@ -15,7 +15,7 @@ from core.access import SYSTEM
 from core.adapters.models import weights
 from core.adapters.system.backup_files import Archives
 from core.adapters.system.files import close_to_others, exposed
-from core.adapters.system.memory import ProcessMemory
+from core.adapters.system.processes import ProcessMemory
 from core.errors import ConcordError, Unavailable
 from core.ports import Models, Progress
 from core.services.deliveries.wiring import letterhead, mailer

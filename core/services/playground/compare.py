@@ -12,7 +12,7 @@ from typing import Any, cast
 from core import strict
 from core.access import IN_HAND, READS, Actor, use_case
 from core.errors import BadInput, ConcordError, NotFound
-from core.evaluation.measures import rank_distance, ranking
+from core.evaluation.measures import by_name, rank_distance
 from core.evaluation.measures.rank_distance import Move, RankAgreement
 from core.lru import LruCache
 from core.ports import Index
@@ -195,7 +195,7 @@ def best_alpha(strip: AlphaStrip, gains: Mapping[int, float]) -> tuple[float, fl
     stretches: list[tuple[float, float, float]] = []
     for low, high in pairwise(edges):
         top = sorted((rank, chunk) for chunk in strip.intervals if (rank := strip.rank(chunk, (low + high) / 2)))
-        score = ranking.ndcg([str(chunk) for _, chunk in top], named, strip.k)
+        score = by_name.ndcg([str(chunk) for _, chunk in top], named, strip.k)
         if stretches and stretches[-1][0] == score:
             stretches[-1] = (score, stretches[-1][1], high)
         else:

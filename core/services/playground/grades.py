@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from core import strict
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, NotFound
-from core.evaluation.measures import ranking
+from core.evaluation.measures import by_name
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import words_of
@@ -160,7 +160,7 @@ def _score(judgments: tuple[Judgment, ...], index: Index, hits: Sequence[Hit]) -
     order = [hit.chunk for hit in hits]
     relevant = sum(named.get(chunk, 0.0) > 0 for chunk in order)
     precision = relevant / len(order) if order else 0.0
-    return LiveScore(ranking.ndcg(order, named, K), precision, sum(chunk in named for chunk in order), len(order))
+    return LiveScore(by_name.ndcg(order, named, K), precision, sum(chunk in named for chunk in order), len(order))
 
 
 def _place(actor: Actor, query: str, hit: Hit) -> dict[str, str]:

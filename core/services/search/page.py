@@ -13,8 +13,8 @@ from weakref import WeakKeyDictionary
 from core.access import EVERYBODY, UPKEEP, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.statuses import STATES, Freshness, freshness, parse_date
-from core.curation.text.boilerplate import blanked
 from core.curation.text.excerpts import excerpt_text
+from core.curation.text.markup import blanked
 from core.ports import Clock, Index
 from core.profiles import IMAGE
 from core.retrieval.snippets import WIDTH, Snippet, snippet

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from core.analysis import analyser, fold
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.ports import Index
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from core.analysis import analyser
 from core.curation.text.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
-from core.llm.grounding import content_words
 from core.llm.prompt import RULE, gives_orders, quoted
 from core.llm.statements import CitedSentence, statements
+from core.llm.usable import content_words
 from core.ports import Models
 from core.retrieval.snippets import snippet
 from core.services.search.searcher import Searcher

@@ -28,7 +28,7 @@ from core.evaluation.measures.passages import coverage
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, by_question, choosing, settled
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
-from core.evaluation.tuning.alpha_curves import alphas
+from core.evaluation.tuning.sweep import alphas
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.alpha.alpha_models import purpose

@@ -14,13 +14,13 @@ from typing import Any
 from core import strict
 from core.access import READS, Actor, use_case
 from core.errors import BadInput, Unusable
-from core.evaluation.measures.ranking import mean, recall
+from core.evaluation.measures.by_name import mean, recall
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, Question, choosing
 from core.evaluation.statistics import PairedComparison, compare
 from core.llm.asking import ModelTask, ask, together
-from core.llm.lenient_json import json_value, schema_of
 from core.llm.prompt import RULE, cut, quoted
+from core.llm.usable import json_value, schema_of
 from core.ports import Index, Llm, Progress, no_progress
 from core.retrieval.presets import spell
 from core.retrieval.prompts import RerankPrompt

@@ -12,7 +12,7 @@ from core.access import Actor, use_case
 from core.curation.document.questions import same_form
 from core.errors import BadInput
 from core.evaluation.learning.lambdamart import LEAST, FittedRanker, RankingExample, fit, measured
-from core.evaluation.measures.ranking import ndcg
+from core.evaluation.measures.by_name import ndcg
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, for_choosing
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare

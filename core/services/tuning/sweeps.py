@@ -14,10 +14,10 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import NOT_NAMED, QuerySet, Question, by_question, choosing, known_unit, settled
 from core.evaluation.runs.run import Answered, Run, label
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
-from core.evaluation.tuning import alpha_curves, calibration, sweep
-from core.evaluation.tuning.alpha_curves import Curve
+from core.evaluation.tuning import calibration, sweep
 from core.evaluation.tuning.calibration import Calibration, Observed, TauRule
 from core.evaluation.tuning.passage_table import PassageTable
+from core.evaluation.tuning.sweep import Curve
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval.confidence import chances
@@ -189,13 +189,13 @@ class Sweeps:
     @use_case(IN_HAND)
     def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
-        every = alpha_curves.table(data.table, config, measure)
+        every = sweep.table(data.table, config, measure)
         has = _having(every[:, 0])
         scores, ids = every[has], [data.questions[n].id for n in has]
         return AlphaCurve(
-            alpha_curves.curve(scores, measure),
-            alpha_curves.by_category(scores, rows_by_category(data, has), measure),
-            dict(zip(ids, alpha_curves.per_question(scores), strict=True)),
+            sweep.curve(scores, measure),
+            sweep.by_category(scores, rows_by_category(data, has), measure),
+            dict(zip(ids, sweep.per_question(scores), strict=True)),
             thin(len(ids)),
         )
 

@@ -22,8 +22,7 @@ from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import ReaderFilters, admits, is_readable
 from core.storage.index.duckdb import HEADING
 from core.storage.lance import rows_written, table
-from core.storage.lance.clauses import clause, hiding
-from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg
+from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg, clause, hiding
 from core.storage.lance.term_counts import PASSAGE, Counts, ReducedStatistics, Statistics
 from core.storage.serving import fields as field_texts
 from core.storage.serving import image

@@ -26,8 +26,7 @@ from typing import Any
 from core import strict
 from core.adapters.system import sums
 from core.errors import Conflict, Corrupt, NotFound, Refused
-from core.storage.object_store.conformance import Conformance
-from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.objects import Conformance, ObjectStore
 from core.types import Generation
 
 CURRENT = "CURRENT"

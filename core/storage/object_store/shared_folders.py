@@ -19,8 +19,7 @@ from core import strict
 from core.adapters.system import sums
 from core.adapters.system.files import read_json, scratch_folder, sweep, write_atomic
 from core.errors import Conflict, Corrupt
-from core.storage.object_store.conformance import Conformance
-from core.storage.object_store.objects import ObjectStore
+from core.storage.object_store.objects import Conformance, ObjectStore
 from core.storage.object_store.published import StoredFile, stored_file
 
 SHARED = "shared/"

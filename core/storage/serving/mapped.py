@@ -13,7 +13,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from core.analysis import analyser
-from core.curation.text.boilerplate import blanked
+from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
 from core.errors import Unavailable
 from core.ports import FieldScores, Leg, Ranking

@@ -11,8 +11,7 @@ import streamlit as st
 from core.evaluation.reports import charts as figures
 from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
-from core.evaluation.runs.export_runs import RUN_FORMATS
-from core.evaluation.runs.run import Run
+from core.evaluation.runs.run import RUN_FORMATS, Run
 from pages.ui import charts, flash, identity, keys, style, verdicts
 from pages.ui.evaluation.run_names import shared_measures
 from pages.ui.workspace import app, leaderboard

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval
-from core.evaluation.tuning.alpha_curves import Curve
+from core.evaluation.tuning.sweep import Curve
 from core.retrieval import config as configs
 from core.services.tuning.sweeps import AlphaCurve
 from pages.ui import charts, flash, style

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from core.evaluation.measures import rerank_effect
-from core.evaluation.measures.by_name import STANDARD
-from core.evaluation.measures.ranking import mean
+from core.evaluation.measures import rank_distance
+from core.evaluation.measures.by_name import STANDARD, mean
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare
@@ -138,7 +137,7 @@ def _at_depth(runs: Mapping[str, Run], k: int) -> ReportTable:
 
 def _swaps(name: str, step: StageStep) -> tuple[str, ...]:
     """Table IV: how much a stage reordered."""
-    moved = rerank_effect.swap_rate(_rankings(step.old), _rankings(step.new))
+    moved = rank_distance.swap_rate(_rankings(step.old), _rankings(step.new))
     return name, f"{moved.swaps:.2f}", f"{moved.top_changed:.0%}", str(moved.queries)
 
 
@@ -146,9 +145,9 @@ def _rankings(run: Run) -> dict[str, Sequence[str]]:
     return {question: answer.documents for question, answer in run.results.items()}
 
 
-def _fallen(step: StageStep) -> list[rerank_effect.Degraded]:
+def _fallen(step: StageStep) -> list[rank_distance.Degraded]:
     before, after = ({q: row.values[MEASURE] for q, row in run.results.items()} for run in (step.old, step.new))
-    return rerank_effect.degraded(before, after, {q: row.question.text for q, row in step.new.results.items()})
+    return rank_distance.degraded(before, after, {q: row.question.text for q, row in step.new.results.items()})
 
 
 def _degradation(name: str, step: StageStep) -> tuple[str, ...]:
@@ -156,7 +155,7 @@ def _degradation(name: str, step: StageStep) -> tuple[str, ...]:
     fallen, every = _fallen(step), [answer.question.text for answer in step.new.results.values()]
     digits = sum(row.digits for row in fallen)
     share = f"{digits} / {len(fallen)}" + (f" ({digits / len(fallen):.0%})" if fallen else "")
-    own, all_words = mean([row.words for row in fallen]), mean([rerank_effect.length(text) for text in every])
+    own, all_words = mean([row.words for row in fallen]), mean([rank_distance.length(text) for text in every])
     better = compare(step.old, step.new, MEASURE).overall.wins
     return (
         name,

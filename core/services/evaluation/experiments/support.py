@@ -10,7 +10,7 @@ from typing import Any
 
 from core import strict
 from core.errors import ConcordError
-from core.evaluation.measures.ranking import mean
+from core.evaluation.measures.by_name import mean
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
 from core.evaluation.runs.comparisons import compare
