@@ -26,7 +26,7 @@ def chromium() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-class Tab:
+class BrowserTab:
     """One person with one browser window."""
 
     def __init__(self, browser: Any, address: str, number: int) -> None:
@@ -76,7 +76,7 @@ def main(address: str, minutes: float, tabs: int) -> None:
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
-        people = [Tab(browser, address, number) for number in range(1, tabs + 1)]
+        people = [BrowserTab(browser, address, number) for number in range(1, tabs + 1)]
         for one in people:
             one.sign_in()
         until = time.monotonic() + 60 * minutes

@@ -14,7 +14,7 @@ _PATIENCE = 60.0  # seconds for one request
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class NodeReply:
     """An answer: `node` is who gave it, `seconds` how long it took."""
 
     status: int
@@ -47,14 +47,14 @@ class Line:
         self.host, self.token, self.sticky, self.cookie = address.removeprefix("http://"), token, sticky, ""
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
-    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> Reply:
+    async def get(self, path: str, query: Mapping[str, Any] | None = None) -> NodeReply:
         return await self.ask("GET", f"{path}?{urlencode(query, doseq=True)}" if query else path)
 
-    async def post(self, path: str, body: Any, head: str = "") -> Reply:
+    async def post(self, path: str, body: Any, head: str = "") -> NodeReply:
         """Send JSON; `head` is the text of a change that was read."""
         return await self.ask("POST", path, json.dumps(body).encode(), {"If-Match": f'"{head}"'} if head else {})
 
-    async def ask(self, method: str, path: str, body: bytes = b"", more: Mapping[str, str] | None = None) -> Reply:
+    async def ask(self, method: str, path: str, body: bytes = b"", more: Mapping[str, str] | None = None) -> NodeReply:
         started = time.perf_counter()
         try:
             status, headers, content = await asyncio.wait_for(self._exchange(method, path, body, more or {}), _PATIENCE)
@@ -65,7 +65,7 @@ class Line:
             self.cookie = headers["set-cookie"].partition(";")[0]
         if headers.get("connection") == "close":
             await self.close()
-        return Reply(status, content, headers.get("x-concord-node", ""), time.perf_counter() - started)
+        return NodeReply(status, content, headers.get("x-concord-node", ""), time.perf_counter() - started)
 
     async def _exchange(
         self, method: str, path: str, body: bytes, more: Mapping[str, str]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from cluster.line import Line, Lost, Reply
+from cluster.line import Line, Lost, NodeReply
 
 FOLDER = "people/walk"
 _WRITES = {"propose", "comment", "submit", "approve", "merge", "close"}
@@ -59,7 +59,7 @@ class Diary:
         if what in _WRITES:
             self.wrote.append(time.monotonic() - self.started)
 
-    def met(self, who: str, doing: str, reply: Reply | None, why: str = "") -> None:
+    def met(self, who: str, doing: str, reply: NodeReply | None, why: str = "") -> None:
         """Write an answer down that was no success."""
         at = time.monotonic() - self.started
         if reply is None:
@@ -69,7 +69,7 @@ class Diary:
             kept.append(Trouble(at, who, doing, reply.status, reply.sentence, reply.node))
 
 
-class Person:
+class Visitor:
     """One account with a browser's habits: one connection, one node, a pause before every click."""
 
     def __init__(self, account: Mapping[str, str], address: str, diary: Diary, pause: float, seed: int) -> None:
@@ -93,7 +93,7 @@ class Person:
     async def think(self) -> None:
         await asyncio.sleep(min(4 * self.pause, self.rng.expovariate(1 / self.pause)))
 
-    async def try_to(self, doing: str, ask: Callable[[], Awaitable[Reply]], tries: int = 1) -> Reply | None:
+    async def try_to(self, doing: str, ask: Callable[[], Awaitable[NodeReply]], tries: int = 1) -> NodeReply | None:
         """One click. None if it failed; the diary has the reason. Reading is tried again, as people reload a page."""
         for attempt in range(tries):
             try:

@@ -56,7 +56,7 @@ def questions(number: int = 400) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class CitedPassage:
     """A hit that an answer of a commit gave: what must be in that commit, word by word."""
 
     commit: str
@@ -71,7 +71,7 @@ class Answers:
     """What the searches got: seconds with the time of asking, passages by commit, answers by node."""
 
     took: list[tuple[float, float]] = field(default_factory=list)
-    passages: set[Passage] = field(default_factory=set)
+    passages: set[CitedPassage] = field(default_factory=set)
     commits: dict[str, set[str]] = field(
         default_factory=dict
     )  # generation of a profile to the commits it was said to be
@@ -91,7 +91,7 @@ class Answers:
         for hit in answer["hits"]:
             for passage in (hit, *hit["further"]):
                 digest = hashlib.sha256(passage["text"].encode()).hexdigest()
-                self.passages.add(Passage(commit, passage["path"], passage["start"], passage["end"], digest))
+                self.passages.add(CitedPassage(commit, passage["path"], passage["start"], passage["end"], digest))
 
 
 async def crowd(

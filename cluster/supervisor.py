@@ -22,7 +22,7 @@ _LONGEST = 30.0  # seconds between two starts of a program that keeps ending
 
 
 @dataclass
-class Held:
+class SupervisedProgram:
     """A program that the supervisor looks after."""
 
     program: Program
@@ -37,7 +37,7 @@ class Supervisor:
 
     def __init__(self, folder: Path, pause: float, say: Callable[[str], None]) -> None:
         self.folder, self.pause, self.say = folder, pause, say
-        self.held: dict[str, Held] = {}
+        self.held: dict[str, SupervisedProgram] = {}
         self.ending, self.ready = False, False
 
     def listen(self) -> None:
@@ -52,7 +52,7 @@ class Supervisor:
         """Start some programs together and wait until all of them serve."""
         wanted = list(programs)
         for program in wanted:
-            self.held[program.name] = Held(program, self._process(program))
+            self.held[program.name] = SupervisedProgram(program, self._process(program))
             self._write()
         for program in wanted:
             self._wait(self.held[program.name])
@@ -78,7 +78,7 @@ class Supervisor:
         """Where a program runs: in a checkout for what is Concord's, which streamlit reads its settings from."""
         return str(checkout(self.folder).resolve()) if "CONCORD_HOME" in program.environment else "/"
 
-    def _wait(self, held: Held) -> None:
+    def _wait(self, held: SupervisedProgram) -> None:
         until = time.monotonic() + held.program.patience
         while not held.program.ready():
             if self.ending:
@@ -89,7 +89,7 @@ class Supervisor:
                 raise Unavailable(f"{held.program.name} does not answer. {self._log(held)}")
             time.sleep(_LOOK)
 
-    def _log(self, held: Held) -> str:
+    def _log(self, held: SupervisedProgram) -> str:
         path = self.folder / "logs" / f"{held.program.name}.log"
         last = path.read_text(errors="replace").strip().splitlines()[-3:]
         return f"Its log is {path}; it ends with: {' / '.join(last) or 'nothing'}"
@@ -103,7 +103,7 @@ class Supervisor:
                 self._look(held)
             time.sleep(_LOOK)
 
-    def _look(self, held: Held) -> None:
+    def _look(self, held: SupervisedProgram) -> None:
         """Start a program that ended again after the pause; longer pauses for one that keeps ending."""
         now = time.monotonic()
         if held.due:
@@ -129,7 +129,7 @@ class Supervisor:
                 self._end([held])
         (self.folder / running.FILE).unlink(missing_ok=True)
 
-    def _end(self, several: list[Held]) -> None:
+    def _end(self, several: list[SupervisedProgram]) -> None:
         for held in several:
             if held.process.poll() is None:
                 held.process.send_signal(held.program.ending)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from cluster import checks, running
-from cluster.checks import Repository
+from cluster.checks import SharedRepository
 from cluster.faults import Happened, disturb
 from cluster.line import Line, Lost
-from cluster.people import Diary, Person
+from cluster.people import Diary, Visitor
 from cluster.plan import HERE, Plan, environment, kept_secrets, ports
 from cluster.report import counted, latency, longest_gap, percentile
 from cluster.rolling import roll
@@ -86,7 +86,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     until = diary.started + 60 * walk.minutes
     tokens, marks = [one["token"] for one in who], list[str]()
     watching = asyncio.create_task(_watch(plan, tokens[0], serving))
-    everybody = [Person(account, plan.address, diary, walk.pause, int(time.time())).live(until) for account in who]
+    everybody = [Visitor(account, plan.address, diary, walk.pause, int(time.time())).live(until) for account in who]
     tasks = [crowd(plan.address, tokens, walk.rate, until, diary, answers, marks), _newest(diary, marks, until)]
     if walk.faults == "rolling":
         tasks.append(roll(plan, walk.code, happened, lambda: time.monotonic() - diary.started))
@@ -99,7 +99,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     settled = await _settle(plan, tokens[0])
     watching.cancel()
     end = await _end(plan, tokens[0], diary)
-    repository = Repository(plan)
+    repository = SharedRepository(plan)
     database = await _database(plan, tokens[0], [merge.change for merge in diary.merges])
     stayed = checks.kept(repository, diary.merges, database)
     mixed = checks.mixed(repository, answers.passages)
@@ -203,7 +203,7 @@ async def _settle(plan: Plan, token: str) -> float:
     """Seconds until every node serves the newest commit of main; -1 if that does not happen."""
     started, lines = time.monotonic(), _lines(plan, token)
     while time.monotonic() < started + _SETTLED:
-        newest = Repository(plan).main_line()[0]
+        newest = SharedRepository(plan).main_line()[0]
         if {await _commit(line) for line in lines.values()} == {newest}:
             return round(time.monotonic() - started, 1)
         await asyncio.sleep(1)

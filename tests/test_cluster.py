@@ -21,13 +21,13 @@ import yaml
 from cluster import checks, faults, running
 from cluster.boot import refuse_second
 from cluster.faults import SCHEDULE, Happened
-from cluster.line import Line, Lost, Reply
-from cluster.people import Diary, Merged, Person, Trouble
+from cluster.line import Line, Lost, NodeReply
+from cluster.people import Diary, Merged, Trouble, Visitor
 from cluster.plan import Plan, check_ports, environment, every_port, kept_secrets, ports, taken
 from cluster.programs import Program, found_program
 from cluster.proxy import configuration
 from cluster.report import clean, counted, latency, markdown
-from cluster.searches import Passage
+from cluster.searches import CitedPassage
 from cluster.supervisor import Supervisor
 from cluster.walk import Serving
 from core.errors import BadInput, Refused, Unavailable
@@ -208,7 +208,7 @@ def test_a_number_that_another_process_got_is_left_alone(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> checks.Repository:
+def repository(tmp_path: Path) -> checks.SharedRepository:
     """Two merges, each with its line, in the place of the shared repository."""
     plan = Plan(tmp_path)
     place = tmp_path / "git" / "kb.git"
@@ -218,21 +218,21 @@ def repository(tmp_path: Path) -> checks.Repository:
         (place / "a.md").write_text("# A\n" + "".join(f"- mark{n}\n" for n in range(1, change + 1)))
         git(place, "add", ".")
         git(place, "commit", "--quiet", "-m", f"Add mark{change}\n\nChange: {change}")
-    return checks.Repository(plan)
+    return checks.SharedRepository(plan)
 
 
-def merged(repository: checks.Repository) -> list[Merged]:
+def merged(repository: checks.SharedRepository) -> list[Merged]:
     second, first = repository.main_line()
     return [Merged(n, commit, "a.md", f"mark{n}", 0.0, "node-1") for n, commit in ((1, first), (2, second))]
 
 
-def test_merges_that_are_everywhere_are_kept(repository: checks.Repository) -> None:
+def test_merges_that_are_everywhere_are_kept(repository: checks.SharedRepository) -> None:
     merges = merged(repository)
     found = checks.kept(repository, merges, {merge.change: merge.commit for merge in merges})
     assert (found.acknowledged, found.lost, found.twice) == (2, 0, ())
 
 
-def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.Repository) -> None:
+def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.SharedRepository) -> None:
     merges = merged(repository)
     database = {merge.change: merge.commit for merge in merges}
     assert checks.kept(repository, merges, {1: database[1]}).not_in_database == (2,)
@@ -242,15 +242,15 @@ def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.Repository)
     assert checks.kept(repository, unsaid, database).without_text == ("markX",)
 
 
-def test_a_change_that_main_has_twice_is_counted(repository: checks.Repository) -> None:
+def test_a_change_that_main_has_twice_is_counted(repository: checks.SharedRepository) -> None:
     git(repository.path, "commit", "--quiet", "--allow-empty", "-m", "Add mark1 again\n\nChange: 1")
     assert checks.kept(repository, [], {}).twice == ("1",)
 
 
-def test_a_passage_of_another_commit_is_mixed(repository: checks.Repository) -> None:
+def test_a_passage_of_another_commit_is_mixed(repository: checks.SharedRepository) -> None:
     newest, oldest = repository.main_line()
     digest = hashlib.sha256(b"- mark2").hexdigest()
-    right, wrong = Passage(newest, "a.md", 12, 19, digest), Passage(oldest, "a.md", 12, 19, digest)
+    right, wrong = CitedPassage(newest, "a.md", 12, 19, digest), CitedPassage(oldest, "a.md", 12, 19, digest)
     assert checks.mixed(repository, [right, wrong]) == [wrong]
 
 
@@ -272,11 +272,11 @@ class Answering(Line):
 
     status = 0
 
-    async def ask(self, method: str, path: str, body: bytes = b"", more: Any = None) -> Reply:
+    async def ask(self, method: str, path: str, body: bytes = b"", more: Any = None) -> NodeReply:
         if method == "POST" and not self.status:
             raise Lost("ConnectionResetError")
         found = {"merged": "c" * 40, "conflicts": [], "detail": "This one is merged."}
-        return Reply(self.status if method == "POST" else 200, json.dumps(found).encode(), "node-1", 0.1)
+        return NodeReply(self.status if method == "POST" else 200, json.dumps(found).encode(), "node-1", 0.1)
 
 
 @pytest.mark.parametrize(("status", "counted_as_mine"), [(0, 1), (502, 1), (403, 0)])
@@ -284,7 +284,7 @@ def test_a_merge_without_an_answer_counts_if_it_is_there_and_that_of_another_per
     status: int, counted_as_mine: int
 ) -> None:
     diary = Diary()
-    person = Person({"name": "ann", "role": "reviewer", "token": "t"}, "http://127.0.0.1:1", diary, 1.0, 1)
+    person = Visitor({"name": "ann", "role": "reviewer", "token": "t"}, "http://127.0.0.1:1", diary, 1.0, 1)
     person.line = Answering("http://127.0.0.1:1", "t")
     person.line.status = status
     diary.met("bob", "comment", None, "somebody else's trouble")

@@ -40,7 +40,7 @@ from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
 from pages.ui import batches, errors, frame, intake, keys, listening, pictures, uploaded
-from pages.ui.batches import Batches, Held
+from pages.ui.batches import Batches, HeldBatch
 from pages.ui.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in import routes as sign_in_routes
@@ -233,8 +233,8 @@ def test_files_leave_memory_with_their_tab(sign_in_app: App, streamlit: Streamli
     assert list(uploaded._sizes()) == ["t2"]
 
 
-def held(account: str, size: int, name: str = "") -> Held:
-    return Held(name, account, Batch((UploadItem("a.md", "a.md"),)), size)
+def held(account: str, size: int, name: str = "") -> HeldBatch:
+    return HeldBatch(name, account, Batch((UploadItem("a.md", "a.md"),)), size)
 
 
 def test_documents_that_wait_for_submission_have_a_limit_by_account_and_in_all() -> None:

@@ -26,7 +26,7 @@ ONE_AT_A_TIME = "Another upload of yours is still being read. Try again when it 
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldBatch:
     """A batch of a tab. `name` is what the session knows it by."""
 
     name: str
@@ -40,7 +40,7 @@ class Batches:
 
     def __init__(self, of_account: int = OF_ACCOUNT, of_all: int = OF_ALL) -> None:
         self.of_account, self.of_all = of_account, of_all
-        self._lock, self._held, self._turns = Lock(), dict[str, Held](), dict[str, Lock]()
+        self._lock, self._held, self._turns = Lock(), dict[str, HeldBatch](), dict[str, Lock]()
 
     @contextmanager
     def turn(self, account: str, patience: float = PATIENCE) -> Iterator[None]:
@@ -53,7 +53,7 @@ class Batches:
         finally:
             turn.release()
 
-    def put(self, tab: str, held: Held) -> None:
+    def put(self, tab: str, held: HeldBatch) -> None:
         """Hold it in the place of what the tab had, or say why there is no room."""
         with self._lock:
             others = [other for name, other in self._held.items() if name != tab]

@@ -51,7 +51,7 @@ def _hold(batch: Batch, text: str) -> None:
     name = uuid4().hex if batch.items else ""
     if batch.items:
         who = identity.me().id
-        batches.BATCHES.put(batches.tab(), batches.Held(name, who, batch, batches.size(batch, text)))
+        batches.BATCHES.put(batches.tab(), batches.HeldBatch(name, who, batch, batches.size(batch, text)))
     else:
         batches.leave()
     st.session_state[keys.UPLOAD] = name
