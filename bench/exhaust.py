@@ -35,6 +35,7 @@ from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.evaluation.querysets.queryset import QuerySet, Question
 from core.retrieval import config as configs
+from core.services.people.accounts import NewAccount
 from core.settings import load
 from pages.ui.sign_in.cookies import SESSION
 
@@ -534,7 +535,7 @@ def _people(app: App) -> tuple[list[str], dict[str, dict[str, Any]]]:
     roles = {**{f"reader{n}": "reader" for n in range(OTHERS)}, "eve": "reader", "mal": "author"}
     for name, role in roles.items():
         if name not in known:
-            people.accounts.add(SYSTEM, name, name.title(), f"{name}@example.org", role, PASSWORD)
+            people.accounts.add(SYSTEM, NewAccount(name, name.title(), f"{name}@example.org", role), PASSWORD)
     enter = lambda name: people.sessions.start(people.accounts.actor(name), SESSION)
     store = app.knowledge.repository
     days = [commit.id for commit, _ in store.log(store.head(), limit=40)]

@@ -25,7 +25,7 @@ from bench.measure import cpu
 from core.analysis import analyser
 from core.services.index.embedding import embed_texts
 from core.storage.cache.vectors import EmbeddingCache
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.storage.index.opening import BuildBatch
 from core.types import Chunk, Document, Meta, Profile
 
@@ -106,7 +106,7 @@ def measure(home: Path, chunks: int, tables: str = "") -> dict[str, Any]:
     for profile in (IMAGE, LANCE):
         place = tables if profile.engine == "lance" else ""
         root = home / f"index-{chunks}{'-store' if tables else ''}"
-        generations = Generations(root, 1, 10**9, lambda one: analyser(one.lexical), tables=place)
+        generations = Generations(root, IndexLimits(1, 10**9), lambda one: analyser(one.lexical), tables=place)
         found[profile.name] = {**_build(generations, profile, made), **_search(root, profile, place, question)}
     return found
 
@@ -157,14 +157,14 @@ import numpy as np
 from pathlib import Path
 from bench import lance
 from bench.measure import cpu, memory
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.analysis import analyser
 from core.retrieval import config, pipeline
 root, name, tables, questions = sys.argv[1:]
 profile = {"image": lance.IMAGE, "lance": lance.LANCE}[name]
 asked = [(query, np.array(vector, dtype=np.float32)) for query, vector in json.loads(Path(questions).read_text())]
 before = memory()
-index = Generations(Path(root), 1, 10**9, lambda one: analyser(one.lexical), tables=tables).open(profile)
+index = Generations(Path(root), IndexLimits(1, 10**9), lambda one: analyser(one.lexical), tables=tables).open(profile)
 legs = {"bm25": lambda q, v: index.bm25(q).search(lance.K, None), "dense": lambda q, v: index.dense(v).search(lance.K, None)}
 def hybrid(query, vector):
     found = pipeline.search(query, config.RECOMMENDED, index, pipeline.SearchContext(embed=lambda _: vector))

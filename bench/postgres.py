@@ -30,7 +30,7 @@ from bench.measure import markdown_table
 from core.analysis import analyser
 from core.ports import Index
 from core.services.platform.base import shipped_vectors
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.storage.index.opening import BuildBatch
 from core.storage.serving.image import inverse_frequencies, norms
 from tests.postgres import server
@@ -127,7 +127,7 @@ class PostgresLegs:
 def image(root: Path, made: Corpus) -> Index:
     """The exact image of these chunks."""
     documents, cut, terms, rows = made
-    generations = Generations(root, 1, 10**9, lambda one: analyser(one.lexical))
+    generations = Generations(root, IndexLimits(1, 10**9), lambda one: analyser(one.lexical))
     facts = {"commit": "0" * 40, "documents": {}, "skipped": {}, "built": "", "seconds": 0.0}
     with generations.building(IMAGE):
         batch = BuildBatch((), documents, cut, terms, rows, position=1)

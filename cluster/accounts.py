@@ -8,6 +8,7 @@ import sys
 from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.errors import NotFound
+from core.services.people.accounts import NewAccount
 from core.settings import load
 
 PASSWORD = "a walk through every room"
@@ -20,7 +21,7 @@ def person(app: App, number: int) -> dict[str, str]:
     try:
         app.people.accounts.get(name)
     except NotFound:
-        app.people.accounts.add(SYSTEM, name, f"Walker {number}", f"{name}@example.org", role, PASSWORD)
+        app.people.accounts.add(SYSTEM, NewAccount(name, f"Walker {number}", f"{name}@example.org", role), PASSWORD)
     actor = app.people.accounts.actor(name)
     for token in app.people.tokens.listed(actor, name):
         if token.state == "active":

@@ -23,7 +23,7 @@ from core.errors import Unavailable
 from core.settings import PROJECT
 
 
-class SharedRepository:
+class RepositoryOnDisk:
     """The shared repository as it lies on this machine: read past every node."""
 
     def __init__(self, plan: Plan) -> None:
@@ -61,7 +61,7 @@ class Kept:
         return len({*self.not_in_main, *self.not_in_database}) + len(self.without_text)
 
 
-def kept(repository: SharedRepository, merges: Sequence[Merged], database: dict[int, str]) -> Kept:
+def kept(repository: RepositoryOnDisk, merges: Sequence[Merged], database: dict[int, str]) -> Kept:
     """Compare what was acknowledged with main and with the database (change to the commit it was merged as)."""
     main = set(repository.main_line())
     texts = {path: repository.text("main", path) or "" for path in {merge.path for merge in merges}}
@@ -75,7 +75,7 @@ def kept(repository: SharedRepository, merges: Sequence[Merged], database: dict[
     )
 
 
-def mixed(repository: SharedRepository, passages: Iterable[CitedPassage]) -> list[CitedPassage]:
+def mixed(repository: RepositoryOnDisk, passages: Iterable[CitedPassage]) -> list[CitedPassage]:
     """Passages that are not in the commit that their answer named."""
     found, texts = [], {}
     for passage in sorted(passages, key=lambda one: (one.commit, one.path)):
@@ -95,7 +95,7 @@ def fresh_build(plan: Plan, questions: Sequence[str]) -> dict[str, Any]:
         asked = Path(folder) / "questions.json"
         asked.write_text(json.dumps(list(questions)))
         variables = {**inherited(os.environ), "CONCORD_HOME": str(Path(folder) / "home"), "CONCORD_THREADS": "2"}
-        command = [sys.executable, "-m", "cluster.fresh", str(SharedRepository(plan).path), str(asked)]
+        command = [sys.executable, "-m", "cluster.fresh", str(RepositoryOnDisk(plan).path), str(asked)]
         done = subprocess.run(command, cwd=PROJECT, env=variables, capture_output=True, text=True)
     if done.returncode:
         raise Unavailable(f"The fresh build failed: {done.stderr[-1500:]}")

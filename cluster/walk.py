@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster import checks, running
-from cluster.checks import SharedRepository
+from cluster.checks import RepositoryOnDisk
 from cluster.faults import Happened, disturb
 from cluster.line import Line, Lost
 from cluster.people import Diary, Visitor
@@ -99,7 +99,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
     settled = await _settle(plan, tokens[0])
     watching.cancel()
     end = await _end(plan, tokens[0], diary)
-    repository = SharedRepository(plan)
+    repository = RepositoryOnDisk(plan)
     database = await _database(plan, tokens[0], [merge.change for merge in diary.merges])
     stayed = checks.kept(repository, diary.merges, database)
     mixed = checks.mixed(repository, answers.passages)
@@ -203,7 +203,7 @@ async def _settle(plan: Plan, token: str) -> float:
     """Seconds until every node serves the newest commit of main; -1 if that does not happen."""
     started, lines = time.monotonic(), _lines(plan, token)
     while time.monotonic() < started + _SETTLED:
-        newest = SharedRepository(plan).main_line()[0]
+        newest = RepositoryOnDisk(plan).main_line()[0]
         if {await _commit(line) for line in lines.values()} == {newest}:
             return round(time.monotonic() - started, 1)
         await asyncio.sleep(1)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.access import KINDS, PERSON, ROLES, Actor
-from core.services.people.accounts import Account
+from core.services.people.accounts import Account, NewAccount
 from pages.ui import actions, flash, identity, sessions, style
 from pages.ui.account import tokens
 from pages.ui.workspace import app
@@ -74,12 +74,14 @@ def added() -> None:
 def _add(actor: Actor, form: dict[str, str]) -> str:
     account = app().people.accounts.add(
         actor,
-        form["id"].strip(),
-        form["name"],
-        form["email"].strip() or ("" if form["kind"] == PERSON else f"{form['id'].strip()}@localhost"),
-        form["role"],
+        NewAccount(
+            form["id"].strip(),
+            form["name"],
+            form["email"].strip() or ("" if form["kind"] == PERSON else f"{form['id'].strip()}@localhost"),
+            form["role"],
+            kind=form["kind"],
+        ),
         form["password"],
-        form["kind"],
     )
     st.session_state.update({f"add_{field}": "" for field in ("id", "name", "email", "password")})  # an empty form
     how = "can sign in" if account.kind == PERSON else f"comes as a {account.kind} with access tokens,"

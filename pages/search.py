@@ -8,6 +8,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.curation.words.pins import FILE as PINS
 from core.curation.words.pins import Pin
+from core.services.knowledge.feedback import ReadSpan
 from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
 from core.services.search.searcher import pending_json
@@ -88,9 +89,9 @@ def pin(actor: Actor, target: Target, asked_for: Mapping[str, Any]) -> Change:
 
 def give_feedback(actor: Actor, said: Mapping[str, Any]) -> None:
     """About the passage of a hit. The browser is not trusted: the service checks every value."""
-    span = {name: int(said.get(key, 0)) for name, key in (("start", "start"), ("stop", "end"), ("version", "version"))}
+    span = ReadSpan(*(int(said.get(key, 0)) for key in ("start", "end", "version")))
     kind, note = str(said.get("kind", "")), str(said.get("note", ""))
-    app().knowledge.feedback.give(actor, str(said.get("doc", "")), kind, note, **span)
+    app().knowledge.feedback.give(actor, str(said.get("doc", "")), kind, note, span)
 
 
 search()

@@ -66,7 +66,7 @@ from core.errors import Unavailable
 from core.ports import Embedder, Processes
 from core.retrieval.legs.several_embedders import combined
 from core.services.jobs import wiring
-from core.services.people.accounts import DEMO
+from core.services.people.accounts import DEMO, NewAccount
 from core.settings import Settings, load
 from core.storage.index import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
@@ -595,8 +595,8 @@ PASSWORD = "correct horse battery"
 def made_for_sign_in(home: Path) -> App:
     made = build(load({}, home=home, sign_in="local"))
     made.platform.workspace.create()
-    made.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
-    made.people.accounts.add(demo("admin"), "zoe", "Zoe Zahn", "zoe@example.org", "reviewer", PASSWORD)
+    made.people.accounts.add(demo("admin"), NewAccount("root", "Rita Root", "rita@example.org", "admin"), PASSWORD)
+    made.people.accounts.add(demo("admin"), NewAccount("zoe", "Zoe Zahn", "zoe@example.org", "reviewer"), PASSWORD)
     return made
 
 

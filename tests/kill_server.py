@@ -24,7 +24,7 @@ import pyarrow  # noqa: F401
 
 from core.bootstrap import App, build
 from core.errors import ConcordError
-from core.services.people.accounts import DEMO, local_admin
+from core.services.people.accounts import DEMO, NewAccount, local_admin
 from core.settings import load
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, small_app, write
 from tests.uploads import docx
@@ -62,7 +62,7 @@ def upload(app: App, place: Path, name: str) -> dict[str, Any]:
 
 
 def accounts(app: App, place: Path, name: str) -> dict[str, Any]:
-    app.people.accounts.add(demo("admin"), name, name, f"{name}@example.org", "reader")
+    app.people.accounts.add(demo("admin"), NewAccount(name, name, f"{name}@example.org", "reader"))
     app.people.accounts.set_role(demo("admin"), name, "author")
     return {"account": name, "role": "author"}
 

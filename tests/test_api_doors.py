@@ -21,6 +21,7 @@ from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import TOOLS
 from core.entrypoints.record import Operation
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
+from core.services.reviews.discussion import CommentPlace
 from core.types import Frozen
 from tests.api_server import ApiServer, served
 from tests.conftest import demo, put
@@ -111,7 +112,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> ApiServer:
     app.index.builder.build(app.platform.settings.profile())
     app.reviews.changes.propose(author, "Drawers", {"fin/drawers.md": b"# Drawers\n\nCount twice.\n"}, "Asked often")
     app.reviews.changes.submit(author, 1)
-    app.reviews.discussion.comment(demo("reviewer"), 1, "Why?", path="fin/drawers.md", line=3)
+    app.reviews.discussion.comment(demo("reviewer"), 1, "Why?", CommentPlace("fin/drawers.md", 3))
     app.knowledge.gaps.report(demo("reader"), "Who signs?", "Nobody knows")
     asked = QuerySet("cash", (Question("q1", "Form 112 for cash"),), (Judgment("q1", "fin/ctr.md"),))
     app.evaluation.querysets.keep(author, asked)

@@ -24,11 +24,13 @@ from core.ports import Progress
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, Experiment
 from core.services.evaluation.experiments.context import ExperimentContext
+from core.services.people.accounts import NewAccount
 from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
 from core.services.playground.grades import Grade
 from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
+from core.services.reviews.discussion import CommentPlace
 from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.prompts import PromptSettings
 from core.storage.state.records import AuditEntry
@@ -149,7 +151,7 @@ def in_conflict(app: App) -> int:
 def suggested(app: App) -> tuple[int, int]:
     number = proposed(app, "suggested", by=ADMIN)
     body = "Better:\n```suggestion\nAnother line.\n```"
-    return number, app.reviews.discussion.comment(AUTHOR, number, body, path="suggested.md", line=3).id
+    return number, app.reviews.discussion.comment(AUTHOR, number, body, CommentPlace("suggested.md", 3)).id
 
 
 def commented(app: App, actor: Actor = AUTHOR) -> tuple[int, int]:
@@ -300,7 +302,9 @@ def brought_in(app: App) -> App:
 
 
 USE_CASES: dict[str, Callable[[App], object]] = {
-    "people.accounts.add": lambda app: app.people.accounts.add(ADMIN, "new", "New", "new@example.org", "reader"),
+    "people.accounts.add": lambda app: app.people.accounts.add(
+        ADMIN, NewAccount("new", "New", "new@example.org", "reader")
+    ),
     "people.accounts.set_active": lambda app: app.people.accounts.set_active(ADMIN, "reader", False),
     "people.accounts.set_role": lambda app: app.people.accounts.set_role(ADMIN, "author2", "reviewer"),
     "people.accounts.set_groups": lambda app: app.people.accounts.set_groups(ADMIN, "author2", ["hr"]),

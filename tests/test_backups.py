@@ -22,7 +22,7 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, Cancelled, Conflict, Corrupt, NotFound, Refused, StorageFailed, Unavailable
 from core.retrieval import config as configs
-from core.services.people.accounts import local_admin
+from core.services.people.accounts import NewAccount, local_admin
 from core.settings import load
 from core.storage.git.repository import Repository
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql, write
@@ -36,7 +36,7 @@ def filled(home: Path) -> App:
     app = small_app(home, NoProcesses())
     put(app, {"a.md": "# A\n\nalpha words\n"})
     app.reviews.changes.propose(demo("author"), "Draft B", {"b.md": b"# B\n"})
-    app.people.accounts.add(demo("admin"), "mei", "Mei", "mei@example.org", "reviewer", "long enough 1")
+    app.people.accounts.add(demo("admin"), NewAccount("mei", "Mei", "mei@example.org", "reviewer"), "long enough 1")
     settings = app.platform.settings
     settings.promote("local", configs.parse("rrf-60"), {}, demo("admin").person, "Promote rrf-60", settings.head())
     write(home, {"models/alpha/linear.json": "{}", "reports/cascade.md": "# Cascade\n"})
@@ -104,7 +104,7 @@ def test_a_copy_of_the_database_is_of_one_moment_and_later_writers_do_not_wait_f
     backups, before = app.platform.backups, app.knowledge.repository.head()
     with backups.database.frozen(backups.repository.heads) as (heads, copy):
         put(app, {"late.md": "# Late\n"})
-        app.people.accounts.add(demo("admin"), "late", "Late", "late@example.org", "reader")
+        app.people.accounts.add(demo("admin"), NewAccount("late", "Late", "late@example.org", "reader"))
         copy(tmp_path / "copy.db")
     assert heads["refs/heads/main"] == before
     with closing(sqlite3.connect(tmp_path / "copy.db")) as connection:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App, build
+from core.services.people.accounts import NewAccount
 from tests import browser
 from tests.conftest import demo, kb_settings, put, until
 
@@ -286,7 +287,9 @@ def test_a_reader_cannot_reach_admin_screens_by_link_by_stale_tab_or_by_callback
             screen.open("/index")
             screen.key("rebuild").get_by_role("button").click()
             expect(screen.page.get_by_role("dialog")).to_be_visible()
-            own_app.people.accounts.add(demo("admin"), "second", "Second Admin", "second@example.org", "admin")
+            own_app.people.accounts.add(
+                demo("admin"), NewAccount("second", "Second Admin", "second@example.org", "admin")
+            )
             own_app.people.accounts.set_role(
                 own_app.people.accounts.actor("second"), "admin", "reader"
             )  # while the tab is open

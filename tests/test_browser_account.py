@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from core.bootstrap import App
 from core.errors import Unauthenticated
+from core.services.people.accounts import NewAccount
 from tests.browser import Journey, screen, server
 from tests.conftest import NoProcesses, demo, small_app
 
@@ -20,7 +21,7 @@ ADMIN = demo("admin")
 @pytest.fixture
 def people_app(tmp_path: Path) -> App:
     app = small_app(tmp_path / "home", NoProcesses())
-    app.people.accounts.add(ADMIN, "helpdesk", "Helpdesk bot", "bot@example.org", "author", kind="agent")
+    app.people.accounts.add(ADMIN, NewAccount("helpdesk", "Helpdesk bot", "bot@example.org", "author", kind="agent"))
     app.people.tokens.make(ADMIN, "Nightly report", "read", 365)
     app.people.tokens.make(ADMIN, "Assistant", "propose", 90, "helpdesk")
     return app

@@ -10,6 +10,7 @@ import pytest
 
 from core.access import Actor
 from core.bootstrap import App
+from core.services.reviews.discussion import CommentPlace
 from tests import browser
 from tests.browser import act_as
 from tests.conftest import put
@@ -115,7 +116,7 @@ def test_forty_documents_are_read_without_pages(chromium: Any, own_app: App, url
     files[FORTY[37]] += b"\n#### Too deep\n\nSee [it](nowhere.md).\n"
     number = own_app.reviews.changes.propose(author, "Forty checklists", files).id
     own_app.reviews.changes.submit(author, number)
-    own_app.reviews.discussion.comment(who(own_app, "reviewer2"), number, "Is that all?", path=FORTY[20], line=12)
+    own_app.reviews.discussion.comment(who(own_app, "reviewer2"), number, "Is that all?", CommentPlace(FORTY[20], 12))
     with browser.screen(chromium, url, height=1000) as screen:
         page, journey = screen.page, browser.Journey(screen, "review-forty")
         screen.open("/reviews")

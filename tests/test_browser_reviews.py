@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
+from core.services.reviews.discussion import CommentPlace
 from tests import browser
 from tests.browser import act_as
 from tests.conftest import put
@@ -179,8 +180,7 @@ def furnished(app: App) -> int:
         "Say from when the years count, please.\n\n```suggestion\n"
         + edited.split("\n")[line - 1].rstrip(".")
         + ", counted from the day of filing.\n```",
-        path=PATH,
-        line=line,
+        CommentPlace(PATH, line),
     )
     app.reviews.discussion.comment(author, change.id, "Good point, I will take it.", thread=comment.id)
     app.reviews.discussion.request_changes(reviewer, change.id, "The counting must be clear before this can go out.")

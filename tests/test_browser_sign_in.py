@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from core.bootstrap import App, build
+from core.services.people.accounts import NewAccount
 from pages.ui.sign_in.cookies import SESSION
 from tests.browser import PATIENCE, ROOT, Journey, Screen, screen, server
 from tests.conftest import PASSWORD, demo, kb_settings, put
@@ -39,8 +40,8 @@ def team(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
     app = build(kb_settings(Path(shutil.copytree(kb_home, tmp_path_factory.mktemp("team") / "home"))))
     app.platform.workspace.create()
     for name, full, role in (("ann", "Ann Author", "reader"), ("zoe", "Zoe Zahn", "reader"), ("ben", "Ben", "reader")):
-        app.people.accounts.add(demo("admin"), name, full, f"{name}@example.org", role, PASSWORD)
-    app.people.accounts.add(demo("admin"), "root", "Rita Root", "rita@example.org", "admin", PASSWORD)
+        app.people.accounts.add(demo("admin"), NewAccount(name, full, f"{name}@example.org", role), PASSWORD)
+    app.people.accounts.add(demo("admin"), NewAccount("root", "Rita Root", "rita@example.org", "admin"), PASSWORD)
     return app
 
 

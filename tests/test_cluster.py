@@ -208,7 +208,7 @@ def test_a_number_that_another_process_got_is_left_alone(tmp_path: Path) -> None
 
 
 @pytest.fixture
-def repository(tmp_path: Path) -> checks.SharedRepository:
+def repository(tmp_path: Path) -> checks.RepositoryOnDisk:
     """Two merges, each with its line, in the place of the shared repository."""
     plan = Plan(tmp_path)
     place = tmp_path / "git" / "kb.git"
@@ -218,21 +218,21 @@ def repository(tmp_path: Path) -> checks.SharedRepository:
         (place / "a.md").write_text("# A\n" + "".join(f"- mark{n}\n" for n in range(1, change + 1)))
         git(place, "add", ".")
         git(place, "commit", "--quiet", "-m", f"Add mark{change}\n\nChange: {change}")
-    return checks.SharedRepository(plan)
+    return checks.RepositoryOnDisk(plan)
 
 
-def merged(repository: checks.SharedRepository) -> list[Merged]:
+def merged(repository: checks.RepositoryOnDisk) -> list[Merged]:
     second, first = repository.main_line()
     return [Merged(n, commit, "a.md", f"mark{n}", 0.0, "node-1") for n, commit in ((1, first), (2, second))]
 
 
-def test_merges_that_are_everywhere_are_kept(repository: checks.SharedRepository) -> None:
+def test_merges_that_are_everywhere_are_kept(repository: checks.RepositoryOnDisk) -> None:
     merges = merged(repository)
     found = checks.kept(repository, merges, {merge.change: merge.commit for merge in merges})
     assert (found.acknowledged, found.lost, found.twice) == (2, 0, ())
 
 
-def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.SharedRepository) -> None:
+def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.RepositoryOnDisk) -> None:
     merges = merged(repository)
     database = {merge.change: merge.commit for merge in merges}
     assert checks.kept(repository, merges, {1: database[1]}).not_in_database == (2,)
@@ -242,12 +242,12 @@ def test_a_merge_that_is_missing_anywhere_is_lost(repository: checks.SharedRepos
     assert checks.kept(repository, unsaid, database).without_text == ("markX",)
 
 
-def test_a_change_that_main_has_twice_is_counted(repository: checks.SharedRepository) -> None:
+def test_a_change_that_main_has_twice_is_counted(repository: checks.RepositoryOnDisk) -> None:
     git(repository.path, "commit", "--quiet", "--allow-empty", "-m", "Add mark1 again\n\nChange: 1")
     assert checks.kept(repository, [], {}).twice == ("1",)
 
 
-def test_a_passage_of_another_commit_is_mixed(repository: checks.SharedRepository) -> None:
+def test_a_passage_of_another_commit_is_mixed(repository: checks.RepositoryOnDisk) -> None:
     newest, oldest = repository.main_line()
     digest = hashlib.sha256(b"- mark2").hexdigest()
     right, wrong = CitedPassage(newest, "a.md", 12, 19, digest), CitedPassage(oldest, "a.md", 12, 19, digest)

@@ -14,6 +14,7 @@ import pytest
 from core.bootstrap import App
 from core.services.deliveries.sender import Pace
 from core.services.inbox.messages import Subject
+from core.services.people.accounts import NewAccount
 from tests.receivers import MailServer, Receiver, mail_server, receiver
 from tests.test_deliveries import ADMIN, AUTHOR, mailing
 
@@ -31,7 +32,7 @@ def failing(chance: float, kinds: tuple[str, ...], weights: tuple[int, ...], oth
 def crowd(app: App) -> list[str]:
     names = [f"p{number:02}" for number in range(PEOPLE)]
     for name in names:
-        app.people.accounts.add(ADMIN, name, f"Person {name}", f"{name}@example.org", "author")
+        app.people.accounts.add(ADMIN, NewAccount(name, f"Person {name}", f"{name}@example.org", "author"))
         app.deliveries.choices.choose(app.people.accounts.actor(name), "at once")
     return names
 

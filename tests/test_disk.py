@@ -15,7 +15,7 @@ from core.adapters.system.files import write_atomic
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import BadInput, ConcordError, StorageFailed, storage_failure
-from core.services.people.accounts import DEMO, local_admin
+from core.services.people.accounts import DEMO, NewAccount, local_admin
 from tests.conftest import NoProcesses, demo, put, small_app
 
 ADMIN = local_admin("ann")
@@ -74,7 +74,7 @@ def managed(app: App, act: str, disk: Path, leave: int, merged: list[str]) -> bo
         elif act == "build":
             app.index.builder.build(app.platform.settings.profile(), full=True)
         elif act == "account":
-            app.people.accounts.add(demo("admin"), f"a{leave}", "A", f"a{leave}@example.org", "reader")
+            app.people.accounts.add(demo("admin"), NewAccount(f"a{leave}", "A", f"a{leave}@example.org", "reader"))
         else:
             app.platform.backups.take(ADMIN, disk / f"saved{leave}")
     except StorageFailed as error:
@@ -203,7 +203,7 @@ def test_a_read_only_workspace_is_searched_and_read(disk: Path, capsys: pytest.C
     for act in (
         lambda: merge(again, "b"),
         lambda: again.index.builder.build(again.platform.settings.profile(), full=True),
-        lambda: again.people.accounts.add(demo("admin"), "x", "X", "x@example.org", "reader"),
+        lambda: again.people.accounts.add(demo("admin"), NewAccount("x", "X", "x@example.org", "reader")),
         lambda: again.platform.settings.add_profile(again.platform.settings.profile("quick"), ADMIN.person),
     ):
         with pytest.raises((StorageFailed, BadInput)):

@@ -20,6 +20,7 @@ from core.bootstrap import App
 from core.entrypoints import record, session
 from core.entrypoints.cli import main, parser
 from core.errors import Refused
+from core.services.people.accounts import NewAccount
 from pages.ui.menu import PAGES
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, put, small_app
 from tests.small_kb import FILES
@@ -233,7 +234,7 @@ def doors_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     put(app, FILES)
     app.index.builder.build(app.platform.settings.profile())
     app.reviews.changes.propose(demo("author"), "Secret", {"it/secret.md": b"# Secret\n\nNot merged yet.\n"})
-    app.people.accounts.add(demo("admin"), "gone", "Gustav Gone", "gone@example.org", "admin")
+    app.people.accounts.add(demo("admin"), NewAccount("gone", "Gustav Gone", "gone@example.org", "admin"))
     app.people.accounts.set_active(demo("admin"), "gone", False)
     return app
 

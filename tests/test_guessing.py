@@ -19,6 +19,7 @@ import pytest
 from core.adapters.system import passwords
 from core.bootstrap import App
 from core.errors import BadInput, Refused
+from core.services.people.accounts import NewAccount
 from core.services.people.tries import HOUR, MAX_ACCOUNT, MAX_HOURLY, MAX_TRIES, WINDOW, Source
 from core.storage.git.repository import Repository
 from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
@@ -37,7 +38,7 @@ def guessed_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     cheap = argon2.PasswordHasher().hash("nobody's")
     monkeypatch.setattr("core.services.people.accounts._NOBODY", cheap)
     made = small_app(tmp_path / "home", NoProcesses())
-    made.people.accounts.add(ADMIN, "zoe", "Zoe Zahn", "Zoe@example.org", "author", PASSWORD)
+    made.people.accounts.add(ADMIN, NewAccount("zoe", "Zoe Zahn", "Zoe@example.org", "author"), PASSWORD)
     return made
 
 
@@ -325,9 +326,9 @@ def test_tries_of_names_that_nobody_has_are_forgotten(guessed_app: App) -> None:
 @pytest.mark.parametrize("email", ["ZOE@example.org", "zoe@EXAMPLE.org", "ｚｏｅ@example.org", "zoe@example.org."])
 def test_an_address_belongs_to_one_account_whatever_its_case(guessed_app: App, email: str) -> None:
     with pytest.raises(BadInput, match=r"'zoe' \(Zoe Zahn\) already has the address Zoe@example\.org; upper and lower"):
-        guessed_app.people.accounts.add(ADMIN, "zoe2", "Zoe", email, "reader")
+        guessed_app.people.accounts.add(ADMIN, NewAccount("zoe2", "Zoe", email, "reader"))
     with pytest.raises(BadInput, match="There already is an account 'zoe'. Choose another id."):
-        guessed_app.people.accounts.add(ADMIN, "zoe", "Zoe", "other@example.org", "reader")
+        guessed_app.people.accounts.add(ADMIN, NewAccount("zoe", "Zoe", "other@example.org", "reader"))
 
 
 @pytest.mark.sqlite
@@ -372,4 +373,4 @@ def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_addres
     assert answers(app, "zoe@example.org", password=PASSWORD) == ["zoe2"], "the one that is on"
     assert not list(app.people.accounts.problems())
     with pytest.raises(BadInput, match="already has the address"):
-        app.people.accounts.add(ADMIN, "zoe4", "Zoe", "zoE@example.org", "reader")
+        app.people.accounts.add(ADMIN, NewAccount("zoe4", "Zoe", "zoE@example.org", "reader"))

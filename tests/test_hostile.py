@@ -13,6 +13,8 @@ import pytest
 from core.bootstrap import App
 from core.curation.document.frontmatter import read_document
 from core.curation.text.render import TAGS, plain, render
+from core.services.people.accounts import NewAccount
+from core.services.reviews.discussion import CommentPlace
 from core.types import Document
 from tests import browser
 from tests.conftest import put
@@ -101,13 +103,15 @@ def proposed(app: App) -> None:
     """A change that carries payloads wherever a change can carry text, by somebody with a hostile name."""
     app.platform.workspace.create()
     name = "<img src=x onerror=window.__pwned=1>"
-    app.people.accounts.add(app.people.accounts.actor("admin"), "mallory", name, "mallory@example.org", "author")
+    app.people.accounts.add(
+        app.people.accounts.actor("admin"), NewAccount("mallory", name, "mallory@example.org", "author")
+    )
     mallory, all_of_it = app.people.accounts.actor("mallory"), "\n\n".join(PAYLOADS)
     files = {"it/hostile-all.md": f"# Hostile\n\n{all_of_it}\n".encode(), "it/hostile-1.md": None}
     change = app.reviews.changes.propose(mallory, "<script>window.__pwned=1</script> [x](javascript:window.__pwned=1)", files, all_of_it)  # fmt: skip
     app.reviews.discussion.comment(mallory, change.id, all_of_it)
     body = f"{all_of_it}\n\n```suggestion\n<script>window.__pwned=1</script>\n```"
-    app.reviews.discussion.comment(mallory, change.id, body, path="it/hostile-all.md", line=3)
+    app.reviews.discussion.comment(mallory, change.id, body, CommentPlace("it/hostile-all.md", 3))
     app.reviews.changes.submit(mallory, change.id)
     app.reviews.discussion.request_changes(app.people.accounts.actor("reviewer"), change.id, all_of_it)
 

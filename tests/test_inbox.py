@@ -11,6 +11,7 @@ from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, NotFound, Refused
 from core.services.inbox.messages import Message, Subject
+from core.services.knowledge.feedback import ReadSpan
 from tests.conftest import NoProcesses, demo, put, small_app
 
 ADMIN, AUTHOR, AUTHOR2 = demo("admin"), demo("author"), demo("author2")
@@ -341,7 +342,7 @@ def test_feedback_on_a_passage_reaches_the_owner_and_its_end_reaches_who_gave_it
     text = app.knowledge.documents.show("hr/leave.md").text
     start = text.index("Two")
     given = app.knowledge.feedback.give(
-        READER, "hr/leave.md", "wrong", "It is three, @theo.", start=start, stop=start + 10
+        READER, "hr/leave.md", "wrong", "It is three, @theo.", ReadSpan(start, start + 10)
     )
     assert (given.quote, given.version) == ("Two weeks.", 1)
     assert told(app, AUTHOR) == [("feedback", "Leave")]
@@ -378,7 +379,7 @@ def test_empty_feedback_is_refused(app: App, kind: str, note: str) -> None:
 
 def test_feedback_follows_a_document_that_moves_and_outlives_a_passage_that_is_gone(app: App) -> None:
     put(app, {"hr/leave.md": owned("")})
-    app.knowledge.feedback.give(READER, "hr/leave.md", "comment", "Nice.", start=5, stop=9_999)
+    app.knowledge.feedback.give(READER, "hr/leave.md", "comment", "Nice.", ReadSpan(5, 9_999))
     land(app, {"hr/leave.md": None, "hr/off.md": owned("")})
     (said,) = app.knowledge.feedback.open(AUTHOR, "hr/off.md")
     assert (said.quote, said.note) == ("", "Nice.")

@@ -24,7 +24,7 @@ from core.evaluation.tuning.calibration import TauRule
 from core.services.jobs import crew
 from core.services.jobs.jobs import MAX_ATTEMPTS, Job, next_in_line
 from core.services.jobs.workers import Worker
-from core.services.people.accounts import local_admin
+from core.services.people.accounts import NewAccount, local_admin
 from core.settings import load
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.evaluated import evaluated
@@ -176,7 +176,7 @@ def judged_app(tmp_path_factory: pytest.TempPathFactory) -> App:
 def newcomer(app: App, role: str) -> Actor:
     """Somebody nobody knows yet."""
     name = f"new-{uuid.uuid4().hex[:8]}"
-    app.people.accounts.add(ADMIN, name, name, f"{name}@example.org", role)
+    app.people.accounts.add(ADMIN, NewAccount(name, name, f"{name}@example.org", role))
     return app.people.accounts.actor(name)
 
 

@@ -27,7 +27,7 @@ from core.retrieval import config as configs
 from core.retrieval.engines import approximate
 from core.retrieval.filters import admits
 from core.retrieval.reader_index import seen_by
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.storage.lance import legs, rows, rows_written, table
 from core.storage.object_store import objects
 from core.types import Filters, Profile, SearchConfig
@@ -330,7 +330,7 @@ def test_a_backup_holds_the_table_and_a_copy_answers(tmp_path: Path) -> None:
     put(app, FILES)
     app.index.builder.build(profile)
     app.index.generations.copy(profile, tmp_path / "copy")
-    copied = Generations(tmp_path / "copy", 1, 100, lambda one: analyser(one.lexical))
+    copied = Generations(tmp_path / "copy", IndexLimits(1, 100), lambda one: analyser(one.lexical))
     assert copied.open(profile).bm25("Form 112").search(1, None)
 
 

@@ -37,6 +37,7 @@ from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Marks, TokenCount, ToolSession
 from core.entrypoints.programs import COMMAND, for_programs
 from core.errors import Corrupt, Refused, Unavailable
+from core.services.people.accounts import NewAccount
 from core.services.search import searcher
 from core.settings import load
 from core.types import Filters
@@ -658,7 +659,9 @@ EDIT = {"document": "IT-1", "version": 1, "find": "Error 809 means", "replace": 
 
 def test_a_proposed_change_goes_through_review_to_a_merge_by_people(small: App) -> None:
     """An agent drafts, a person submits, another approves, and the new text is what assistants read."""
-    small.people.accounts.add(demo("admin"), "helper", "Helper", "helper@example.org", "reviewer", kind="agent")
+    small.people.accounts.add(
+        demo("admin"), NewAccount("helper", "Helper", "helper@example.org", "reviewer", kind="agent")
+    )
     text, _ = small.people.tokens.make(demo("admin"), "assistant", "propose", account="helper")
     work = lambda client: client.call_tool(
         "propose_change", {"title": "Say always", "edits": [EDIT], "why": "A caller asked."}

@@ -18,6 +18,7 @@ from core.errors import BadInput, NotFound, Refused
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.querysets.ratings import agreement, cohen, fleiss
+from core.services.people.accounts import NewAccount
 from core.types import ChunkerSpec, Frozen, Profile
 from tests.conftest import demo, indexed, put, write
 
@@ -337,7 +338,8 @@ def test_keeping_twice_changes_nothing_and_judging_again_replaces_the_grade(kb: 
 
 def test_two_people_of_one_name_keep_their_own_grades(kb: App) -> None:
     people = [
-        kb.people.accounts.add(ADMIN, f"john{n}", "John Smith", f"john{n}@example.org", "author").actor for n in (1, 2)
+        kb.people.accounts.add(ADMIN, NewAccount(f"john{n}", "John Smith", f"john{n}@example.org", "author")).actor
+        for n in (1, 2)
     ]
     kb.evaluation.querysets.keep(ADMIN, sample())
     place = Judgment("q2", "ops/claims.md", ("Evidence",))

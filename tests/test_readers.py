@@ -44,6 +44,7 @@ from core.services.jobs.workers import Worker
 from core.services.people.accounts import COMMAND_LINE
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
+from core.services.reviews.discussion import CommentPlace
 from core.settings import ProviderSettings
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
@@ -154,7 +155,7 @@ def hang_on(app: App) -> None:
     opened = changes.propose(
         INSIDE, "Smaragdtitel two", {HIDDEN: SECRET.encode(), f"{FOLDER}/neu.md": b"# Neu\n\nText.\n"}
     )
-    talk.comment(INSIDE, opened.id, "malachitwort, @reviewer2 and @reviewer", path=HIDDEN, line=11)
+    talk.comment(INSIDE, opened.id, "malachitwort, @reviewer2 and @reviewer", CommentPlace(HIDDEN, 11))
     changes.submit(INSIDE, opened.id, ("reviewer2",))
     assert (merged.id, opened.id) == (MERGED, OPENED)
     app.knowledge.feedback.give(INSIDE, "HID-1", "wrong", "jaspisnote")

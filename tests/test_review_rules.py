@@ -19,8 +19,9 @@ from core.curation.review import moves, policy
 from core.curation.review.conflicts import Hunk, combined, hunks, solve
 from core.curation.review.moves import Facts, Verdict
 from core.errors import BadInput, ConcordError, Refused
-from core.services.people.accounts import DEMO
+from core.services.people.accounts import DEMO, NewAccount
 from core.services.reviews.changes import Change
+from core.services.reviews.discussion import CommentPlace
 from core.storage.state.records import CoAuthorRow
 from tests.conftest import NoProcesses, put, small_app
 
@@ -270,7 +271,7 @@ class Journey(RuleBasedStateMachine):
         try:
             path = self.app.reviews.changes.get(number).documents[0].path
             body = f"```suggestion\n{self.text().decode().splitlines()[-1]}\n```"
-            talk.apply(PEOPLE[by], number, talk.comment(PEOPLE[who], number, body, path=path, line=3).id)
+            talk.apply(PEOPLE[by], number, talk.comment(PEOPLE[who], number, body, CommentPlace(path, 3)).id)
         except (ConcordError, IndexError):
             return
         self.wrote.setdefault(number, set()).update((who, by))
@@ -380,7 +381,7 @@ def edited_by(app: App, actor: Actor) -> int:
 def test_a_writer_is_known_whatever_git_makes_of_the_address(tmp_path: Path, email: str) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"a.md": "# A\n"})
-    app.people.accounts.add(PEOPLE["admin"], "eve", "Eve", email, "reviewer")
+    app.people.accounts.add(PEOPLE["admin"], NewAccount("eve", "Eve", email, "reviewer"))
     for actor in (
         app.people.accounts.actor("eve"),
         Actor("root@localhost", "root", "root@localhost", "admin", "command line"),
@@ -394,7 +395,7 @@ def test_a_writer_is_known_whatever_git_makes_of_the_address(tmp_path: Path, ema
 def test_a_commit_that_came_by_another_door_is_the_work_of_all_who_have_its_address(tmp_path: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     put(app, {"a.md": "# A\n"})
-    app.people.accounts.add(PEOPLE["admin"], "root", "Root", "root@localhost.", "reviewer")
+    app.people.accounts.add(PEOPLE["admin"], NewAccount("root", "Root", "root@localhost.", "reviewer"))
     number = edited_by(app, PEOPLE["reviewer"])
     person = Actor("root@localhost", "root", "root@localhost", "admin")
     app.knowledge.repository.commit(f"change/{number}", {"a.md": b"# A\n\nby hand\n"}, person.person, "pushed")
@@ -507,7 +508,7 @@ def written(app: App, number: int, step: str, who: Actor, by: Actor, n: int) -> 
         return {who.id}
     if step == "suggest":
         body = f"```suggestion\nsuggested {n}\n```"
-        remark = app.reviews.discussion.comment(who, number, body, path="a.md", line=3)
+        remark = app.reviews.discussion.comment(who, number, body, CommentPlace("a.md", 3))
         app.reviews.discussion.apply(by, number, remark.id)
         return {who.id, by.id}
     if step == "update":

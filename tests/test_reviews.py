@@ -15,9 +15,10 @@ from core.access import Actor
 from core.bootstrap import App
 from core.curation.review.diffs import diff
 from core.errors import BadInput, Conflict, NotFound, Refused
-from core.services.people.accounts import DEMO
+from core.services.people.accounts import DEMO, NewAccount
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
+from core.services.reviews.discussion import CommentPlace
 from core.storage.state.migrations.earlier import SCRIPTS, statements
 from core.storage.state.transactions import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
@@ -153,10 +154,10 @@ def test_a_comment_on_lines_is_for_the_text_that_was_shown(reviews_app: App) -> 
     now = reviews_app.reviews.changes.edit(AUTHOR, one.id, moved)
     with pytest.raises(Refused, match="edited after you opened it"):
         reviews_app.reviews.discussion.comment(
-            REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=one.head
+            REVIEWER, one.id, "Why?", CommentPlace("finance/records.md", 8), head=one.head
         )
     made = reviews_app.reviews.discussion.comment(
-        REVIEWER, one.id, "Why?", path="finance/records.md", line=8, head=now.head
+        REVIEWER, one.id, "Why?", CommentPlace("finance/records.md", 8), head=now.head
     )
     assert (made.line, made.quote) == (8, "For all.")
 
@@ -165,7 +166,7 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
     reviews_app.reviews.changes.submit(AUTHOR, number)
     body = "Say which.\n```suggestion\nKeep them 7 years after closing.\n```"
-    made = reviews_app.reviews.discussion.comment(REVIEWER, number, body, path="finance/records.md", line=8)
+    made = reviews_app.reviews.discussion.comment(REVIEWER, number, body, CommentPlace("finance/records.md", 8))
     moved = TEXT.replace("5 years", "7 years").replace("# Keeping records\n", "# Keeping records\n\nFor all.\n")
     reviews_app.reviews.changes.edit(AUTHOR, number, {"finance/records.md": moved.encode()})
     assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].line == 10
@@ -192,8 +193,8 @@ def test_a_suggestion_that_was_applied_before_commits_named_co_authors_is_its_wr
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
     reviews_app.reviews.changes.submit(AUTHOR, number)
     talk, body = reviews_app.reviews.discussion, "```suggestion\nKeep them 7 years after closing.\n```"
-    made = talk.comment(REVIEWER, number, body, path="finance/records.md", line=8)
-    talk.comment(REVIEWER2, number, "```suggestion\nNobody takes this.\n```", path="finance/records.md", line=8)
+    made = talk.comment(REVIEWER, number, body, CommentPlace("finance/records.md", 8))
+    talk.comment(REVIEWER2, number, "```suggestion\nNobody takes this.\n```", CommentPlace("finance/records.md", 8))
     talk.apply(AUTHOR, number, made.id)
     with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
         talk.approve(REVIEWER, number)
@@ -206,7 +207,7 @@ def test_a_suggestion_that_was_applied_before_commits_named_co_authors_is_its_wr
 def test_only_its_authors_rewrite_retitle_submit_and_close_a_change(reviews_app: App) -> None:
     changes, talk = reviews_app.reviews.changes, reviews_app.reviews.discussion
     number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
-    made = talk.comment(AUTHOR2, number, "```suggestion\nShorter.\n```", path="finance/records.md", line=8)
+    made = talk.comment(AUTHOR2, number, "```suggestion\nShorter.\n```", CommentPlace("finance/records.md", 8))
     tries: list[Callable[[Actor], object]] = [
         lambda who: changes.edit(who, number, changed("5 years", "9 years")),
         lambda who: changes.describe(who, number, "Mine now", ""),
@@ -285,7 +286,7 @@ def test_an_admin_takes_a_change_over_and_its_author_is_told(reviews_app: App) -
 
 def test_the_draft_of_an_agent_is_anybodys_to_submit(reviews_app: App) -> None:
     changes, accounts = reviews_app.reviews.changes, reviews_app.people.accounts
-    accounts.add(demo("admin"), "bot", "Bot", "bot@example.org", "author", kind="agent")
+    accounts.add(demo("admin"), NewAccount("bot", "Bot", "bot@example.org", "author", kind="agent"))
     number = changes.propose(accounts.actor("bot"), "T", changed("5 years", "7 years")).id
     assert changes.get(number).common
     assert changes.submit(AUTHOR2, number).state == "in review"
@@ -317,7 +318,9 @@ def test_the_line_beside_a_change_is_the_line_that_a_comment_quotes(reviews_app:
     text = TEXT.replace("Keep them", "Keep\u2028all of\x0cthem").replace("shred", "burn")
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", {"finance/records.md": text.encode()}).id
     shown = next(row for row in diff(TEXT, text).rows if "burn" in "".join(words for _, words in row.after))
-    made = reviews_app.reviews.discussion.comment(REVIEWER, number, "Why?", path="finance/records.md", line=shown.right)
+    made = reviews_app.reviews.discussion.comment(
+        REVIEWER, number, "Why?", CommentPlace("finance/records.md", shown.right)
+    )
     assert (made.line, made.quote) == (10, "Then burn.")
 
 
@@ -335,9 +338,9 @@ def test_replies_belong_to_their_conversation(reviews_app: App) -> None:
 def test_comments_on_what_the_change_does_not_touch_are_refused(reviews_app: App) -> None:
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5", "6")).id
     with pytest.raises(BadInput, match="does not touch 'it/vpn.md'"):
-        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", path="it/vpn.md", line=1)
+        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", CommentPlace("it/vpn.md", 1))
     with pytest.raises(BadInput, match="lines 1 to"):
-        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", path="finance/records.md", line=999)
+        reviews_app.reviews.discussion.comment(REVIEWER, number, "x", CommentPlace("finance/records.md", 999))
     with pytest.raises(NotFound):
         reviews_app.reviews.discussion.comment(REVIEWER, number, "x", thread=99)
 
@@ -832,7 +835,9 @@ def test_drafts_are_kept_per_person(reviews_app: App) -> None:
 
 
 def test_sign_in_is_by_password_and_rests_after_five_wrong_ones(reviews_app: App) -> None:
-    reviews_app.people.accounts.add(ADMIN, "zoe", "Zoe", "zoe@example.org", "author", "correct horse battery")
+    reviews_app.people.accounts.add(
+        ADMIN, NewAccount("zoe", "Zoe", "zoe@example.org", "author"), "correct horse battery"
+    )
     assert reviews_app.people.accounts.sign_in("zoe", "correct horse battery").role == "author"
     for _ in range(5):
         with pytest.raises(Refused, match="name or the password is wrong"):

@@ -18,6 +18,7 @@ from core.curation.document.frontmatter import decode
 from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
+from core.services.reviews.discussion import CommentPlace
 from pages.ui import owner_field
 from pages.ui.reviews import queues, rules
 from tests.apptest import PATIENCE, drawn, page_of
@@ -183,7 +184,7 @@ def test_an_unknown_change_is_named(visit: Open, number: str) -> None:
 def test_a_change_shows_fields_lines_blocks_and_talk(visit: Open, kb: App) -> None:
     change = started(kb, TEXT.replace("5 years", "7 years").replace("owner: Ann", "owner: Bob"))
     kb.reviews.discussion.comment(
-        who(kb, "reviewer"), change.id, "Why?\n```suggestion\nKeep invoices 10 years.\n```", path=PATH, line=10
+        who(kb, "reviewer"), change.id, "Why?\n```suggestion\nKeep invoices 10 years.\n```", CommentPlace(PATH, 10)
     )
     app = visit("reviews", "author", change=str(change.id))
     one = drawn(app, "review")["documents"][0]
@@ -540,7 +541,7 @@ def test_the_panel_says_who_blocks_with_which_words_until_an_admin_lifts_it(visi
 
 def test_what_is_to_fix_and_what_is_talked_about_leads_to_its_place(visit: Open, kb: App) -> None:
     number = started(kb, TEXT.replace("5", "7") + "\n#### Far\n").id
-    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why?", path=PATH, line=10).id
+    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why?", CommentPlace(PATH, 10)).id
     kb.reviews.discussion.comment(who(kb, "reviewer"), number, "In all?")
     shown = drawn(visit("reviews", "author", change=str(number)), "pointers")
     assert {(fix["path"], fix["line"]) for fix in shown["fixes"]} == {(PATH, 5), (PATH, 14)}
@@ -552,7 +553,7 @@ def test_what_is_to_fix_and_what_is_talked_about_leads_to_its_place(visit: Open,
 
 def test_the_merge_dialog_names_the_conversations_that_are_open(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
-    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why seven?", path=PATH, line=10).id
+    talk = kb.reviews.discussion.comment(who(kb, "reviewer"), number, "Why seven?", CommentPlace(PATH, 10)).id
     kb.reviews.discussion.approve(who(kb, "reviewer"), number)
     app = visit("reviews", "author", change=str(number))
     assert "1 conversation still open" in words(app)
@@ -672,7 +673,7 @@ def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: 
     change = kb.reviews.changes.propose(author, flat, {PATH: text.encode()}, "\n\n".join(PAYLOADS))
     kb.reviews.discussion.comment(author, change.id, "\n\n".join(PAYLOADS))
     kb.reviews.discussion.comment(
-        author, change.id, "```suggestion\n<script>window.__pwned=1</script>\n```", path=PATH, line=12
+        author, change.id, "```suggestion\n<script>window.__pwned=1</script>\n```", CommentPlace(PATH, 12)
     )
     for side in ("Documents", "Discussion", "Chunks"):
         app = visit("reviews", "author", change=str(change.id), side=side)

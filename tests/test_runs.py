@@ -17,7 +17,7 @@ from core.evaluation.runs import comparisons
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
-from core.services.evaluation.experiments.context import sampled
+from core.services.evaluation.experiments.context import ExperimentOptions, sampled
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, judged, questions
@@ -264,7 +264,9 @@ def test_an_experiment_ends_in_a_report_that_needs_no_network(
     shared_app: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chunking, "SIX", 1)
-    made = shared_app.evaluation.experiments.run(ADMIN, name, "small", limit=10, out=tmp_path / "report.html")
+    made = shared_app.evaluation.experiments.run(
+        ADMIN, name, "small", limit=10, options=ExperimentOptions(out=tmp_path / "report.html")
+    )
     page = made.path.read_text(encoding="utf-8")
     assert "Plotly.newPlot" in page
     head = page[: page.index("<script>")] + page[page.index("<h1>") :]

@@ -17,7 +17,7 @@ from core.adapters.system import sums
 from core.bootstrap import App
 from core.ports import Index, Leg
 from core.storage.index import segments
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.types import FIELDS, Filters
 from tests.conftest import HashEmbedder, demo, indexed, put, small_app
 
@@ -87,7 +87,7 @@ def edit(chance: random.Random, now: dict[str, str]) -> dict[str, str | None]:
 def full_build(app: App, place: Path) -> Index:
     """The same commit, built at once in another place."""
     profile, mine = app.platform.settings.profile(), app.index.generations
-    other = Generations(place, mine.keep, mine.exact_limit, mine._analyser)
+    other = Generations(place, IndexLimits(mine.keep, mine.exact_limit), mine._analyser)
     app.index.builder.build_offline(profile, app.knowledge.repository.head(), None, other)
     return other.open(profile)
 

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from core.bootstrap import App
 from core.entrypoints.cli import main
 from core.errors import NotFound, Refused
+from core.services.people.accounts import NewAccount
 from core.services.people.sessions import device
 from pages.ui import direct, routes, startup
 from pages.ui.sign_in.cookies import KNOWN, SESSION, own_path
@@ -185,7 +186,7 @@ def test_a_link_of_an_admin_lets_one_choose_a_password_once(
     assert inside(browser)
     assert visitor().get(page).status_code == 403, "it was used"
     assert accounts.sign_in("  zoe   ZAHN ", "chosen by zoe").id == "zoe", "the full name will do"
-    accounts.add(demo("admin"), "zoe2", "Zoe Zahn", "z2@example.org", "reader", PASSWORD)
+    accounts.add(demo("admin"), NewAccount("zoe2", "Zoe Zahn", "z2@example.org", "reader"), PASSWORD)
     with pytest.raises(Refused):
         accounts.sign_in("Zoe Zahn", "chosen by zoe")
 

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
 from core.errors import Refused
-from core.services.people.accounts import DEMO, MIN_PASSWORD
+from core.services.people.accounts import DEMO, MIN_PASSWORD, NewAccount
 from core.settings import Settings
 from pages.ui import direct
 from pages.ui.sign_in import cookies
@@ -247,7 +247,7 @@ def test_the_audit_is_exported_for_whoever_is_signed_in(
         lines = threads.submit(made[-1]).result().splitlines()
         assert lines[0].startswith("id,at,who")
         assert any("Rita Root,admin,app,sign in" in line for line in lines)
-        sign_in_app.people.accounts.add(demo("admin"), "ben", "Ben", "ben@example.org", "admin")
+        sign_in_app.people.accounts.add(demo("admin"), NewAccount("ben", "Ben", "ben@example.org", "admin"))
         sign_in_app.people.accounts.set_active(demo("admin"), "root", False)
         with pytest.raises(Refused, match="switched off"):
             threads.submit(made[-1]).result()

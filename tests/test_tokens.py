@@ -14,6 +14,7 @@ from core.access import KINDS, NEEDS, NO_TOKEN, REACH, ROLES, SCOPES, Actor, all
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound, Refused, Unauthenticated
+from core.services.people.accounts import NewAccount
 from core.services.people.tokens import MARK, Tokens
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql
 
@@ -26,7 +27,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> App:
     made = small_app(tmp_path_factory.mktemp("tokens") / "home", NoProcesses())
     put(made, {"a.md": "# Note\n\nFirst line.\n"})
     for kind in ("service", "agent"):
-        made.people.accounts.add(ADMIN, kind, kind.title(), f"{kind}@example.org", "reviewer", kind=kind)
+        made.people.accounts.add(ADMIN, NewAccount(kind, kind.title(), f"{kind}@example.org", "reviewer", kind=kind))
     return made
 
 
@@ -267,7 +268,7 @@ def test_no_token_makes_tokens_ends_sessions_or_sets_a_password(app: App, tokens
         lambda: people.sessions.all(bearer, bearer.id),
         lambda: people.sessions.end_all(bearer, bearer.id),
         lambda: people.accounts.set_password(bearer, bearer.id, "a long password"),
-        lambda: people.accounts.add(bearer, "new", "New", "new@example.org", "admin"),
+        lambda: people.accounts.add(bearer, NewAccount("new", "New", "new@example.org", "admin")),
         lambda: people.audit.entries(bearer),
     ):
         with pytest.raises(Refused, match="No access token may"):
@@ -307,9 +308,9 @@ def test_services_and_agents_have_no_password_and_are_no_admins(app: App) -> Non
     accounts = app.people.accounts
     assert [accounts.get(name).kind for name in ("service", "agent")] == ["service", "agent"]
     with pytest.raises(BadInput, match="There is no kind of account 'robot'"):
-        accounts.add(ADMIN, "x", "X", "x@example.org", "reader", kind="robot")
+        accounts.add(ADMIN, NewAccount("x", "X", "x@example.org", "reader", kind="robot"))
     with pytest.raises(BadInput, match="have no password"):
-        accounts.add(ADMIN, "x", "X", "x@example.org", "reader", "a long password", kind="service")
+        accounts.add(ADMIN, NewAccount("x", "X", "x@example.org", "reader", kind="service"), "a long password")
     with pytest.raises(BadInput, match="have no password"):
         accounts.set_password(ADMIN, "agent", "a long password")
     for kind in KINDS[1:]:

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 from core.bootstrap import App, build
+from core.services.reviews.discussion import CommentPlace
 from core.settings import load
 from core.types import Profile
 from tests.conftest import PASSWORD, ROOT, SHARED, HashEmbedder, SmallModels, demo, put
@@ -116,7 +117,7 @@ def lived_in(app: App, files: dict[str, str]) -> App:
     changes = app.reviews.changes
     change = changes.propose(author, "Say more", {first.path: f"{first.text}\nOne more line.\n".encode()}, "Because.")
     changes.submit(author, change.id)
-    app.reviews.discussion.comment(reviewer, change.id, "Which line?", path=first.path, line=2)
+    app.reviews.discussion.comment(reviewer, change.id, "Which line?", CommentPlace(first.path, 2))
     clash = changes.propose(
         author, "An **odd** [title](https://example.org)", {second.path: f"{second.text}\nTheirs.\n".encode()}
     )

@@ -10,6 +10,7 @@ from core import strict
 from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput
+from core.services.people.accounts import NewAccount
 from core.services.people.audit import as_csv
 
 
@@ -55,12 +56,14 @@ def accounts_add(call: CommandCall, form: AccountsAddOptions) -> Shown:
     password = _password() if form.password else ""
     account = call.app.people.accounts.add(
         call.actor,
-        form.account,
-        form.name or form.account,
-        form.email or f"{form.account}@localhost",
-        form.role,
+        NewAccount(
+            form.account,
+            form.name or form.account,
+            form.email or f"{form.account}@localhost",
+            form.role,
+            kind=form.kind,
+        ),
         password,
-        form.kind,
     )
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
 

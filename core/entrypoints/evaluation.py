@@ -146,7 +146,11 @@ def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     if form.experiment:
         queryset = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(collection))
         written = app.evaluation.experiments.run(
-            collections.AUTHOR, form.experiment, queryset.name, 0, form.out, call.progress
+            collections.AUTHOR,
+            form.experiment,
+            queryset.name,
+            progress=call.progress,
+            options=ExperimentOptions(out=form.out),
         )
         return _reported(written, form.markdown)
     index = app.index.generations.open(profile)
@@ -301,12 +305,12 @@ def eval_compare(call: UseCaseCall, form: EvalCompareOptions) -> Shown:
 )
 def eval_experiment(call: CommandCall, form: EvalExperimentOptions) -> Shown:
     asked = (tuple(form.model), tuple(form.embedder), max(1, form.repeats), form.questions)
-    chosen = ExperimentOptions(*asked, documents=form.documents)
+    chosen = ExperimentOptions(*asked, documents=form.documents, out=form.out)
     if form.estimate:
         rows = call.app.evaluation.experiments.estimate(call.actor, form.name, form.queryset, form.limit, chosen)
         return show_estimate(rows)
     experiment = call.app.evaluation.experiments.run(
-        call.actor, form.name, form.queryset, form.limit, form.out, call.progress, chosen
+        call.actor, form.name, form.queryset, form.limit, call.progress, chosen
     )
     return _reported(experiment, form.markdown)
 

@@ -10,6 +10,7 @@ from core.entrypoints.terminal import table
 from core.services.inbox.messages import KINDS, Message
 from core.services.inbox.watches import KINDS as WATCHED
 from core.services.knowledge.feedback import KINDS as FEEDBACK
+from core.services.knowledge.feedback import ReadSpan
 
 EndInput = Annotated[int, Option("the passage, as `search` prints it", metavar="N")]
 
@@ -115,8 +116,9 @@ def feedback_list(call: CommandCall, form: FeedbackListOptions) -> Shown:
 
 @command("feedback give", "tell the owner of a document", "knowledge.feedback.give")
 def feedback_give(call: CommandCall, form: FeedbackGiveOptions) -> Shown:
-    place = {"start": form.start, "stop": form.end, "version": form.version}
-    said = call.app.knowledge.feedback.give(call.actor, form.document, form.kind, form.note, **place)
+    said = call.app.knowledge.feedback.give(
+        call.actor, form.document, form.kind, form.note, ReadSpan(form.start, form.end, form.version)
+    )
     return Shown(strict.plain(said), [f"Kept as feedback {said.id}; the owner is told."])
 
 

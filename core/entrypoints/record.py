@@ -17,7 +17,9 @@ from typing import (
     Any,
     NamedTuple,
     Protocol,
+    TypedDict,
     TypeVar,
+    Unpack,
     dataclass_transform,
     get_args,
     get_origin,
@@ -177,11 +179,11 @@ class Operation(UseCaseRecord):
 
     address: str  # verb and path: "GET /changes/{change}"
     reply: str  # the name of a model in `api.schemas`; "[...]" around it for a list
-    status: int
-    lane: str  # the threads that work on it
-    state: str  # what its answer depends on: served, head, day; the answer itself if not said
-    paged: bool  # whether a part of the list can be asked for
-    head: bool  # whether its ETag starts with the head of the change it gives
+    status: int = 200
+    lane: str = "quick"  # the threads that work on it
+    state: str = ""  # what its answer depends on: served, head, day; the answer itself if not said
+    paged: bool = False  # whether a part of the list can be asked for
+    head: bool = False  # whether its ETag starts with the head of the change it gives
 
     @property
     def verb(self) -> str:
@@ -190,6 +192,16 @@ class Operation(UseCaseRecord):
     @property
     def path(self) -> str:
         return self.address.partition(" ")[2]
+
+
+class ServedOptions(TypedDict, total=False):
+    """How an operation is served, where it is not as most are; see `Operation`."""
+
+    status: int
+    lane: str
+    state: str
+    paged: bool
+    head: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,11 +262,7 @@ def operation(
     reply: str,
     *,
     calls: str = "",
-    status: int = 200,
-    lane: str = "quick",
-    state: str = "",
-    paged: bool = False,
-    head: bool = False,
+    **served: Unpack[ServedOptions],
 ) -> Callable[[Run], Run]:
     """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the same."""
 
@@ -263,9 +271,7 @@ def operation(
         about = inspect.getdoc(function) or (typed.about if typed else "")
         calling, needs = (typed.calls, typed.needs) if typed else (calls, "")
         form = _form_of(function)
-        OPERATIONS[name] = Operation(
-            name, about, calling, needs, form, function, address, reply, status, lane, state, paged, head
-        )
+        OPERATIONS[name] = Operation(name, about, calling, needs, form, function, address, reply, **served)
         return function
 
     return made

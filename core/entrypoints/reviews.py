@@ -28,8 +28,9 @@ from core.entrypoints.record import (
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
 from core.evaluation.impact import as_json as impact_json
-from core.services.reviews.changes import Change
+from core.services.reviews.changes import Change, ChangeBasis
 from core.services.reviews.diff import News
+from core.services.reviews.discussion import CommentPlace
 from core.services.reviews.facts import as_seen
 from core.types import Frozen
 
@@ -246,7 +247,7 @@ class ChangesListOptions:
 def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
     files = _files(form)
-    change = call.app.reviews.changes.propose(call.actor, form.title, files, form.message, read=form.read)
+    change = call.app.reviews.changes.propose(call.actor, form.title, files, form.message, ChangeBasis(read=form.read))
     return _show(call, change)._replace(location=f"changes/{change.id}")
 
 
@@ -322,9 +323,7 @@ def comment(call: UseCaseCall, form: CommentForm) -> Shown:
         call.actor,
         form.change,
         form.message,
-        path=form.path,
-        line=form.line,
-        last=form.last,
+        CommentPlace(form.path, form.line, form.last),
         thread=form.reply,
         head=form.head,
     )

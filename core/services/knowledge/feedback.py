@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.access import EVERYBODY, READS, Actor, use_case
 from core.curation.review.proposals import check_text
@@ -24,6 +24,14 @@ KINDS = {"wrong": "This is wrong", "right": "Still right", "comment": "Comment"}
 MAX_QUOTE = 400
 
 
+class ReadSpan(NamedTuple):
+    """A passage of a document as somebody read it; nothing of it if empty."""
+
+    start: int = 0
+    stop: int = 0
+    version: int = 0  # the newest if not said
+
+
 class FeedbackBoard:
     """Takes feedback, shows it to those who write, and tells whoever gave it how it ended."""
 
@@ -34,16 +42,14 @@ class FeedbackBoard:
         self.news, self.audit, self.clock = news, audit, clock
 
     @use_case("give feedback")
-    def give(
-        self, actor: Actor, name: str, kind: str, note: str = "", *, start: int = 0, stop: int = 0, version: int = 0
-    ) -> Feedback:
+    def give(self, actor: Actor, name: str, kind: str, note: str = "", about: ReadSpan = ReadSpan()) -> Feedback:
         """Say something about a document or about a passage of a version of it; the owner is told."""
         document, text = self.documents.show(name), check_text(note)
         if kind not in KINDS:
             raise BadInput(f"There is no feedback {kind!r}. Kinds: {', '.join(KINDS)}.")
         if kind != "right" and not text:
             raise BadInput("Say in a few words what is wrong." if kind == "wrong" else "The comment is empty.")
-        place = self._place(document, start, stop, version)
+        place = self._place(document, about)
         with self.database.transaction() as state:
             if kind == "right" and (same := self._confirmed(state, actor, document)):
                 return same
@@ -112,8 +118,9 @@ class FeedbackBoard:
         words = f"{KINDS[kind]}: {text}" if text else KINDS[kind]
         self.news.messages.tell(state, actor, self.owners.of([document]) - named, "feedback", subject, words)
 
-    def _place(self, document: Document, start: int, stop: int, version: int) -> dict[str, Any]:
+    def _place(self, document: Document, about: ReadSpan) -> dict[str, Any]:
         """The passage as it stands now, where it still does."""
+        start, stop, version = about
         span = self.documents.passage(document, start, stop, version or document.version) if start < stop else None
         if span is None or not 0 <= span[0] < span[1] <= len(document.text):
             return {"start": 0, "stop": 0, "quote": "", "version": document.version}

@@ -9,7 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
 
 from core.access import (
@@ -78,6 +78,16 @@ class Account:
     def actor(self) -> Actor:
         groups = tuple(dict.fromkeys((*self.groups, *self.provider_groups)))
         return Actor(self.id, self.name, self.email, self.role, kind=self.kind, groups=groups)
+
+
+class NewAccount(NamedTuple):
+    """Somebody to let in."""
+
+    name: str  # the id
+    full_name: str
+    email: str
+    role: str
+    kind: str = PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,20 +191,12 @@ class Accounts:
     # ------------------------------------------------------------ changing
 
     @use_case("manage accounts")
-    def add(
-        self,
-        actor: Actor,
-        name: str,
-        full_name: str,
-        email: str,
-        role: str,
-        password: str = "",
-        kind: str = PERSON,
-    ) -> Account:
-        full, role = " ".join(full_name.split()) or name, _role_of(checked_kind(kind), role)
-        new = Actor(_checked_id(name), full, checked_email(email), role, kind=kind)
+    def add(self, actor: Actor, wanted: NewAccount, password: str = "") -> Account:
+        full = " ".join(wanted.full_name.split()) or wanted.name
+        role = _role_of(checked_kind(wanted.kind), wanted.role)
+        new = Actor(_checked_id(wanted.name), full, checked_email(wanted.email), role, kind=wanted.kind)
         if password:
-            _refuse_password(kind)
+            _refuse_password(new.kind)
         hashed = self._hash(password) if password else ""
         with self.database.transaction() as state:
             self._refuse_taken(state, new)

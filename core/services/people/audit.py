@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from core.access import READS, SIGN_IN, Actor, use_case
 from core.errors import BadInput
@@ -22,15 +22,21 @@ if TYPE_CHECKING:
 MAX_DETAIL = 21_000  # characters; a comment and who wrote it
 
 
+class AuditedDeed(TypedDict, total=False):
+    """What an entry may say of a deed besides what it was done to."""
+
+    change: int
+    commit: str
+    detail: str
+
+
 class Audit:
     """Writes and reads the audit."""
 
     def __init__(self, database: Database, repository: Repository, clock: Clock, readership: Readership) -> None:
         self.database, self.repository, self.clock, self.readership = database, repository, clock, readership
 
-    def record(
-        self, state: State, actor: Actor, action: str, what: str, *, change: int = 0, commit: str = "", detail: str = ""
-    ) -> None:
+    def record(self, state: State, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
         """Add an entry inside the transaction that does the thing itself."""
         state.audit.add(
             at=self.clock.stamp(),
@@ -40,15 +46,15 @@ class Audit:
             door=actor.door,
             action=action,
             what=what[:500],
-            change=change,
-            commit_id=commit,
-            detail=detail[:MAX_DETAIL],
+            change=more.get("change", 0),
+            commit_id=more.get("commit", ""),
+            detail=more.get("detail", "")[:MAX_DETAIL],
             token=actor.token,
             request=actor.request or REQUEST.get(),
         )
 
     @use_case(SIGN_IN)
-    def note(self, actor: Actor, action: str, what: str, **more: Any) -> None:
+    def note(self, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
         """Add an entry on its own."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)

@@ -31,7 +31,7 @@ from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.git.shared import SharedRepository
 from core.storage.git.transport import RemoteAccess
-from core.storage.index.generations import Generations
+from core.storage.index.generations import Generations, IndexLimits
 from core.storage.object_store.collection import Collector
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.storage.object_store.objects import Conformance, ObjectStore
@@ -222,4 +222,4 @@ def _generations(
 ) -> Generations:
     tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
     analyse = lambda profile: analyser(profile.lexical)
-    return Generations(root, keep, settings.exact_limit, analyse, copies, tables, view=view)
+    return Generations(root, IndexLimits(keep, settings.exact_limit), analyse, copies, tables, view=view)

@@ -14,7 +14,7 @@ from core.curation.pictures import picture_files
 from core.curation.review.conflicts import Hunk, hunks, solve
 from core.errors import BadInput, Conflict, NotFound
 from core.services.knowledge.documents import Documents
-from core.services.reviews.changes import Change, Changes
+from core.services.reviews.changes import Change, ChangeBasis, Changes
 from core.types import Document
 
 Files = Mapping[str, bytes | None]
@@ -33,7 +33,7 @@ class Target:
 def save(changes: Changes, actor: Actor, target: Target, files: Files) -> Change:
     """Create or continue a change. Others' edits since the text was opened are kept, or become conflicts."""
     if not target.change:
-        return changes.propose(actor, target.title, files, target.why, start=target.base)
+        return changes.propose(actor, target.title, files, target.why, ChangeBasis(target.base))
     change = changes.show(actor, target.change)
     if target.base:
         files = {path: _joined(changes, change, target.base, path, raw) for path, raw in files.items()}

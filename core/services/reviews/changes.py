@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
 from core.access import EVERYBODY, READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
@@ -81,6 +81,17 @@ class Change:
     @property
     def open(self) -> bool:
         return self.state in moves.OPEN
+
+
+class ChangeBasis(NamedTuple):
+    """What a new change starts from."""
+
+    start: str = ""  # a commit; the head of the main line if not said
+    reverts: int = 0  # the change that it undoes
+    origin: str = ""  # where the documents come from
+    read: Mapping[str, str] = (
+        NOTHING  # blobs that the writer had before them, by path: one that is another by now is refused
+    )
 
 
 class Described(Sequence[Change]):
@@ -369,25 +380,18 @@ class Changes:
         title: str,
         files: Mapping[str, bytes | None],
         message: str = "",
-        *,
-        start: str = "",
-        reverts: int = 0,
-        origin: str = "",
-        read: Mapping[str, str] = NOTHING,
+        basis: ChangeBasis = ChangeBasis(),
     ) -> Change:
-        """Start a change with its first edit; None deletes a document. `origin` says where the documents come from.
-
-        `read` names the blobs that the writer had before them, by path: one that is another by now is refused.
-        """
+        """Start a change with its first edit; None deletes a document."""
         name, text = check_title(title), check_text(message)
         checked = self._for_reader(checked_files(files))
         with self.newest(f"author {actor.id}" if self.repository.head() else MAIN_LOCK) as state:
-            base = start or self.repository.head() or self._begin(state, actor)
-            self._refuse_unread(base, read)
-            number = self._add(state, actor, base, title=name, description=text, reverts=reverts)
+            base = basis.start or self.repository.head() or self._begin(state, actor)
+            self._refuse_unread(base, basis.read)
+            number = self._add(state, actor, base, title=name, description=text, reverts=basis.reverts)
             files = complete(self.repository, base, checked)
             self.repository.commit(branch_of(number), files, actor.person, text or name, start=base)
-            self.audit.record(state, actor, "propose", name, change=number, detail=check_text(origin))
+            self.audit.record(state, actor, "propose", name, change=number, detail=check_text(basis.origin))
         return self.get(number)
 
     def _for_reader(self, files: Mapping[str, bytes | None]) -> Mapping[str, bytes | None]:

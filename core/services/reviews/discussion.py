@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.access import READS, Actor, allowed, require, use_case
 from core.curation.review import moves
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from core.storage.state.database import State
 
 _SUGGESTION = re.compile(r"^```suggestion[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+
+
+class CommentPlace(NamedTuple):
+    """Lines of a document of the change; the change as a whole without a path."""
+
+    path: str = ""
+    line: int = 0
+    last: int = 0  # of several
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,8 @@ class Discussion:
         actor: Actor,
         number: int,
         body: str,
+        place: CommentPlace = CommentPlace(),
         *,
-        path: str = "",
-        line: int = 0,
-        last: int = 0,
         thread: int = 0,
         head: str = "",
     ) -> Comment:
@@ -112,7 +118,7 @@ class Discussion:
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             as_seen(facts.head, head)
-            anchor = self._anchor(facts.head, facts.paths, path, line, last or line)
+            anchor = self._anchor(facts.head, facts.paths, place)
             if thread:
                 root = state.comments.get(number, thread)
                 if root is None:
@@ -123,12 +129,13 @@ class Discussion:
                 change=number, thread=thread, **anchor, **author, body=text, at=self.clock.stamp()
             )
             self.changes.touch(state, number)
-            self.changes.audit.record(state, actor, "comment", row.title, change=number, detail=path)
+            self.changes.audit.record(state, actor, "comment", row.title, change=number, detail=place.path)
             self.changes.news.commented(state, actor, row, added, thread, text)
         return next(comment for comment in self.comments(actor, number) if comment.id == added)
 
-    def _anchor(self, head: str, paths: Sequence[str], path: str, line: int, last: int) -> dict[str, Any]:
+    def _anchor(self, head: str, paths: Sequence[str], place: CommentPlace) -> dict[str, Any]:
         """A place in a document of the change, with the lines it quotes."""
+        path, line, last = place.path, place.line, place.last or place.line
         if not path:
             return {"path": "", "line": 0, "last": 0, "quote": ""}
         if path not in paths:

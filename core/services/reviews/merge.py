@@ -18,7 +18,7 @@ from core.curation.review.proposals import ONLY, check_text, checked_files, co_a
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
-from core.services.reviews.changes import Change, Changes
+from core.services.reviews.changes import Change, ChangeBasis, Changes
 from core.services.reviews.facts import BRANCHES, MAIN_LOCK, as_seen, branch_of, lock_of, people
 from core.storage.state.records import ChangeRow
 from core.types import Commit, Edit, Person
@@ -237,7 +237,7 @@ class Merger:
             if edit.kind != "added":
                 files[edit.old_path or edit.path] = self.repository.read(before, edit.old_path or edit.path)
         text = f"Undo change {number}."
-        return self.changes.propose(actor, f"Revert “{row.title}”"[:200], files, text, start=commit, reverts=number)
+        return self.changes.propose(actor, f"Revert “{row.title}”"[:200], files, text, ChangeBasis(commit, number))
 
     # ------------------------------------------------------------ after a kill
 

@@ -25,6 +25,7 @@ from core.services.inbox.watches import Watches
 from core.services.knowledge.wiring import Knowledge
 from core.services.people.wiring import People
 from core.services.reviews.changes import Change
+from core.services.reviews.discussion import CommentPlace
 from core.services.reviews.wiring import Reviews
 from core.services.search.queries import QueryLog
 from core.services.tuning.sweeps import MEASURE
@@ -194,7 +195,7 @@ class SamplePast:
         path = proposed.documents[0].path
         text = self.knowledge.documents.repository.read(proposed.head, path).decode()
         line = next(n for n, words in enumerate(lines(text), 1) if words.startswith(more["line"]))
-        self.reviews.discussion.comment(actor, number, more["text"], path=path, line=line)
+        self.reviews.discussion.comment(actor, number, more["text"], CommentPlace(path, line))
 
     def reply(self, actor: Actor, change: str, more: Mapping[str, Any]) -> None:
         number = self.numbers[change]

@@ -54,6 +54,7 @@ from core.curation.upload.shingles import (
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Progress, no_progress
+from core.services.reviews.changes import ChangeBasis
 from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
@@ -325,7 +326,7 @@ class Uploads:
         if self.changes is None:
             raise Unavailable("This workspace has no change service, so nothing can be proposed.")
         change = self.changes.propose(
-            actor, " ".join(title.split()), files, message.strip(), origin=origins(batch.included)
+            actor, " ".join(title.split()), files, message.strip(), ChangeBasis(origin=origins(batch.included))
         )
         left = tuple(item for item in batch.items if not item.included and item.choice != "drop")
         return change, replace(batch, items=left)

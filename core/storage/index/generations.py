@@ -26,7 +26,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core import strict
 from core.adapters.system import sums
@@ -60,14 +60,20 @@ _BUILDING = "building-"
 _MERGING = "merging-"
 
 
+class IndexLimits(NamedTuple):
+    """How many generations stay, and up to how many chunks vectors are searched exactly."""
+
+    keep: int
+    exact: int
+
+
 class Generations(OpenGenerations):
     """Generations that are built, published and retired."""
 
     def __init__(
         self,
         root: Path,
-        keep: int,
-        exact_limit: int,
+        limits: IndexLimits,
         analyser: Callable[[Profile], Analyse],
         copies: PublishedGenerations | None = None,
         tables: str = "",
@@ -76,7 +82,8 @@ class Generations(OpenGenerations):
     ) -> None:
         """`tables`: where the tables of Lance profiles are, such as s3://bucket/tables; beside their generations if empty."""
         super().__init__(root, copies, view)
-        self.keep, self.exact_limit, self._analyser, self._tables = keep, exact_limit, analyser, tables
+        self.keep, self.exact_limit = limits
+        self._analyser, self._tables = analyser, tables
 
     @cached_property
     def _image(self) -> image_engine.ImageEngine:

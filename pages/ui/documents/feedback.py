@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.review.moves import names
+from core.services.knowledge.feedback import ReadSpan
 from core.storage.state.records import Feedback
 from core.types import Document
 from pages.ui import actions, address, flash, keys, style
@@ -69,7 +70,7 @@ def _note(document: Document, kind: str, question: str, mark: Mark) -> None:
 
 def _give(actor: Actor, document: Document, kind: str, note: str, mark: Mark) -> str:
     start, stop = mark or (0, 0)
-    app().knowledge.feedback.give(actor, document.path, kind, note, start=start, stop=stop, version=document.version)
+    app().knowledge.feedback.give(actor, document.path, kind, note, ReadSpan(start, stop, document.version))
     st.session_state.pop(f"{kind}_note_{document.id}", None)
     return (
         "Thank you. The owner sees that it is still right."

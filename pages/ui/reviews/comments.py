@@ -13,7 +13,7 @@ from core.curation.review import moves
 from core.curation.review.diffs import diff
 from core.errors import BadInput
 from core.services.reviews.changes import Change
-from core.services.reviews.discussion import Comment
+from core.services.reviews.discussion import Comment, CommentPlace
 from pages.ui import actions, keys, style
 from pages.ui.reviews import labels
 from pages.ui.workspace import app
@@ -55,7 +55,7 @@ def perform(actor: Actor, number: int, message: Mapping[str, Any]) -> str:
     if action == "comment":
         path, line, last = _text(message, "path"), _number(message, "line"), _number(message, "last")
         head = _text(message, "head") if line else ""
-        discussion.comment(actor, number, _text(message, "body"), path=path, line=line, last=last, head=head)
+        discussion.comment(actor, number, _text(message, "body"), CommentPlace(path, line, last), head=head)
         return "Comment added."
     if action == "reply":
         discussion.comment(actor, number, _text(message, "body"), thread=_number(message, "thread"))

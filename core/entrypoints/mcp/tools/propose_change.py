@@ -14,7 +14,7 @@ from core.entrypoints.mcp.visits import ToolReply, ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import BadInput, ConcordError, Conflict, NotFound
 from core.services.reviews.authoring import check_new_path
-from core.services.reviews.changes import Change
+from core.services.reviews.changes import Change, ChangeBasis
 from core.types import Document
 
 WAIT = 20  # seconds for the impact; it is kept when it comes later
@@ -101,7 +101,9 @@ def propose_change(
     """
     start = visit.app.knowledge.repository.head()
     files = edited(visit, edits)
-    change = visit.app.reviews.changes.propose(visit.actor, title, files, _signed(why, visit.actor), start=start)
+    change = visit.app.reviews.changes.propose(
+        visit.actor, title, files, _signed(why, visit.actor), ChangeBasis(start=start)
+    )
     findings = [FindingReply(**_some(finding, FindingReply)) for finding in change.findings[:FINDINGS]]
     return ChangeReply(
         **_some(change, ChangeReply, "id", "title", "state", "head"),

@@ -77,7 +77,6 @@ class Experiments:
         name: str,
         queryset: str = "",
         limit: int = 0,
-        out: Path | None = None,
         progress: Progress = no_progress,
         options: ExperimentOptions = ExperimentOptions(),
     ) -> WrittenReport:
@@ -86,10 +85,12 @@ class Experiments:
             raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
         experiment, chosen = EXPERIMENTS[name], replace(self.context, options=options)
         result = experiment.run(prepared(chosen, actor, queryset, limit, experiment.questions, progress), progress)
-        path = out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
+        path = (
+            options.out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
+        )
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(report.html(result), encoding="utf-8")
-        if out is None:
+        if options.out is None:
             path.with_suffix(".json").write_text(json.dumps({"title": result.title, **result.values}), encoding="utf-8")
             self._written()
         self.context.runs.audit.note(actor, "run an experiment", name, detail=path.name)

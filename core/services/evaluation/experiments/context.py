@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from core.access import Actor, require
@@ -40,13 +41,14 @@ QA = "questions-and-answers"
 class ExperimentOptions:
     """What somebody may choose of an experiment: language models to compare, the first of which does the rest; more
     embedders; how often the calls of one row are repeated; the size of the questions that are made; and how many documents
-    are taken, 0 for all."""
+    are taken, 0 for all; and where the report goes, if not among the others."""
 
     models: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()
     repeats: int = 3
     questions: int = 0
     documents: int = 0
+    out: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
