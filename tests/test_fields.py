@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from core.bootstrap import App
 from core.errors import BadInput
 from core.retrieval import config as configs
+from core.services.evaluation.cached_candidates import CandidateCache
 from core.storage.serving.fields import fit, load
 from core.types import FIELDS, SearchConfig
 from tests.conftest import indexed
@@ -74,6 +75,17 @@ def test_every_engine_adds_the_same_for_fields(indexed_app: App, engine: str) ->
     ours, theirs = (search("air travel desk flights", config=one).hits for one in (config, other))
     assert [hit.chunk for hit in ours] == [hit.chunk for hit in theirs]
     assert [hit.score for hit in ours] == pytest.approx([hit.score for hit in theirs], rel=1e-5)
+
+
+def test_a_question_that_a_document_lists_does_not_find_itself_when_it_is_judged(indexed_app: App) -> None:
+    searcher, database = indexed_app.search.searcher, indexed_app.evaluation.runs.database
+    judged, plain = (
+        CandidateCache(searcher, database, searcher.index(), config)
+        for config in (with_fields(answers=3), with_fields())
+    )
+    found = lambda cache, query: cache.of(query).candidates.retrieved["bm25"]
+    assert found(judged, "who pays for my  SEAT") == found(plain, "who pays for my  SEAT")
+    assert max(found(judged, "who pays my seat here").values()) > max(found(plain, "who pays my seat here").values())
 
 
 def test_fields_are_built_once_and_then_read_from_the_disk(indexed_app: App) -> None:

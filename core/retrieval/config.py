@@ -316,6 +316,15 @@ def embeds(config: SearchConfig) -> bool:
     return any(LEGS[leg].embeds for leg in config.legs)
 
 
+def without_answers(config: SearchConfig) -> SearchConfig:
+    """The configuration for questions that stand under `answers:`, which would find themselves in that field.
+
+    >>> dict(without_answers(replace(DEFAULT, fields=Frozen(title=1.5, answers=1))).fields)
+    {'title': 1.5}
+    """
+    return replace(config, fields=Frozen({name: each for name, each in config.fields.items() if name != "answers"}))
+
+
 def by_words(config: SearchConfig) -> SearchConfig:
     """The same search without legs that need vectors, as long as there are none.
 

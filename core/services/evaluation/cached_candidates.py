@@ -9,9 +9,11 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
+from core.curation.document.questions import same_form
 from core.evaluation.measures.by_name import READ
 from core.ports import Index, Llm, Reranker
 from core.retrieval import config as configs
@@ -156,6 +158,7 @@ class CandidateCache:
         shape += searcher.models_used(index.profile, self.config) if hyde else ()
         shape += [dict(config.engines)] if config.engines else ()
         shape += [{"fields": dict(self.config.fields)}] if self.config.fields else ()
+        shape += ["listed without answers"] if self.config.fields.get("answers") else ()
         shape += ["documents"] if config.documents else ()
         shape += [] if config.synonyms else ["no synonyms"]
         self._saved = RankingCache(database, "legs-" + strict.digest(shape, 16))
@@ -180,12 +183,24 @@ class CandidateCache:
         return self._known[query]
 
     def _gather(self, query: str) -> Gathered:
-        trace = Trace()
-        ask = self.searcher.ask(self.index, self.config, timed=True)
+        trace, config = Trace(), self._judged_with(query)
+        ask = self.searcher.ask(self.index, config, timed=True)
         with tally() as paid:
-            candidates = pipeline.gather(query, self.config, self.index, ask, trace)
+            candidates = pipeline.gather(query, config, self.index, ask, trace)
         _ = candidates.completed  # computes the exact scores, which are stored too
         return Gathered(candidates, _times(trace.stages), tuple(trace.warnings), paid.dollars, paid.tokens)
+
+    def _judged_with(self, query: str) -> SearchConfig:
+        """A question that stands under `answers:` is judged without that field: it would find itself there."""
+        if not self.config.fields.get("answers") or same_form(query) not in self._listed:
+            return self.config
+        return configs.without_answers(self.config)
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        """The questions that documents say they answer."""
+        every = (self.index.answers(number) for number in range(len(self.index.documents)))
+        return frozenset(same_form(question) for answers in every for question in answers)
 
     def _keep(self, query: str, gathered: Gathered) -> None:
         if not gathered.warnings:

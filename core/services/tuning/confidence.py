@@ -14,9 +14,10 @@ from core.evaluation.statistics import LEAST, Interval
 from core.evaluation.tuning import answerable
 from core.evaluation.tuning.answerable import ThresholdPoint, without
 from core.ports import Index, Progress, no_progress
+from core.retrieval import config as configs
 from core.services.evaluation.runs import Runs
 from core.services.platform.settings import ConfidenceSettings
-from core.types import Frozen, SearchConfig
+from core.types import SearchConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +158,7 @@ class ConfidenceTuning:
 def _measured(config: SearchConfig) -> SearchConfig:
     """What is searched with: a reranker does not change confidence, and the questions that documents list would find
     themselves in the field of their answers."""
-    fields = Frozen({name: weight for name, weight in config.fields.items() if name != "answers"})
-    return replace(config, rerank="off", fields=fields)
+    return replace(configs.without_answers(config), rerank="off")
 
 
 def evidence(report: ConfidenceReport | None, reason: str) -> Mapping[str, Any]:
