@@ -240,6 +240,7 @@ def test_the_link_of_the_server_makes_the_first_admin_and_no_second(
     sql(sign_in_app, "UPDATE accounts SET active = 0 WHERE id = 'root'")
     startup.welcome()
     said = capsys.readouterr().out
+    assert "once: http://127.0.0.1:" in said, "a whole address, to click on"
     page = said[said.index("/sign-in/first") :].strip()
     browser = visitor()
     assert "it makes the first admin" in browser.get("/sign-in").text

@@ -66,7 +66,8 @@ def welcome() -> None:
     with suppress(ConcordError):  # the pages say why the workspace cannot be opened
         settings, page = current_app().settings, current_app().people.accounts.first_page()
         if settings.sign_in == "local" and page:
-            print(f"Make the first admin, once: {settings.url.rstrip('/')}{page}", flush=True)
+            here = settings.url.rstrip("/") or f"http://127.0.0.1:{st.get_option('server.port')}"
+            print(f"Make the first admin, once: {here}{page}", flush=True)
 
 
 def run_loops(ending: threading.Event) -> None:
