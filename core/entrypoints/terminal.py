@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 from core import strict
@@ -36,10 +37,9 @@ class Terminal:
         ):
             return
         self._last, self._what = time.monotonic(), what
-        share = done / total if total else 1.0
-        line = f"{what:<24.24} [{'█' * int(share * 30):<30}] {done}/{total}"
+        line = bar(done, total, what)
         if self._live:
-            sys.stderr.write(f"\r\033[K{line}")
+            sys.stderr.write(f"\r\033[K{line[: get_terminal_size().columns - 1]}")
             self._shown = True
         else:
             sys.stderr.write(line + "\n")
@@ -50,6 +50,16 @@ class Terminal:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()
             self._shown = False
+
+
+def bar(done: int, total: int, what: str) -> str:
+    """How far something is, and what: words come last, so that a narrow window cuts no number.
+
+    >>> bar(3, 12, "Training on cpu: 12 min left")
+    '[███████                       ] 3/12  Training on cpu: 12 min left'
+    """
+    share = done / total if total else 1.0
+    return f"[{'█' * int(share * 30):<30}] {done}/{total}  {what}"
 
 
 def table(rows: Sequence[Sequence[Any]], heads: Sequence[str]) -> list[str]:
