@@ -7,16 +7,16 @@ if __name__ == "__main__":  # a session
 
     frame.draw()
 else:  # the server
-    from pages.ui import startup
+    from pages.ui.server import startup
 
     startup.prepare()
 
     from starlette.middleware import Middleware
 
     from core.entrypoints.api.application import ApiDoor
-    from pages.ui import errors, routes
-    from pages.ui.intake import Intake
-    from pages.ui.security import Guard
+    from pages.ui.server import errors, routes
+    from pages.ui.server.intake import Intake
+    from pages.ui.server.security import Guard
     from pages.ui.sign_in.gate import SignInGate
 
     errors.keep_log_short()

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from core.access import allowed
-from pages.ui import actions, flash, identity, keys, sessions
-from pages.ui.account import messages, tokens
+from pages.ui import actions, flash, identity, keys
+from pages.ui.account import messages, sessions, tokens
 from pages.ui.workspace import app
 
 me = identity.require("manage their own account")

@@ -4,8 +4,8 @@ import streamlit as st
 
 from core.access import KINDS, PERSON, ROLES, Actor
 from core.services.people.accounts import Account, NewAccount
-from pages.ui import actions, flash, identity, sessions, style
-from pages.ui.account import tokens
+from pages.ui import actions, flash, identity, style
+from pages.ui.account import sessions, tokens
 from pages.ui.workspace import app
 
 me = identity.require("manage accounts")

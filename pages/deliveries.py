@@ -3,10 +3,10 @@
 import streamlit as st
 
 from pages.ui import identity, keys
-from pages.ui.deliveries import log, mail, webhooks
+from pages.ui.deliveries import log, webhooks
 
 me = identity.require("see deliveries")
-VIEWS = {"Log": log.draw, "Webhooks": webhooks.draw, "Mail": mail.draw}
+VIEWS = {"Log": log.draw, "Webhooks": webhooks.draw, "Mail": log.draw_mail}
 
 st.title("Deliveries")
 shown = st.segmented_control(

@@ -8,7 +8,7 @@ from core.types import Document
 from pages.ui import actions, address, flash, identity, inbox, keys, watching
 from pages.ui.components.library import library
 from pages.ui.components.reader import reader
-from pages.ui.documents import bulk, chunks, document_actions, draft, editor, header, history, links, owners, past
+from pages.ui.documents import bulk, chunks, document_actions, draft, editor, header, history, links, owners
 from pages.ui.workspace import app
 
 me = identity.require("read documents")
@@ -58,7 +58,9 @@ def one_document(name: str) -> None:
     st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
     if as_of := st.query_params.get(keys.AS_OF, ""):
         start, end = number(keys.START), number(keys.END)
-        past.draw(name, as_of, (start, end) if start is not None and end is not None and start < end else None, me)
+        history.draw_past(
+            name, as_of, (start, end) if start is not None and end is not None and start < end else None, me
+        )
         return
     try:
         document = app().knowledge.documents.show(name)

@@ -7,8 +7,9 @@ import streamlit as st
 from core.access import allowed
 from core.services.knowledge.home import IndexState, Overview, Step
 from core.types import Document
-from pages.ui import empty, gaps, identity, inbox, keys, loop, style, tour, vectors
+from pages.ui import identity, inbox, keys, style, vectors
 from pages.ui.components.listing import bars, listing
+from pages.ui.home import empty, gaps, loop, tour
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")

@@ -4,7 +4,8 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.inbox.watches import Watch
-from pages.ui import actions, flash, gaps, identity, inbox, keys, style
+from pages.ui import actions, flash, identity, inbox, keys, style
+from pages.ui.home import gaps
 from pages.ui.workspace import app
 
 me = identity.require("read the inbox")

@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.remote.remotes import Remote
-from pages.ui import actions, dialogs, empty, flash, identity, keys, style, tiles
+from pages.ui import actions, charts, dialogs, flash, identity, keys, style
+from pages.ui.home import empty
 from pages.ui.workspace import app
 
 me = identity.require("manage the remote")
@@ -55,7 +56,7 @@ def standing(remote: Remote) -> None:
 
 
 def facts(remote: Remote) -> None:
-    tiles.draw({"To push": f"{remote.backlog:,}", "To take over": f"{remote.incoming:,}"}, "remote")
+    charts.tiles({"To push": f"{remote.backlog:,}", "To take over": f"{remote.incoming:,}"}, "remote")
     rows = {
         "Repository": f"`{remote.url}`",
         "Branch": f"`{remote.branch}`",

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.ui import empty, identity, progress
+from pages.ui import identity, progress
 from pages.ui.evaluation import selection
+from pages.ui.home import empty
 from pages.ui.tuning import production, sliders, state, train
 
 me = identity.require("run an evaluation")

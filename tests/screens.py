@@ -20,7 +20,7 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.settings import load
 from pages.ui import style
-from pages.ui.tour import BREAKS
+from pages.ui.home.tour import BREAKS
 from tests import browser, conftest  # conftest: one thread for each library, as in tests
 from tests.browser import Screen, act_as, small_png
 

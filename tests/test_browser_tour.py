@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from core.bootstrap import build
-from pages.ui.tour import TOURS
+from pages.ui.home.tour import TOURS
 from tests.browser import act_as, screen, server
 from tests.conftest import NoProcesses, demo, kb_settings
 from tests.test_sample import words_left

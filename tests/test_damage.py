@@ -486,7 +486,7 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     from starlette.middleware import Middleware
     from starlette.testclient import TestClient
 
-    from pages.ui import routes, startup
+    from pages.ui.server import routes, startup
     from pages.ui.sign_in.gate import SignInGate
     from pages.ui.workspace import current_app
 

@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
-from pages.ui import routes
+from pages.ui.server import routes
 from pages.ui.sign_in.gate import OPEN
 from tests.apptest import PATIENCE, Open, page_of, words
 from tests.conftest import ROOT, forget_app

@@ -148,7 +148,7 @@ def test_over_a_year_with_both_changes_of_the_clocks_there_is_one_moment_a_day()
 
 @pytest.fixture
 def browser(app: App, monkeypatch: pytest.MonkeyPatch) -> TestClient:
-    from pages.ui import unsubscribe
+    from pages.ui.server import unsubscribe
 
     monkeypatch.setattr(unsubscribe, "current_app", lambda: app)
     return TestClient(Starlette(routes=unsubscribe.ROUTES))

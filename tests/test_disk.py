@@ -242,7 +242,7 @@ def test_a_job_that_a_disk_refuses_ends_with_the_sentence(app: App) -> None:
 
 
 def test_a_page_says_the_same_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    from pages.ui import errors
+    from pages.ui.server import errors
 
     shown: list[str] = []
     monkeypatch.setattr(errors.st, "error", shown.append)

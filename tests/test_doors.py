@@ -485,7 +485,8 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
     from starlette.applications import Starlette
     from starlette.testclient import TestClient
 
-    from pages.ui import direct, pictures, routes
+    from pages.ui import pictures
+    from pages.ui.server import direct, routes
 
     monkeypatch.setattr(routes, "current_app", lambda: doors_app)
     monkeypatch.setattr(pictures, "current_app", lambda: doors_app)

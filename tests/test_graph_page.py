@@ -15,10 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
 from core.services.graph.view import GraphEdge, GraphNode, GraphView
-from pages.ui.components.network import bundle
-from pages.ui.graph.filters import narrowed
-from pages.ui.graph.layout import HIGH, WIDE, settle
-from pages.ui.graph.network import drawing
+from pages.ui.graph.network import HIGH, WIDE, bundle, drawing, settle
+from pages.ui.graph.tables import narrowed
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
 from tests.apptest import PATIENCE

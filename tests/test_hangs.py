@@ -28,8 +28,8 @@ from core.storage.state import postgres as postgres_state
 from core.storage.state.postgres import PostgresDatabase
 from core.storage.state.transactions import ConnectionLost
 from core.types import JOB_WAITS, REPOSITORY_MOVED
-from pages.ui import listening
-from pages.ui.security import Guard
+from pages.ui.server import listening
+from pages.ui.server.security import Guard
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 from tests.nodes import node, proposed
 from tests.postgres import Server

@@ -17,7 +17,7 @@ from core import logs
 from core.errors import BadInput
 from core.services.jobs.workers import Worker
 from core.settings import load
-from pages.ui.security import Guard
+from pages.ui.server.security import Guard
 from tests.conftest import NoProcesses, demo, small_app
 
 ADMIN = demo("admin")

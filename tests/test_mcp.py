@@ -42,7 +42,7 @@ from core.services.search import searcher
 from core.settings import load
 from core.types import Filters
 from pages.ui.components import search_view
-from pages.ui.security import Guard
+from pages.ui.server.security import Guard
 from pages.ui.sign_in.gate import SignInGate
 from tests import browser
 from tests.conftest import ROOT, demo, kb_settings, put, small_app

@@ -39,14 +39,14 @@ from core.services.jobs import jobs
 from core.services.search import queries
 from core.services.search.as_of import AsOf
 from core.settings import Settings
-from pages.ui import batches, errors, frame, intake, keys, listening, pictures, uploaded
+from pages.ui import batches, frame, keys, pictures
 from pages.ui.batches import Batches, HeldBatch
-from pages.ui.intake import Bodies, Intake
+from pages.ui.server import errors, intake, listening, uploaded
+from pages.ui.server.intake import Bodies, Intake
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in import routes as sign_in_routes
 from pages.ui.sign_in.gate import SignInGate
 from pages.ui.sign_in.tabs import BURST, DRAWN, RATE, RELOADED, PageDrawing, Tabs
-from pages.ui.uploaded import MB
 from tests.conftest import demo
 
 
@@ -569,7 +569,7 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
 def test_comparisons_of_one_account_wait_for_each_other_and_take_no_quick_thread() -> None:
     from core.entrypoints.api import calls
     from core.entrypoints.api.operations import operations
-    from pages.ui import routes
+    from pages.ui.server import routes
 
     assert (routes._COMPARERS.at_once, routes._COMPARED.total_tokens) == (1, 2)
     lanes = {each.name: each.lane for _, each in operations()}

@@ -131,7 +131,7 @@ def test_a_move_that_its_browser_gave_up_is_no_error(monkeypatch: pytest.MonkeyP
     import anyio
     from starlette.requests import Request
 
-    from pages.ui import routes
+    from pages.ui.server import routes
 
     async def gone() -> dict[str, str]:
         return {"type": "http.disconnect"}

@@ -352,7 +352,7 @@ def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, home: 
 
 
 def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pages.ui.components import playground as component
+    from pages.ui.playground import results as component
 
     opened: list[int] = []
     real = component.playground

@@ -16,11 +16,11 @@ from core.entrypoints.cli import main
 from core.errors import Corrupt, Refused
 from core.evaluation.impact import Impact
 from core.services.sample.past import VERBS, PastClock, SamplePast, edited, first_texts, read
-from pages.ui.empty import PROMISES
+from pages.ui.home.empty import PROMISES
+from pages.ui.home.sample import LINE
+from pages.ui.home.tour import BREAKS, CONFLICT, READY, TALK, TOURS
 from pages.ui.menu import PAGES
-from pages.ui.sample import LINE
 from pages.ui.style import ASSETS
-from pages.ui.tour import BREAKS, CONFLICT, READY, TALK, TOURS
 from tests.apptest import PATIENCE
 from tests.conftest import ROOT, FixedClock, NoProcesses, build, demo, forget_app, kb_settings, small_app, sql
 
@@ -196,7 +196,7 @@ def test_the_frame_says_that_it_is_a_sample_and_shows_admins_the_way_out(
 def test_on_an_empty_base_pages_promise_what_they_will_show(empty_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONCORD_HOME", str(empty_home))
     forget_app()
-    script = "from pages.ui import empty\nimport streamlit as st\nst.text(str(empty.promise(PAGE)))"
+    script = "from pages.ui.home import empty\nimport streamlit as st\nst.text(str(empty.promise(PAGE)))"
     known = {name for section in PAGES.values() for name, *_ in section}
     assert known >= set(PROMISES)
     for name, promise in PROMISES.items():

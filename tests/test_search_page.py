@@ -22,7 +22,7 @@ from core.services.search.page import readable
 from core.types import Filters, LexicalOptions
 from pages.ui import style
 from pages.ui.components.search_view import view
-from pages.ui.direct import packed
+from pages.ui.server.direct import packed
 from tests.conftest import FixedClock, indexed, put
 
 WORDS = ["filing", "files", "CTR", "e-mail", "C++", "31", "the", "Then", "bank", "Banks"]

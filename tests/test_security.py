@@ -20,8 +20,8 @@ from starlette.testclient import TestClient
 
 from core.bootstrap import App
 from core.settings import Settings
-from pages.ui import direct, request_body, routes
-from pages.ui.security import Guard, policy
+from pages.ui.server import direct, request_body, routes
+from pages.ui.server.security import Guard, policy
 from tests import browser
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES

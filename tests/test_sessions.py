@@ -20,7 +20,7 @@ from core.entrypoints.cli import main
 from core.errors import NotFound, Refused
 from core.services.people.accounts import NewAccount
 from core.services.people.sessions import device
-from pages.ui import direct, routes, startup
+from pages.ui.server import direct, routes, startup
 from pages.ui.sign_in.cookies import KNOWN, SESSION, own_path
 from pages.ui.sign_in.gate import SignInGate
 from tests.conftest import PASSWORD, demo, forget_app, sql

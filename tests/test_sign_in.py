@@ -16,7 +16,7 @@ from core.bootstrap import App
 from core.errors import Refused
 from core.services.people.accounts import DEMO, MIN_PASSWORD, NewAccount
 from core.settings import Settings
-from pages.ui import direct
+from pages.ui.server import direct
 from pages.ui.sign_in import cookies
 from tests.apptest import PATIENCE
 from tests.conftest import PASSWORD, ROOT, demo, put, sql
@@ -256,7 +256,7 @@ def test_the_audit_is_exported_for_whoever_is_signed_in(
 def test_words_of_an_error_are_shown_as_they_are() -> None:
     def page() -> None:
         from core.errors import BadInput
-        from pages.ui import errors
+        from pages.ui.server import errors
 
         errors.show(BadInput("No document *a* at [here](https://example.org)."))
 

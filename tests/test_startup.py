@@ -16,8 +16,8 @@ import pytest
 import uvicorn
 
 from core.bootstrap import build
-from pages.ui import listening
 from pages.ui.menu import PAGES
+from pages.ui.server import listening
 from tests import browser
 from tests.conftest import ROOT, kb_settings
 

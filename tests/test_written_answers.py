@@ -26,7 +26,7 @@ from core.services.models.fitness import ModelCheck
 from core.services.search.written_answers import NOT_BORNE, NOT_SAID, Answerer, as_json
 from core.settings import load
 from core.types import Answer, Filters, LlmRequest
-from pages.ui import direct
+from pages.ui.server import direct
 from tests.api_server import ApiServer
 from tests.apptest import PATIENCE, drawn
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app

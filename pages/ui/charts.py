@@ -1,8 +1,9 @@
-"""Charts from core on a page, recoloured to suit the light and the dark theme."""
+"""Charts from core on a page, recoloured to suit the light and the dark theme, and numbers as tiles."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import streamlit as st
@@ -24,3 +25,10 @@ def themed(figure: Figure) -> Figure:
     for axis in ("xaxis", "yaxis", *(layout.keys() & {"xaxis2", "yaxis2"})):
         layout[axis] = {**layout.get(axis, {}), "gridcolor": _GRID, "zeroline": False}
     return {"data": figure["data"], "layout": layout}
+
+
+def tiles(values: Mapping[str, str], key: str) -> None:
+    """One tile per value, as wide as its number."""
+    with st.container(horizontal=True, key=f"tiles_{key}"):
+        for label, value in values.items():
+            st.metric(label, value, border=True, width="content")

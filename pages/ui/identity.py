@@ -12,7 +12,8 @@ from core import logs
 from core.access import PERSON, Actor, allowed, become
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
-from pages.ui import batches, direct, flash, keys, listening, uploaded
+from pages.ui import batches, flash, keys
+from pages.ui.server import direct, listening, uploaded
 from pages.ui.sign_in import cookies, provider
 from pages.ui.workspace import app
 

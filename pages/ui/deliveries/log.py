@@ -1,8 +1,9 @@
-"""The log: what left, what waits and why, every attempt, and sending something once more."""
+"""The log: what left, what waits and why, every attempt, sending something once more; and how mail is set up."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -103,3 +104,26 @@ def said(one: Delivery) -> str:
     if one.state == "sent":
         return "Sent: it was taken."
     return f"Not sent ({one.note.rstrip('.')})." + (" It is tried again later." if one.state == "waiting" else "")
+
+
+def draw_mail(me: Actor) -> None:
+    """Where mail goes out, when the digest leaves, and a test."""
+    settings = app().settings
+    if not settings.smtp_url:
+        st.info(
+            "Mail is not set up, so none leaves. Whoever runs the app sets CONCORD_URL, CONCORD_SMTP_URL and CONCORD_SMTP_FROM.",
+            icon=":material/mail_off:",
+        )
+        return
+    parts = urlsplit(settings.smtp_url)
+    st.markdown(
+        f"Mail goes out through **{flash.plain(parts.hostname or '')}**, from {flash.plain(settings.smtp_from)}."
+    )
+    st.caption(
+        f"The daily digest leaves at {settings.digest_hour}:00 ({settings.time_zone}). People choose what they get on their Account page."
+    )
+    st.button("Send me a test mail", key="test_mail", icon=":material/mail:", on_click=_test)
+
+
+def _test() -> None:
+    actions.do(lambda actor: said(app().deliveries.board.test_mail(actor)))

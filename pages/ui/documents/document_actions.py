@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from core.access import Actor, allowed
 from core.services.knowledge.documents import Version
 from core.services.reviews.authoring import Files, brought_back, deleted, moved, restored, touching, with_status
 from core.types import Document
-from pages.ui import address, flash, keys, people, style, watching
-from pages.ui.documents import feedback, save_target, share
+from pages.ui import address, flash, identity, keys, people, style, watching
+from pages.ui.components import component
+from pages.ui.documents import feedback, save_target
 from pages.ui.workspace import app, links_to
+
+FORMATS = {"md": "Markdown", "docx": "Word"}
 
 
 def draw(document: Document, me: Actor, mark: tuple[int, int] | None = None) -> None:
@@ -20,7 +25,7 @@ def draw(document: Document, me: Actor, mark: tuple[int, int] | None = None) -> 
         if may_edit and st.button("Edit", icon=":material/edit:", type="primary", key="edit"):
             address.show(**{keys.DOC: document.id, keys.DO: "edit"})
             st.rerun()
-        share.link(document)
+        _link(document)
         feedback.buttons(document, mark)
         if not may_edit:
             watching.button(me, "document", document.path, "watch_document")
@@ -35,8 +40,8 @@ def _more(document: Document, me: Actor, mark: tuple[int, int] | None, may_edit:
     with st.container(horizontal=True, gap="small"):
         if may_edit:
             watching.button(me, "document", document.path, "watch_document")
-        share.link(document, more=True)
-    share.downloads(document)
+        _link(document, more=True)
+    _downloads(document)
     with st.expander("Comment", icon=":material/chat:", type="compact"):
         feedback.comment(document, mark)
     if may_edit:
@@ -143,3 +148,28 @@ def restore_version(document: Document, version: Version, me: Actor) -> None:
 
 def _version_files(document: Document, version: Version) -> Files:
     return restored(app().knowledge.documents, document.path, version.commit.id, version.commit.path)
+
+
+def _link(document: Document, *, more: bool = False) -> None:
+    """The button that copies the link; with `more` those for this version and for printing."""
+    pinned = {keys.DOC: document.id, keys.AS_OF: app().knowledge.repository.head()[: keys.COMMIT]}
+    data = {"doc": document.id, "pinned": pinned, "more": more}
+    component("share")(key="share_more" if more else "share", data=data, width="content")
+
+
+def _downloads(document: Document) -> None:
+    """A file is written when it is asked for."""
+    for kind, title in FORMATS.items():
+        st.download_button(
+            f"Download as {title}",
+            partial(_content, document.id, kind, identity.me().id),
+            file_name=f"{document.path.split('/')[-1].removesuffix('.md')}.{kind}",
+            key=f"download_{kind}",
+            on_click="ignore",
+            icon=":material/download:",
+        )
+
+
+def _content(doc: str, kind: str, account: str) -> bytes:
+    """Runs outside the session, when the file is downloaded: hence the account's id."""
+    return app().knowledge.exports.export(app().people.accounts.actor(account), doc, kind).content

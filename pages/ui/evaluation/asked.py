@@ -11,7 +11,8 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.services.platform.settings import MAX_DAYS, MAX_FIRST, QuestionSettings
 from core.storage.state.records import Asked
-from pages.ui import actions, empty, identity, keys, style
+from pages.ui import actions, identity, keys, style
+from pages.ui.home import empty
 from pages.ui.workspace import app
 
 SHOWN = 200

@@ -10,11 +10,16 @@ from core.evaluation.runs.comparisons import QuestionRow, RunComparison
 from core.evaluation.runs.run import Run
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
-from pages.ui import flash, identity, keys, tiles, verdicts
+from pages.ui import charts, flash, identity, keys, verdicts
 from pages.ui.workspace import app, run_comparison
 from pages.ui.workspace import run as with_questions
 
 ORDERS = {"Losses first": 1, "Wins first": -1}
+_SIGNED = {
+    "Difference": st.column_config.NumberColumn(format="%+.3f"),
+    "Before": st.column_config.NumberColumn(format="%.3f"),
+    "After": st.column_config.NumberColumn(format="%.3f"),
+}
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
@@ -46,7 +51,7 @@ def _production(ids: Sequence[str], names: Mapping[str, str]) -> int:
 def _verdict(comparison: RunComparison) -> None:
     overall = comparison.overall
     verdicts.box(overall.verdict, flash.plain(overall.sentence))
-    tiles.draw(
+    charts.tiles(
         {
             f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
             "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
@@ -105,13 +110,6 @@ def _questions(comparison: RunComparison) -> None:
 def _open(comparison: RunComparison, row: QuestionRow) -> None:
     link = app().playground.notebook.keep(identity.me(), setup(comparison, row))
     st.switch_page("pages/playground.py", query_params={keys.LINK: link})
-
-
-_SIGNED = {
-    "Difference": st.column_config.NumberColumn(format="%+.3f"),
-    "Before": st.column_config.NumberColumn(format="%.3f"),
-    "After": st.column_config.NumberColumn(format="%.3f"),
-}
 
 
 def _line(row: QuestionRow) -> dict[str, object]:

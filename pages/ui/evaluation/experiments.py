@@ -11,7 +11,8 @@ from core.access import Actor
 from core.evaluation.reports import charts as figures
 from core.services.evaluation.experiments import EXPERIMENTS
 from core.services.evaluation.experiments.context import ExperimentOptions
-from pages.ui import actions, charts, dialogs, empty, flash, identity, progress, style
+from pages.ui import actions, charts, dialogs, flash, identity, progress, style
+from pages.ui.home import empty
 from pages.ui.workspace import app
 
 ICONS = {

@@ -13,7 +13,7 @@ from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
 from core.evaluation.runs.run import RUN_FORMATS, Run
 from pages.ui import charts, flash, identity, keys, style, verdicts
-from pages.ui.evaluation.run_names import shared_measures
+from pages.ui.evaluation.selection import shared_measures
 from pages.ui.workspace import app, leaderboard
 from pages.ui.workspace import run as with_questions
 

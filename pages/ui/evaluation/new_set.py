@@ -7,7 +7,8 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from pages.ui import actions, flash, identity, keys, style, uploaded
+from pages.ui import actions, flash, identity, keys, style
+from pages.ui.server import uploaded
 from pages.ui.workspace import app
 
 KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}

@@ -11,8 +11,9 @@ from core.access import Actor
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.queryset import QuerySet, by_category
 from core.spreadsheet import csv_text
-from pages.ui import actions, empty, flash, identity, keys, progress, style
+from pages.ui import actions, flash, identity, keys, progress, style
 from pages.ui.evaluation import new_set, question_editor
+from pages.ui.home import empty
 from pages.ui.workspace import app, generation, unmapped
 
 SHOWN = 500

@@ -11,8 +11,9 @@ from core.errors import ConcordError
 from core.services.graph.explorer import IN_FORCE
 from core.services.graph.view import LIMIT
 from core.types import Filters
-from pages.ui import address, empty, flash, identity, keys
+from pages.ui import address, flash, identity, keys
 from pages.ui.configurations import built_profiles
+from pages.ui.home import empty
 from pages.ui.workspace import app, generation, links_to
 
 VIEWS = {  # what each can be asked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ from core.errors import ConcordError
 from core.graph.paths import MOST
 from core.services.graph.paths import EntityConnection, EntityPath, PathStep, Witness
 from pages.ui import flash, identity, keys, style
-from pages.ui.components.chain import chain
+from pages.ui.components import component
 from pages.ui.components.listing import listing
 from pages.ui.graph.choices import Choice, look_around
 from pages.ui.graph.descriptions import KINDS, type_words
@@ -95,3 +96,9 @@ def _shared(connection: EntityConnection) -> None:
         for witness in connection.shared
     ]
     listing(items, "No document names both.", key="graph_shared")
+
+
+def chain(paths: Sequence[Mapping[str, Any]], key: str, on_centre: Callable[[], None]) -> Any:
+    """Draw paths, the first one open. A click on an entity comes back as the trigger `centre`."""
+    data = {"paths": list(paths)}
+    return component("chain")(key=key, data=data, on_centre_change=on_centre)

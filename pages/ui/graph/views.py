@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import streamlit as st
 
 from core.errors import ConcordError
+from core.graph.communities import Community
 from core.services.graph.view import GraphView
-from pages.ui import flash, identity, style
-from pages.ui.components.network import network
-from pages.ui.graph import choices, communities, links, paths, ranking, tables
+from pages.ui import flash, identity, keys, style
+from pages.ui.components.listing import listing
+from pages.ui.graph import choices, paths, ranking, tables
 from pages.ui.graph.choices import Choice
 from pages.ui.graph.descriptions import short
-from pages.ui.graph.filters import filtered
-from pages.ui.graph.network import drawing
+from pages.ui.graph.network import drawing, network
+from pages.ui.graph.tables import filtered
 from pages.ui.workspace import app
 
 _ASK = {
@@ -97,8 +101,67 @@ def _besides(view: GraphView, choice: Choice) -> None:
     if choice.view == "Query":
         ranking.draw(view, choice)
     elif choice.view == "Communities":
-        communities.draw(view, choice)
+        _draw_communities(view, choice)
     elif choice.view == "Links":
-        links.draw(view)
+        _draw_links(view)
     else:
         st.caption(" ".join(flash.plain(note) for note in view.notes) or style.count(len(view.nodes), "node"))
+
+
+def _draw_links(view: GraphView) -> None:
+    """Two lists side by side, and broken links below."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.header(f"Orphans ({len(view.orphans)})", anchor=False)
+        st.caption("No document links to these.")
+        listing(_link_lines(view.orphans), "Every document is linked from another one.", key="graph_orphans")
+    with right:
+        st.header(f"Dead ends ({len(view.dead_ends)})", anchor=False)
+        st.caption("These link to no other document.")
+        listing(_link_lines(view.dead_ends), "Every document links to another one.", key="graph_dead_ends")
+    if view.notes:
+        st.header(f"Broken links ({len(view.notes)})", anchor=False)
+        for note in view.notes:
+            st.markdown(f"- {flash.plain(note)}")
+
+
+def _link_lines(paths: Sequence[str]) -> list[dict[str, Any]]:
+    known = {document.path: document for document in app().knowledge.documents.all()}
+    return [{keys.DOC: known[path].id, "title": known[path].title, "sub": path} for path in paths if path in known]
+
+
+def _draw_communities(view: GraphView, choice: Choice) -> None:
+    """A box for questions about the whole, then the summaries, the nearest or the largest first."""
+    st.caption(" ".join(flash.plain(note) for note in view.notes))
+    st.header("What they are about", anchor=False)
+    asked = st.text_input(
+        "Search the summaries",
+        key="graph_global",
+        placeholder="A question about the whole, such as: who may approve what?",
+    ).strip()
+    if asked:
+        scored = app().graph.communities.global_search(identity.me(), asked, 5, choice.profile)
+        listing(
+            [_line(community, f"{score:.2f}") for community, score in scored],
+            "No community answers this.",
+            key="graph_answers",
+        )
+        return
+    shown, known = {node.community for node in view.nodes}, app().graph.communities.all(identity.me(), choice.profile)
+    listing(_lines([community for community in known if community.number in shown]), "", key="graph_topics")
+    if view.unconnected:
+        alone = [community for community in known[: choice.limit] if community.number not in shown]
+        with st.expander(
+            f"{style.count(len(view.unconnected), 'unconnected community')}", icon=":material/scatter_plot:"
+        ):
+            listing(_lines(alone), "", key="graph_alone")
+
+
+def _lines(communities: Sequence[Community]) -> list[dict[str, Any]]:
+    return [_line(community, style.count(community.size, "entity")) for community in communities]
+
+
+def _line(community: Community, right: str) -> dict[str, Any]:
+    title = f"{community.number + 1}. {'; '.join(community.entities[:3])}"
+    by = "" if community.by == "rules" else f" (written by {community.by})"  # by a model, or by rules and why
+    return {"title": title, "sub": community.summary + by, "right": right}

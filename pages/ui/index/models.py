@@ -8,7 +8,8 @@ import streamlit as st
 
 from core.access import Actor
 from core.services.models.fitness import FEATURES, ModelCheck
-from pages.ui import actions, empty, flash, identity, progress, style
+from pages.ui import actions, flash, identity, progress, style
+from pages.ui.home import empty
 from pages.ui.workspace import app
 
 NEXT = (

@@ -10,7 +10,7 @@ from core.access import Actor
 from core.profiles import LANCE
 from core.types import Profile
 from pages.ui import actions, identity, style
-from pages.ui.index import estimated, profile_form
+from pages.ui.index import profile_form
 from pages.ui.workspace import app
 
 
@@ -41,7 +41,7 @@ def draw() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Profile", [profile.name for profile, _ in profiles], key="profile_pick", width=260)
         if st.button("Build", icon=":material/build:", key="profile_build"):
-            estimated.confirm(current.platform.settings.profile(name), "Build", partial(build, name=name))
+            profile_form.confirm_build(current.platform.settings.profile(name), "Build", partial(build, name=name))
         if st.button("Make default", icon=":material/star:", key="profile_default", disabled=name == production.name):
             actions.confirm(
                 f"Search with the profile {name} from now on?",

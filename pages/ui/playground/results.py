@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from core.access import Actor
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
-from pages.ui.components.playground import playground
+from pages.ui.components import component
 from pages.ui.playground import (
     adjust_form,
     answer,
@@ -35,6 +35,7 @@ TOOLS: dict[str, Callable[[Setup, Comparison], None]] = {
     "Where is my document?": where.draw,
     "Ask": answer.draw,
 }
+EVENTS = ("turn", "adjust", "judge", "look", "keep")
 
 
 @st.fragment
@@ -139,3 +140,13 @@ def _blind() -> None:
 
 def _tool() -> None:
     state.put(replace(state.setup(), tool=st.session_state[keys.TOOL] or ""))
+
+
+def playground(data: Mapping[str, Any], key: str, on: Mapping[str, Callable[[], None]]) -> Any:
+    """Draw the columns. Clicks come back as triggers: `turn`, `adjust`, `judge`, `look`, `keep`."""
+    handlers = {f"on_{event}_change": on.get(event, _nothing_yet) for event in EVENTS}
+    return component("playground", "snippet")(key=key, data=dict(data), **handlers)
+
+
+def _nothing_yet() -> None:
+    """For clicks that the page reads afterwards."""

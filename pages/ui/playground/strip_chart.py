@@ -16,7 +16,6 @@ from core.services.playground.notebook import Setup
 from pages.ui import identity, style
 from pages.ui.flash import plain
 from pages.ui.playground import column_data, state
-from pages.ui.playground.column_picker import pick
 from pages.ui.workspace import app
 
 _GREY = "rgba(122,135,148,0.45)"
@@ -35,7 +34,7 @@ def draw(now: Setup, comparison: Comparison) -> None:
             icon=":material/show_chart:",
         )
         return
-    n = pick(comparison, movable, "strip_column")
+    n = pick_column(comparison, movable, "strip_column")
     column = now.columns[n]
     search = state.searches(now)[column.profile]
     strip = app().playground.comparer.strip(now.query, column, search)
@@ -165,3 +164,14 @@ def figure(
         yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
     )  # fmt: skip
     return chart
+
+
+def pick_column(comparison: Comparison, columns: Sequence[int], key: str) -> int:
+    """The chosen column; the control is shown only where there are several."""
+    if len(columns) == 1:
+        return columns[0]
+    names = {n: f"{column_data.LETTERS[n]} · {comparison.outcomes[n].column.title}" for n in columns}
+    chosen = st.segmented_control(
+        "Column", columns, format_func=names.__getitem__, default=columns[0], key=key, label_visibility="collapsed"
+    )
+    return chosen if chosen is not None and chosen in columns else columns[0]

@@ -13,7 +13,7 @@ from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import flash, identity, style
 from pages.ui.playground import state
-from pages.ui.playground.column_picker import pick
+from pages.ui.playground.strip_chart import pick_column
 from pages.ui.workspace import app
 
 _ADVICE = "How good such questions are is not known yet: calibrate tau on the Tuning page."
@@ -30,7 +30,7 @@ def draw(now: Setup, comparison: Comparison) -> None:
             icon=":material/linear_scale:",
         )
         return
-    n = pick(comparison, conditional, "tau_column")
+    n = pick_column(comparison, conditional, "tau_column")
     column = now.columns[n]
     score = best_score(now.query, column, state.searches(now)[column.profile])
     on_curve = place_on_curve(app().evaluation.runs, identity.me(), column, score)

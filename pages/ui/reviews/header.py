@@ -1,4 +1,4 @@
-"""The header of a change: title, state, facts and description."""
+"""The header of a change: title, state, facts, description and co-authors."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from datetime import datetime
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.curation.review import moves
 from core.curation.review.moves import names, not_theirs
 from core.services.reviews.changes import Change
 from pages.ui import actions, flash, people, style
 from pages.ui.components import component
-from pages.ui.reviews import co_authors, labels, queues
+from pages.ui.reviews import labels, queues
+from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
 
@@ -50,7 +52,7 @@ def draw(change: Change, me: Actor) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             if not not_theirs("edit", change, me):
                 _description(change)
-            co_authors.draw(change, me)
+            _draw_co_authors(change, me)
 
 
 def _seen_by(change: Change) -> str:
@@ -73,3 +75,46 @@ def describe(number: int) -> None:
     title, text = (str(st.session_state[f"{name}_{number}"]) for name in ("title", "description"))
     st.session_state["describe_box"] = False
     actions.do(lambda actor: f"Kept: {app().reviews.changes.describe(actor, number, title, text).title}")
+
+
+def _draw_co_authors(change: Change, me: Actor) -> None:
+    """For those who may invite, and for co-authors, who may leave."""
+    invites = moves.may_invite(change, me)
+    mine = [each for each in change.co_authors if invites or each.account == me.id]
+    if not (invites or mine):
+        return
+    with st.popover(
+        "Co-authors", type="tertiary", icon=":material/group_add:", key=key_of("invite", change.id, "open"), on_change="rerun"
+    ):  # fmt: skip
+        st.caption("Co-authors edit, submit and close a change as its author does. Others suggest.")
+        for each in mine:
+            with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                st.markdown(flash.plain(f"{each.name}, invited by {each.inviter}"), width="stretch")
+                st.button(
+                    "Leave" if each.account == me.id else "Remove",
+                    key=key_of("uninvite", change.id, each.account),
+                    type="tertiary",
+                    on_click=actions.do,
+                    args=(lambda actor, who=each: _remove(actor, change.id, who),),
+                )
+        if invites:
+            _invite(change, me)
+
+
+def _invite(change: Change, me: Actor) -> None:
+    """An admin who is no author finds themselves in the box: so a change is taken over."""
+    people = {account.id: account.name for account in app().reviews.changes.invitable(me, change.id)}
+    st.multiselect(
+        "Whom to invite",
+        list(people),
+        format_func=lambda account: f"{people[account]} (you)" if account == me.id else people[account],
+        key=key_of("invite", change.id, "whom"),
+    )
+    if me.id != change.author:
+        st.caption(f"{flash.plain(change.author_name)} is told. Invite yourself to take the change over.")
+    st.button("Invite", key=key_of("invite", change.id), type="primary", on_click=do, args=("invite", change.id, change.head))  # fmt: skip
+
+
+def _remove(actor: Actor, number: int, who: moves.CoAuthor) -> str:
+    app().reviews.changes.uninvite(actor, number, [who.account])
+    return f"{who.name} is a co-author no longer."

@@ -14,7 +14,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from core.errors import ConcordError
 from core.settings import load
-from pages.ui import batches, uploaded
+from pages.ui import batches
+from pages.ui.server import uploaded
 from pages.ui.sign_in import cookies, html
 from pages.ui.sign_in.tabs import DEMO, RELOADED, Tabs
 from pages.ui.workspace import current_app

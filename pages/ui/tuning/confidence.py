@@ -10,7 +10,7 @@ import streamlit as st
 from core import strict
 from core.access import Actor, allowed
 from core.evaluation.reports import charts as drawn
-from pages.ui import actions, charts, flash, identity, tiles
+from pages.ui import actions, charts, flash, identity
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -61,7 +61,7 @@ def choose(actor: Actor, queryset: str, reason: str) -> str:
 def _result(result: dict[str, Any]) -> None:
     st.info(flash.plain(result["sentence"]), icon=":material/rule:")
     area, now = result["area"], result["now"]
-    tiles.draw(
+    charts.tiles(
         {
             "Area under the curve": f"{area['mean']:.3f} ({area['low']:.3f} to {area['high']:.3f})",
             "False alarms now": f"{now['false_alarms']['mean']:.0%}",

@@ -11,7 +11,8 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.evaluation.learning.triplets import LEAST, FineTuning
 from core.evaluation.reports import charts as drawn
-from pages.ui import actions, charts, empty, flash, identity, style, tiles, verdicts
+from pages.ui import actions, charts, flash, identity, style, verdicts
+from pages.ui.home import empty
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
@@ -74,7 +75,7 @@ def _verdict(result: dict[str, Any]) -> None:
     training = result["training"]
     for name, compared in result["compared"].items():
         gap = compared["difference"]
-        tiles.draw(
+        charts.tiles(
             {
                 f"nDCG@10 on {flash.plain(name)}, before": f"{compared['before']:.3f}",
                 "after": f"{compared['after']:.3f}",

@@ -13,7 +13,8 @@ from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin
-from pages.ui import actions, charts, empty, flash, identity, style, verdicts
+from pages.ui import actions, charts, flash, identity, style, verdicts
+from pages.ui.home import empty
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
@@ -25,6 +26,7 @@ KINDS = {
     "distribution": "Score distributions",
 }
 GOALS = {"lss": "Words of the answer (LSS)", "ranking": "The order"}
+_COLOURS = {"model": style.CONFIGURATIONS[0], "oracle": style.CONFIGURATIONS[2]}
 
 
 def draw(tuning_set: TuningSet) -> None:
@@ -126,6 +128,3 @@ def _swarm(swarm: dict[str, Any]) -> None:
     st.markdown("**What moves alpha** (SHAP): to the right towards meaning, to the left towards words")
     figure = drawn.beeswarm(swarm["features"], swarm["values"], swarm["pushes"], "push on alpha")
     charts.show(figure, "learn_swarm")
-
-
-_COLOURS = {"model": style.CONFIGURATIONS[0], "oracle": style.CONFIGURATIONS[2]}

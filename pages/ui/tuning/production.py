@@ -16,9 +16,10 @@ from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.platform.settings import Promotion
 from core.services.tuning.production import losses, proven
-from pages.ui import actions, dialogs, empty, flash, identity, style, tiles, verdicts
+from pages.ui import actions, charts, dialogs, flash, identity, style, verdicts
 from pages.ui.configurations import called
-from pages.ui.evaluation.run_names import names
+from pages.ui.evaluation.selection import names
+from pages.ui.home import empty
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app, evidence
 
@@ -198,7 +199,7 @@ def _evidence(comparison: RunComparison) -> None:
     st.caption(flash.plain(comparison.basis))
     if comparison.note:
         st.warning(flash.plain(comparison.note), icon=":material/warning:")
-    tiles.draw(
+    charts.tiles(
         {
             f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
             "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",

@@ -12,7 +12,8 @@ from core.retrieval.presets import spell
 from core.retrieval.prompts import PROMPTS
 from core.services.platform.settings import TunedPrompt
 from core.services.tuning.prompts import ROUNDS, PromptSettings, choice
-from pages.ui import actions, empty, flash, identity, verdicts
+from pages.ui import actions, flash, identity, verdicts
+from pages.ui.home import empty
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 

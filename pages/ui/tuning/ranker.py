@@ -14,11 +14,13 @@ from core.evaluation.reports import charts as drawn
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
-from pages.ui import actions, charts, empty, flash, identity, style, tiles, verdicts
+from pages.ui import actions, charts, flash, identity, style, verdicts
+from pages.ui.home import empty
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app
 
 SHOWN = 12  # features in the chart
+SECONDS = 0.15  # for one question, searching and learning
 
 
 def draw(tuning_set: TuningSet) -> None:
@@ -69,9 +71,6 @@ def _confirm(querysets: Sequence[str]) -> None:
     )
 
 
-SECONDS = 0.15  # for one question, searching and learning
-
-
 def start(actor: Actor, querysets: list[str]) -> str:
     return f"Training as job {app().evaluation.jobs.learn_ranker(actor, querysets).id}."
 
@@ -82,7 +81,7 @@ def _verdict(result: dict[str, Any]) -> None:
         st.caption(flash.plain(result["note"]))
     before, after = (result["quality"][way]["mean"] for way in ("production", "ranker"))
     gap = result["unseen"]["difference"]
-    tiles.draw(
+    charts.tiles(
         {
             "nDCG@10 in production": f"{before:.3f}",
             "with the ranker": f"{after:.3f}",

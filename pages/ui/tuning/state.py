@@ -16,7 +16,8 @@ from core.retrieval.presets import presets, spell
 from core.retrieval.rerankers.rerank import BLEND, BY_TAU
 from core.services.tuning.sweeps import AlphaCurve, SweepData, position
 from core.types import SearchConfig
-from pages.ui import empty, flash, identity
+from pages.ui import flash, identity
+from pages.ui.home import empty
 from pages.ui.workspace import alpha_curve, app, generation, sweep_data
 
 PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer

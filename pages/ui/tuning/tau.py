@@ -16,8 +16,9 @@ from core.evaluation.tuning import calibration
 from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from pages.ui import actions, charts, empty, flash, identity, style
+from pages.ui import actions, charts, flash, identity, style
 from pages.ui.configurations import called
+from pages.ui.home import empty
 from pages.ui.tuning import state
 from pages.ui.tuning.state import TuningSet
 from pages.ui.workspace import app

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import streamlit as st
 
+from core import strict
+from core.curation.checks.findings import Finding
+from core.curation.document.frontmatter_edit import with_body
+from core.curation.text.render import Node, with_pictures
 from core.curation.upload.edits import fill, look_at, start_fresh
-from core.curation.upload.items import LIMITS, UploadItem, document_of
+from core.curation.upload.items import LIMITS, UploadItem, document_of, plain_lines
+from core.errors import BadInput
 from core.types import Document
-from pages.ui import flash, identity, keys
+from pages.ui import disagreements, flash, identity, keys, pictures
+from pages.ui.components.editor_view import editor_view
 from pages.ui.documents import chunks, frontmatter_form
-from pages.ui.upload import duplicates, original, session, text
+from pages.ui.upload import duplicates, original, session
+from pages.ui.workspace import app
 
 
 def draw(item: UploadItem, n: int) -> None:
@@ -125,7 +132,7 @@ def _conversion(item: UploadItem, n: int) -> None:
 
 def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
     fixes = sum(finding.severity != "note" and not finding.field for finding in item.findings)
-    fixes += len(text.differing(item))
+    fixes += len(differing(item))
     names = {
         **({"original": "Beside the original"} if item.converted else {}),
         "text": f"Text · {fixes} to fix" if fixes else "Text",
@@ -145,7 +152,7 @@ def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
     elif tab == "duplicates":
         duplicates.draw(item, n)
     else:
-        text.draw(item, n, document)
+        _draw_text(item, n, document)
 
 
 def _passages(document: Document) -> None:
@@ -175,3 +182,54 @@ def _salvage(n: int) -> None:
 
 def _remove(n: int) -> None:
     session.change(lambda uploads, batch: uploads.remove(batch, n), moves=True)
+
+
+def _draw_text(item: UploadItem, n: int, document: Document | None) -> None:
+    """The body, since the form shows what stands above it; the whole file where that cannot be read."""
+    key = f"item_{session.turn()}_{n}_{'body' if document else 'whole'}"
+    rest = item.text[document.body :] if document else item.text
+    body = rest.lstrip("\n") if document else rest
+    typed = (st.session_state.get(key) or {}).get("text")
+    if typed is not None and _edited(item, n, document, rest[: len(rest) - len(body)], str(typed)):
+        st.rerun()
+    nodes, problem = _preview(document)
+    editor_view(
+        key=key,
+        serial=key,
+        place=strict.digest([key, identity.me().id, item.name]),
+        path=item.place,
+        text=item.text,
+        body=body,
+        document=document,
+        nodes=nodes,
+        problem=problem,
+        note="",
+        saved="",
+        findings=[
+            *(finding for finding in item.findings if finding.severity != "note" and not finding.field),
+            *differing(item),
+        ],
+        token=identity.page_token(),
+    )
+
+
+def differing(item: UploadItem) -> list[Finding]:
+    """What documents of the knowledge base say otherwise."""
+    return disagreements.remarks(identity.me(), item.place, item.text) if item.readable else []
+
+
+def _edited(item: UploadItem, n: int, document: Document | None, leading: str, typed: str) -> bool:
+    """Take over what was typed, if it is new."""
+    text = plain_lines(with_body(item.text, leading + typed.lstrip("\n")) if document else typed)
+    return text != item.text and session.change(lambda uploads, batch: uploads.edit(batch, n, text=text))
+
+
+def _preview(document: Document | None) -> tuple[list[Node], str]:
+    """The document as drawn, or why it is not."""
+    if document is None:
+        return [], "There is no preview until the errors are fixed."
+    try:
+        nodes = app().upload.reader.render(document).nodes
+        return with_pictures(nodes, pictures.uploaded(identity.me(), session.batch().pictures)), ""
+    except BadInput as error:
+        return [], flash.refusal(error)

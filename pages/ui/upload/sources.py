@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.access import Actor
+from core.access import Actor, allowed
+from core.curation.document.statuses import COUNTS_AS, STATUSES
 from core.curation.document.templates import TEMPLATES, fill
 from core.curation.upload.conversions import SUFFIXES
 from core.curation.upload.items import Batch
 from core.ports import Progress
 from core.services.upload.uploads import Uploads
-from pages.ui import flash, identity, style, uploaded
-from pages.ui.upload import session, shared, statuses
+from pages.ui import actions, flash, identity, style
+from pages.ui.server import uploaded
+from pages.ui.upload import session, shared
 from pages.ui.workspace import app
 
 
@@ -22,7 +24,7 @@ def draw(me: Actor) -> None:
         way = st.segmented_control(
             "Bring in", list(ways), default="Files", required=True, key="upload_way", bind="query-params"
         )
-        statuses.draw(me)
+        _statuses(me)
     ways[way or "Files"](me)
 
 
@@ -104,3 +106,30 @@ def left_out(batch: Batch) -> None:
     with st.expander(f"{style.count(len(batch.left_out), 'file')} left out", icon=":material/block:", type="compact"):
         for name, why in batch.left_out:
             st.markdown(f"- **{flash.plain(name)}**: {flash.plain(why)}")
+
+
+def _statuses(me: Actor) -> None:
+    """One line of words per status."""
+    if not allowed(me, "import documents"):
+        return
+    own = app().upload.statuses.all()
+    with st.popover("Status words", icon=":material/translate:", type="tertiary", key="status_words"):
+        st.caption(
+            "Files from other tools bring words of their own. A word that you name here is written as your status when a "
+            "file comes in, and kept beside it. Separate words by commas."
+        )
+        for status in STATUSES:
+            st.text_input(
+                f"Counts as {style.STATUSES[status].lower()}",
+                ", ".join(word for word, meaning in own.items() if meaning == status),
+                key=f"status_words_{status}",
+                placeholder="for example: beta",
+                help=f"Known already: {', '.join(COUNTS_AS[status])}.",
+            )
+        st.button("Save", key="status_words_save", type="primary", on_click=actions.do, args=(_save,))
+
+
+def _save(actor: Actor) -> str:
+    typed = {status: str(st.session_state.get(f"status_words_{status}", "")) for status in STATUSES}
+    words = {word.strip(): status for status, line in typed.items() for word in line.split(",") if word.strip()}
+    return f"{style.count(len(app().upload.statuses.decide(actor, words)), 'status word')} saved."

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from core.access import Actor, allowed
-from pages.ui import actions, dialogs, identity, style, uploaded, workspace
+from pages.ui import actions, dialogs, identity, style, workspace
+from pages.ui.server import uploaded
 from pages.ui.workspace import app
 
 LINE = ":material/science: A sample: Meridale, its people and what they did are made up."

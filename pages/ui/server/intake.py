@@ -24,9 +24,9 @@ from core.entrypoints.api.problems import status_of
 from core.entrypoints.mcp.endpoint import refused
 from core.errors import Busy, ConcordError, NotFound, Refused, Unauthenticated, Unavailable
 from core.settings import load
-from pages.ui import direct
+from pages.ui.server import direct
+from pages.ui.server.uploaded import MB, OverQuota, UploadQuota
 from pages.ui.sign_in import cookies
-from pages.ui.uploaded import MB, OverQuota, UploadQuota
 from pages.ui.workspace import current_app
 
 SMALL = 64 * 1024  # bytes that nobody is asked about

@@ -20,10 +20,11 @@ from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.errors import Busy, ConcordError, Refused
 from core.services.search.searcher import pending_json
 from core.settings import load
-from pages.ui import direct, pictures, request_body, unsubscribe, vectors
+from pages.ui import pictures, vectors
 from pages.ui.components import editor_view
 from pages.ui.components.search_view import answer, filters_from
 from pages.ui.playground import view_data
+from pages.ui.server import direct, request_body, unsubscribe
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in.routes import ROUTES as SIGN_IN
 from pages.ui.workspace import current_app

@@ -8,7 +8,7 @@ from core.access import Actor, allowed
 from core.evaluation.reports import charts as figures
 from core.services.answers.answer_checks import LoopFigures, LoopPoint
 from core.services.knowledge.gaps import GapCounts
-from pages.ui import charts, keys, style, tiles
+from pages.ui import charts, keys, style
 from pages.ui.workspace import app, loop_points
 
 
@@ -36,7 +36,7 @@ def _figures(loop: LoopFigures) -> None:
         "Gaps closed": f"{every.closed:,}",
         "Median days to close": _days(every),
     }
-    tiles.draw(values, "loop")
+    charts.tiles(values, "loop")
     folders = {name: counts for name, counts in loop.gaps.items() if name}
     if folders:
         rows = [

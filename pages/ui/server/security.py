@@ -22,7 +22,7 @@ import streamlit
 from core import logs
 from core.services.people.accounts import LOOPBACK
 from core.settings import Settings, load
-from pages.ui import listening
+from pages.ui.server import listening
 
 MAX_TARGET = 16_384  # bytes of a path with its query
 ALIVE = ("/api/health", "/api/v1/health", "/_stcore/health")  # ask for up or down by any name: balancers use addresses

@@ -14,7 +14,7 @@ import streamlit as st
 from core import logs
 from core.errors import ConcordError
 from core.settings import load
-from pages.ui import listening
+from pages.ui.server import listening
 
 LOG = logging.getLogger("concord")
 PAUSE = 5.0  # seconds between two tries to open the workspace
@@ -44,7 +44,7 @@ def check_address() -> None:
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """Warm up before the first session; then serve, with the loops of the workspace behind it."""
-    from pages.ui.routes import ASSISTANTS
+    from pages.ui.server.routes import ASSISTANTS
 
     await anyio.to_thread.run_sync(warm_up)
     await anyio.to_thread.run_sync(welcome)

@@ -1,0 +1,1 @@
+"""What Home and an empty base show."""

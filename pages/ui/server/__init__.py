@@ -1,0 +1,1 @@
+"""What stands around Streamlit on its server: routes, guards, start, and what is uploaded."""
