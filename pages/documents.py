@@ -111,11 +111,12 @@ def all_documents() -> None:
         documents,
         app().knowledge.documents.touched(),
         app().search.page.clock.today(),
-        key="library",
-        narrowed={name: st.query_params[name] for name in keys.LIBRARY if name in st.query_params},
-        watched=list(folders),
+        {
+            "narrowed": {name: st.query_params[name] for name in keys.LIBRARY if name in st.query_params},
+            "watched": list(folders),
+            "select": author,
+        },
         on_watch=lambda: watch_folder(folders),
-        select=author,
     )
     if clicked.edit:
         st.session_state[keys.BULK] = [str(name) for name in clicked.edit["docs"]]

@@ -12,7 +12,7 @@ from core.services.answers.ranks import Place
 from core.services.knowledge.freshness import Attention
 from core.types import Document
 from pages.ui import actions, dialogs, disagreements, flash, identity, keys, style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")
@@ -145,7 +145,7 @@ def answers() -> None:
     component("freshness", "rows")(
         key="freshness_answers",
         data={"rows": rows, "kinds": ANSWER_KINDS, "head": "What happens", "may": False, "empty": empty},
-        on_confirm_change=lambda: None,
+        **heard("confirm"),
     )
 
 
@@ -192,7 +192,7 @@ if within:
 clicked = component("freshness", "rows")(
     key=f"freshness {within}".strip(),
     data={"rows": rows(attention, within), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
-    on_confirm_change=lambda: None,
+    **heard("confirm"),
 )  # fmt: skip
 if clicked.confirm:
     ask_to_confirm(str(clicked.confirm))

@@ -42,14 +42,21 @@ def search() -> None:
     clicked = search_view(
         asked,
         results,
-        identity.page_token(),
         "search_view",
-        kept(me),
-        examples(app().knowledge.documents.all()),
-        {"pin": allowed(me, "propose a change"), "analyse": identity.analyses(me)},
-        allowed(me, "get a written answer") and app().search.answerer.offered(),
-        pending_json(vectors.pending(app())),
+        {
+            "direct": identity.page_token(),
+            "kept": kept(me),
+            "examples": examples(app().knowledge.documents.all()),
+            "may": {"pin": allowed(me, "propose a change"), "analyse": identity.analyses(me)},
+            "answers": allowed(me, "get a written answer") and app().search.answerer.offered(),
+            "pending": pending_json(vectors.pending(app())),
+        },
     )
+    hear(me, clicked)
+
+
+def hear(me: Actor, clicked: Any) -> None:
+    """What was clicked beside the results. The browser is not trusted: services check every value."""
     if clicked.consent:
         actions.do_quietly(lambda actor: app().search.queries.consent(actor, bool(clicked.consent.get("keep"))))
         st.rerun(scope="fragment")

@@ -43,6 +43,7 @@ from pages.ui import batches, frame, keys, pictures
 from pages.ui.batches import Batches, HeldBatch
 from pages.ui.server import errors, intake, listening, uploaded
 from pages.ui.server.intake import Bodies, Intake
+from pages.ui.server.uploaded import MB
 from pages.ui.sign_in import cookies
 from pages.ui.sign_in import routes as sign_in_routes
 from pages.ui.sign_in.gate import SignInGate

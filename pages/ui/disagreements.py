@@ -11,7 +11,7 @@ from core.curation.checks.findings import Finding
 from core.errors import ConcordError
 from core.services.disagreements.finder import Disagreement, Statement
 from pages.ui import actions, dialogs, flash, identity, style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.workspace import app
 
 RULE = "disagreement"
@@ -56,8 +56,7 @@ def draw(me: Actor) -> None:
     shown = component("disagreements", "rows")(
         key="disagreements",
         data={"rows": [_row(one) for one in found], "kinds": WORDS, "may": allowed(me, "settle a disagreement")},
-        on_settle_change=lambda: None,
-        on_reopen_change=lambda: None,
+        **heard("settle", "reopen"),
     )
     if shown.settle:
         ask_to_settle(str(shown.settle))

@@ -7,7 +7,7 @@ import streamlit as st
 from core.access import PERSON, Actor, allowed
 from core.errors import Refused
 from pages.ui import batches, dialogs, flash, identity, keys, style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.home import empty, sample, tour
 from pages.ui.menu import PAGES
 from pages.ui.server import uploaded
@@ -72,7 +72,7 @@ def titled(name: str, title: str, me: Actor) -> str:
 
 def _mount_shortcuts() -> None:
     """Listen for the keys; on a page without a search box they open Search."""
-    pressed = component("shortcuts")(key="shortcuts", data={}, height=1, on_search_change=lambda: None)
+    pressed = component("shortcuts")(key="shortcuts", data={}, height=1, **heard("search"))
     if pressed.search:
         st.switch_page("pages/search.py")
 

@@ -11,7 +11,7 @@ import streamlit as st
 from core.access import Actor
 from core.services.inbox.messages import Message
 from pages.ui import identity, style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.reviews import labels
 from pages.ui.workspace import app
 
@@ -39,7 +39,7 @@ def lines(messages: Sequence[Message], empty: str, key: str) -> None:
     """Draw messages; a click marks one as read and opens what it is about."""
     now = datetime.fromisoformat(app().inbox.messages.clock.stamp())
     data = {"lines": [_line(message, now) for message in messages], "empty": empty}
-    clicked = component("inbox", "rows")(key=key, data=data, on_open_change=lambda: None)
+    clicked = component("inbox", "rows")(key=key, data=data, **heard("open"))
     message = next((message for message in messages if message.id == clicked.open), None)
     if message:
         go(message)

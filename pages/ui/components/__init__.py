@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,11 @@ def component(name: str, *shared: str) -> Any:
     return st.components.v2.component(
         f"concord_{name}", html='<div id="root" class="root"></div>', css=style, js=script
     )
+
+
+def heard(*names: str) -> dict[str, Callable[[], None]]:
+    """What a component may say and the page reads afterwards: Streamlit wants a function for each name."""
+    return {f"on_{name}_change": lambda: None for name in names}
 
 
 def _read(name: str) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from core.curation.checks.findings import Finding
 from core.curation.text.render import Node
-from core.types import Document
-from pages.ui.components import component
+from core.types import NOTHING, Document
+from pages.ui.components import component, heard
 
 ROUTE = "/api/codemirror.js"
 _BUNDLE = Path(__file__).parent / "vendor" / "codemirror.js"
@@ -25,57 +26,50 @@ def bundle() -> tuple[bytes, str]:
     return gzip.compress(script, mtime=0), f"{ROUTE}?v={hashlib.sha256(script).hexdigest()[:12]}"
 
 
-def editor_view(
-    key: str,
-    serial: str,
-    place: str,
-    path: str,
-    text: str,
-    body: str,
-    document: Document | None,
-    nodes: Sequence[Node],
-    problem: str,
-    note: str,
-    saved: str,
-    findings: Sequence[Finding],
-    token: str,
-    insert: Mapping[str, str] | None = None,
-) -> Any:
+@dataclass(frozen=True)
+class Editing:
+    """What an editor shows: the body of a text, how it reads, what checks say of it."""
+
+    serial: str  # another one opens the text anew
+    place: str  # where a browser keeps what it could not send
+    path: str
+    text: str
+    body: str
+    document: Document | None
+    nodes: Sequence[Node]
+    problem: str
+    findings: Sequence[Finding]
+    token: str
+    note: str = ""
+    saved: str = ""
+    insert: Mapping[str, str] = NOTHING
+
+
+def editor_view(key: str, shown: Editing) -> Any:
     """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0. They are shown
     as those of the file, as reviews and checks count them: `above` lines stand before the body.
 
     Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by that id.
     """
-    above = text[: len(text) - len(body)].count("\n")
-    return component("editor", "nodes", "checks", "tables", "formatting", "linking", "pasting")(
-        key=key,
-        data={
-            "serial": serial,
-            "place": place,
-            "path": path,
-            "text": body,
-            "title": document.title if document else "",
-            "nodes": list(nodes),
-            "above": above,
-            "lines": [line - above for line in _lines(document, nodes)] if document else [],
-            "problem": problem,
-            "note": note,
-            "saved": saved,
-            "checks": [
-                [
-                    max(0, check.line - above),
-                    "differs" if check.rule == "disagreement" else check.severity,
-                    check.message,
-                ]
-                for check in findings
-            ],
-            "library": bundle()[1],
-            "direct": token,
-            "insert": dict(insert or {}),
-        },
-        on_text_change=lambda: None,
-        on_picture_change=lambda: None,
-    )
+    above = shown.text[: len(shown.text) - len(shown.body)].count("\n")
+    document = shown.document
+    data = {
+        **{name: getattr(shown, name) for name in ("serial", "place", "path", "problem", "note", "saved")},
+        "text": shown.body,
+        "title": document.title if document else "",
+        "nodes": list(shown.nodes),
+        "above": above,
+        "lines": [line - above for line in _lines(document, shown.nodes)] if document else [],
+        "checks": [
+            [max(0, check.line - above), "differs" if check.rule == "disagreement" else check.severity, check.message]
+            for check in shown.findings
+        ],
+        "library": bundle()[1],
+        "direct": shown.token,
+        "insert": dict(shown.insert),
+    }
+    parts = ("nodes", "checks", "tables", "formatting", "linking", "pasting")
+    return component("editor", *parts)(key=key, data=data, **heard("text", "picture"))
 
 
 def _lines(document: Document, nodes: Sequence[Node]) -> Iterator[int]:

@@ -7,29 +7,24 @@ from datetime import date
 from typing import Any
 
 from core.curation.document.statuses import freshness
-from core.types import NOTHING, Commit, Document
+from core.types import Commit, Document
 from pages.ui import style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 
 
 def library(
     documents: Sequence[Document],
     touched: Mapping[str, Commit],
     today: date,
-    key: str,
-    narrowed: Mapping[str, str] = NOTHING,
-    watched: Sequence[str] = (),
-    on_watch: Callable[[], None] = lambda: None,
-    *,
-    select: bool = False,
+    around: Mapping[str, Any],
+    on_watch: Callable[[], None],
 ) -> Any:
-    """Draw the library, narrowed to a `folder`, `owner` or `status`. A click on `watch` comes back as the trigger of that name: the folder.
-
-    Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
+    """Draw the library, `narrowed` to a folder, owner or status. A click on `watch` comes back as the trigger of that name: the
+    folder, if it is not `watched`. Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    data = {"rows": rows, "narrowed": dict(narrowed), "watched": list(watched), "select": select}
-    return component("library", "rows")(key=key, data=data, on_watch_change=on_watch, on_edit_change=lambda: None)
+    data = {"rows": rows, **around}
+    return component("library", "rows")(key="library", data=data, on_watch_change=on_watch, **heard("edit"))
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:

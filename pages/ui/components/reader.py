@@ -9,7 +9,7 @@ from core import strict
 from core.curation.text.render import MAX_BLOCKS, with_pictures
 from core.types import Document
 from pages.ui import pictures
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.workspace import app
 
 
@@ -44,5 +44,5 @@ def reader(
             "mark": {"start": mark[0], "end": mark[1]} if mark else None,
             "anchor": anchor,
         },
-        on_more_change=lambda: None,
+        **heard("more"),
     )

@@ -15,9 +15,9 @@ from core.retrieval.snippets import Snippet
 from core.services.search.page import Group, PagePassage, PageResults
 from core.services.search.searcher import pending_json
 from core.services.search.spelling import absence
-from core.types import NOTHING, Commit, Document, Filters, Result, SearchConfig
+from core.types import Commit, Document, Filters, Result, SearchConfig
 from pages.ui import flash, keys, style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.configurations import called
 from pages.ui.passage_links import also, also_sentence, pinned, place
 
@@ -35,42 +35,15 @@ EXAMPLES = 4  # questions that documents say they answer
 
 
 def search_view(
-    asked: Mapping[str, Any],
-    results: Mapping[str, Any] | None,
-    direct: str | None,
-    key: str,
-    kept: Mapping[str, Any] | None = None,
-    examples: Sequence[str] = (),
-    may: Mapping[str, bool] = NOTHING,
-    answers: bool = False,
-    pending: Mapping[str, Any] | None = None,
+    asked: Mapping[str, Any], results: Mapping[str, Any] | None, key: str, around: Mapping[str, Any]
 ) -> Any:
     """Draw the box and the results. Returns `asked` (where the token is too old), and the clicks `report`, `feedback`, `watch`,
     `pin` and `consent`.
-    `may` says whether to offer a pin and how the search ran, `kept` what becomes of questions, `answers` whether a model writes
-    answers, `pending` how far vectors are that are still being computed."""
-    return component("search", "snippet", "answer")(
-        key=key,
-        data={
-            "asked": asked,
-            "found": results,
-            "direct": direct,
-            "serial": strict.digest(asked),
-            "placeholder": PLACEHOLDER,
-            "examples": list(examples),
-            "kept": kept,
-            "may": dict(may),
-            "answers": answers,
-            "pending": pending,
-        },
-        default={"asked": None},
-        on_asked_change=lambda: None,
-        on_report_change=lambda: None,
-        on_feedback_change=lambda: None,
-        on_watch_change=lambda: None,
-        on_pin_change=lambda: None,
-        on_consent_change=lambda: None,
-    )
+    Around the results: `direct` is the token, `may` says whether to offer a pin and how the search ran, `kept` what becomes of
+    questions, `answers` whether a model writes answers, `pending` how far vectors are that are still being computed."""
+    data = {"asked": asked, "found": results, "serial": strict.digest(asked), "placeholder": PLACEHOLDER, **around}
+    clicks = heard("asked", "report", "feedback", "watch", "pin", "consent")
+    return component("search", "snippet", "answer")(key=key, data=data, default={"asked": None}, **clicks)
 
 
 def examples(documents: Sequence[Document]) -> list[str]:

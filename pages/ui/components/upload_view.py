@@ -8,7 +8,7 @@ from core.curation.review.diffs import diff
 from core.curation.upload.items import Batch, UploadItem, document_of
 from core.curation.upload.shingles import CLOSE, Duplicate
 from pages.ui import style
-from pages.ui.components import component
+from pages.ui.components import component, heard
 
 _NOUNS = {"error": "error", "warning": "thing to fix", "note": "note"}
 
@@ -16,7 +16,7 @@ _NOUNS = {"error": "error", "warning": "thing to fix", "note": "note"}
 def upload_list(batch: Batch, opened: int, key: str) -> Any:
     """Draw the list. Returns what was clicked: `open` (the number of an item)."""
     items = [_line(n, item) for n, item in enumerate(batch.items)]
-    return component("upload")(key=key, data={"items": items, "open": opened}, on_open_change=lambda: None)
+    return component("upload")(key=key, data={"items": items, "open": opened}, **heard("open"))
 
 
 def _line(n: int, item: UploadItem) -> dict[str, object]:

@@ -20,7 +20,7 @@ from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path, with_both
 from core.types import Document
 from pages.ui import disagreements, flash, identity, keys, pictures
-from pages.ui.components.editor_view import editor_view
+from pages.ui.components.editor_view import Editing, editor_view
 from pages.ui.documents import draft, frontmatter_form, save_target
 from pages.ui.documents.draft import Opened
 from pages.ui.workspace import app
@@ -63,8 +63,7 @@ def _form_and_text(start: Opened, key: str) -> None:
         text, problem = start.text, flash.refusal(error)
     note, saved = draft.keep(replace(start, folder=folder, name=name), me, text)
     nodes, too_long = _preview(start, document)
-    said = editor_view(
-        key=f"{key}_text",
+    shown = Editing(
         serial=key,
         place=strict.digest([start.place, me.id]),
         path=path,
@@ -77,8 +76,9 @@ def _form_and_text(start: Opened, key: str) -> None:
         saved=saved,
         findings=[] if problem or too_long else _findings(start, me, path, text),
         token=identity.page_token(),
-        insert=st.session_state.get(f"{key}_insert"),
+        insert=st.session_state.get(f"{key}_insert", {}),
     )
+    said = editor_view(f"{key}_text", shown)
     if said.picture and said.picture["id"] != st.session_state.get(f"{key}_insert", {}).get("id"):
         _hold(start, me, key, path, said.picture)
     _save(start, me, key, path, text, document)
@@ -120,7 +120,8 @@ def _fields(start: Opened, document: Document | None, key: str, body: str) -> di
     named = str(st.session_state.get(f"{key}_title") or title)
     typed, _ = _read(start.path or UNTITLED, with_fields(with_body(start.text, body), {"title": named}))
     status = bool(start.path) or document.meta.status != "approved"  # what is new counts once it is merged
-    return dict(frontmatter_form.form(document.meta, title, key, status=status, typed=typed))
+    shown = frontmatter_form.FormOptions(status=status, typed=typed)
+    return frontmatter_form.form(document.meta, title, key, shown)
 
 
 def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -17,36 +18,33 @@ from pages.ui.workspace import app
 TOP = "Top level"  # in a list of folders
 
 
-def form(
-    meta: Meta,
-    title: str,
-    key: str,
-    *,
-    title_key: str = "",
-    status: bool = True,
-    remarks: Mapping[str, str] = NOTHING,
-    typed: Document | None = None,
-) -> dict[str, Value]:
-    """Draw the fields, each with the remark about it; returns their values. Without `status` it stays as it is.
+@dataclass(frozen=True)
+class FormOptions:
+    """Without `status` it stays as it is. `remarks` are about fields; `typed` is the document as it is typed: its questions
+    are tried against the search."""
 
-    `typed` is the document as it is typed: its questions are tried against the search.
-    """
+    title_key: str = ""
+    status: bool = True
+    remarks: Mapping[str, str] = NOTHING
+    typed: Document | None = None
+
+
+def form(meta: Meta, title: str, key: str, shown: FormOptions) -> dict[str, Value]:
+    """Draw the fields, each with the remark about it; returns their values."""
     with st.container(key="frontmatter"):
-        return _fields(meta, title, key, title_key, status, remarks, typed)
+        documents = app().knowledge.documents.all()
+        return {
+            **_what_it_is(meta, title, key, shown, documents),
+            **_how_it_stands(meta, key, shown, documents),
+            **_what_it_answers(meta, key, shown, documents),
+        }
 
 
-def _fields(
-    meta: Meta,
-    title: str,
-    key: str,
-    title_key: str,
-    status: bool,
-    remarks: Mapping[str, str],
-    typed: Document | None,
+def _what_it_is(
+    meta: Meta, title: str, key: str, shown: FormOptions, documents: tuple[Document, ...]
 ) -> dict[str, Value]:
-    documents = app().knowledge.documents.all()
     title_cell, type_cell, owner_cell = st.columns([2, 1, 1])
-    box = title_key or f"{key}_title"
+    box = shown.title_key or f"{key}_title"
     name = title_cell.text_input("Title", "" if box in st.session_state else title, key=box, max_chars=200)
     types = (*style.TYPES, *(document.meta.doc_type for document in documents))
     doc_type = type_cell.selectbox(
@@ -58,9 +56,14 @@ def _fields(
     )
     owner = owner_field.choose(owner_cell, f"{key}_owner", meta.owner)
     for cell, field in ((title_cell, "title"), (type_cell, "doc_type"), (owner_cell, "owner")):
-        _remark(cell, remarks.get(field, ""))
-    *status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2] if status else [1, 1, 2])
-    chosen = _status(status_cell[0], meta.status, key) if status else meta.status
+        _remark(cell, shown.remarks.get(field, ""))
+    kept = _line(name) if _line(name) != title or meta.title else meta.title
+    return {"title": kept, "doc_type": _line(doc_type).lower(), "owner": owner}
+
+
+def _how_it_stands(meta: Meta, key: str, shown: FormOptions, documents: tuple[Document, ...]) -> dict[str, Value]:
+    *status_cell, effective_cell, due_cell, tags_cell = st.columns([1, 1, 1, 2] if shown.status else [1, 1, 2])
+    chosen = _status(status_cell[0], meta.status, key) if shown.status else meta.status
     effective = effective_cell.date_input(
         "Effective from", meta.effective_date, format="YYYY-MM-DD", key=f"{key}_effective"
     )
@@ -72,10 +75,13 @@ def _fields(
         accept_new_options=True,
         key=f"{key}_tags",
     )
-    for cell in status_cell:
-        _remark(cell, remarks.get("status", ""))
-    for cell, field in ((effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")):
-        _remark(cell, remarks.get(field, ""))
+    about = (effective_cell, "effective_date"), (due_cell, "review_due"), (tags_cell, "tags")
+    for cell, field in (*((cell, "status") for cell in status_cell), *about):
+        _remark(cell, shown.remarks.get(field, ""))
+    return {"status": chosen, "effective_date": effective, "review_due": due, "tags": tuple(map(_line, tags))}
+
+
+def _what_it_answers(meta: Meta, key: str, shown: FormOptions, documents: tuple[Document, ...]) -> dict[str, Value]:
     more = st.expander(
         "Questions it answers, and what it supersedes",
         icon=":material/quiz:",
@@ -84,8 +90,8 @@ def _fields(
         on_change="rerun",
     )
     with more:
-        questions = answers_form.draw(meta.answers, key, typed if more.open else None)
-        _remark(st, remarks.get("answers", ""))
+        questions = answers_form.draw(meta.answers, key, shown.typed if more.open else None)
+        _remark(st, shown.remarks.get("answers", ""))
         supersedes = st.multiselect(
             "Supersedes",
             options((document.id for document in documents), *meta.supersedes),
@@ -94,18 +100,8 @@ def _fields(
             accept_new_options=True,
             key=f"{key}_supersedes",
         )
-        _remark(st, remarks.get("supersedes", ""))
-    return {
-        "title": _line(name) if _line(name) != title or meta.title else meta.title,
-        "doc_type": _line(doc_type).lower(),
-        "owner": owner,
-        "status": chosen,
-        "effective_date": effective,
-        "review_due": due,
-        "tags": tuple(map(_line, tags)),
-        "supersedes": tuple(map(_line, supersedes)),
-        "answers": questions,
-    }
+        _remark(st, shown.remarks.get("supersedes", ""))
+    return {"supersedes": tuple(map(_line, supersedes)), "answers": questions}
 
 
 def _status(cell: Any, status: str, key: str) -> str:

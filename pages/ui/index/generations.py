@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -35,24 +36,30 @@ def draw_nodes() -> None:
 
 
 def draw_generations() -> None:
-    current = app()
-    names = [profile.name for profile, _ in current.index.admin.profiles(identity.me())]
-    name = st.selectbox(
-        "Profile",
-        names,
-        index=names.index(current.platform.settings.production().profile.name),
-        key="generations_of",
-        width=260,
-    )
-    generations = current.index.admin.generations_of(identity.me(), name)
+    names = [profile.name for profile, _ in app().index.admin.profiles(identity.me())]
+    production = names.index(app().platform.settings.production().profile.name)
+    name = st.selectbox("Profile", names, index=production, key="generations_of", width=260)
+    generations = app().index.admin.generations_of(identity.me(), name)
     if not generations:
         st.caption("This profile has no generation yet. Build it under Profiles.")
         return
+    st.dataframe(_rows(generations), hide_index=True, key="generations")
+    for note in next((generation.notes for generation in generations if generation.current), ()):
+        st.caption(note)  # the table is wider than the page, and this is what searches are worth
+    older = {generation.number: generation for generation in generations if not generation.current}
+    if older:
+        _offer_rollback(older, name)
+    else:
+        st.caption("There is no older generation to roll back to.")
+
+
+def _rows(generations: Sequence[Generation]) -> list[dict[str, object]]:
     titles = {
         commit.id: commit.message.splitlines()[0] if commit.message else ""
-        for commit, _ in current.knowledge.documents.commits(limit=500)
+        for commit, _ in app().knowledge.documents.commits(limit=500)
     }
-    rows = [
+    noted = any(generation.notes for generation in generations)
+    return [
         {
             "Generation": generation.number,
             "State": _state(generation),
@@ -62,29 +69,17 @@ def draw_generations() -> None:
             "Passages": generation.chunks,
             "Size": f"{generation.bytes / 1e6:.1f} MB",
             "Build time": f"{generation.seconds:.1f} s",
-            "Notes": "; ".join(generation.notes),
+            **({"Notes": "; ".join(generation.notes)} if noted else {}),
         }
         for generation in generations
     ]
-    if not any(row["Notes"] for row in rows):
-        rows = [{key: value for key, value in row.items() if key != "Notes"} for row in rows]
-    st.dataframe(rows, hide_index=True, key="generations")
-    for note in next((generation.notes for generation in generations if generation.current), ()):
-        st.caption(note)  # the table is wider than the page, and this is what searches are worth
-    others = [generation for generation in generations if not generation.current]
-    if not others:
-        st.caption("There is no older generation to roll back to.")
-        return
+
+
+def _offer_rollback(older: Mapping[int, Generation], profile: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        number = st.selectbox(
-            "Roll back to",
-            [generation.number for generation in others],
-            format_func=lambda n: f"Generation {n}",
-            key="rollback_to",
-            width=260,
-        )
+        number = st.selectbox("Roll back to", list(older), format_func=lambda n: f"Generation {n}", key="rollback_to", width=260)  # fmt: skip
         if st.button("Roll back", icon=":material/history:", key="rollback"):
-            target = next(generation for generation in others if generation.number == number)
+            target = older[number]
             actions.confirm(
                 f"Serve generation {number} from now on?",
                 [
@@ -93,7 +88,7 @@ def draw_generations() -> None:
                     "This lasts until the next rebuild.",
                 ],
                 "Roll back",
-                partial(roll_back, number=number, profile=name),
+                partial(roll_back, number=number, profile=profile),
             )
 
 

@@ -11,8 +11,13 @@ from pages.ui.workspace import app
 
 
 def draw() -> None:
-    current = app()
-    state = current.knowledge.home.index_state()
+    _draw_state()
+    draw_store(app().index.following.state)
+    _draw_buttons()
+
+
+def _draw_state() -> None:
+    state = app().knowledge.home.index_state()
     serving = state.serving
     if serving is None:
         st.warning(
@@ -35,7 +40,9 @@ def draw() -> None:
             f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')}, {style.count(serving.chunks, 'passage')}.",
             icon=":material/check_circle:",
         )
-    draw_store(current.index.following.state)
+
+
+def _draw_buttons() -> None:
     with st.container(horizontal=True):
         if st.button("Rebuild", icon=":material/sync:", type="primary", key="rebuild"):
             actions.confirm(
@@ -51,7 +58,7 @@ def draw() -> None:
             actions.confirm(
                 "Rebuild the whole index?",
                 [
-                    f"All {current.knowledge.home.overview().documents} documents are chunked again.",
+                    f"All {app().knowledge.home.overview().documents} documents are chunked again.",
                     "Vectors that are already known are reused.",
                     "Searches go on with the current generation until the new one is complete.",
                 ],

@@ -12,7 +12,7 @@ from core.access import Actor
 from core.services.playground.compare import Comparison
 from core.services.playground.notebook import Setup
 from pages.ui import actions, flash, identity, keys
-from pages.ui.components import component
+from pages.ui.components import component, heard
 from pages.ui.playground import (
     adjust_form,
     answer,
@@ -144,9 +144,5 @@ def _tool() -> None:
 
 def playground(data: Mapping[str, Any], key: str, on: Mapping[str, Callable[[], None]]) -> Any:
     """Draw the columns. Clicks come back as triggers: `turn`, `adjust`, `judge`, `look`, `keep`."""
-    handlers = {f"on_{event}_change": on.get(event, _nothing_yet) for event in EVENTS}
+    handlers = heard(*EVENTS) | {f"on_{event}_change": handler for event, handler in on.items()}
     return component("playground", "snippet")(key=key, data=dict(data), **handlers)
-
-
-def _nothing_yet() -> None:
-    """For clicks that the page reads afterwards."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -172,29 +173,31 @@ def _button(change: Change, *, name: str, label: str, icon: str, kind: Kind = "s
     )
 
 
-def _popover(
-    change: Change,
-    *,
-    name: str,
-    label: str,
-    icon: str,
-    will: Sequence[str],
-    note: str = "",
-    primary: bool = False,
-    ready: bool = True,
-    talks: Sequence[Comment] = (),
-) -> None:
-    """A button that says first what it will do, and takes a note where one is useful."""
-    kind: Kind = "primary" if primary and ready else "secondary"
+@dataclass(frozen=True)
+class Decision:
+    """A step with its own small dialog: what it will do, and a note where one is useful."""
+
+    name: str
+    label: str
+    icon: str
+    will: Sequence[str]
+    note: str = ""
+    primary: bool = False
+
+
+def _popover(change: Change, decision: Decision, *, ready: bool = True, talks: Sequence[Comment] = ()) -> None:
+    """A button that says first what it will do."""
+    name, label = decision.name, decision.label
+    kind: Kind = "primary" if decision.primary and ready else "secondary"
     box = st.popover(
-        label, icon=icon, type=kind, disabled=not ready, key=key_of(name, change.id, "open"), on_change="rerun"
+        label, icon=decision.icon, type=kind, disabled=not ready, key=key_of(name, change.id, "open"), on_change="rerun"
     )
     with box:
-        for line in will:
+        for line in decision.will:
             st.markdown(f"- {flash.plain(line)}")
         _open_talks(change, talks, key_of(name, change.id, "open"))
-        if note:
-            st.text_area(note, key=key_of(name, change.id, "note"), height=90)
+        if decision.note:
+            st.text_area(decision.note, key=key_of(name, change.id, "note"), height=90)
         st.button(
             label, key=key_of(name, change.id), type="primary", on_click=do, args=(name, change.id, change.head), disabled=not ready
         )  # fmt: skip
@@ -209,9 +212,7 @@ def _merge(change: Change) -> None:
     )
     ready = change.state == "approved" and not change.requirements
     talks = comments.open_conversations(change, identity.me()) if ready else []
-    _popover(
-        change, name="merge", label="Merge", icon=":material/merge:", will=will, primary=True, ready=ready, talks=talks
-    )
+    _popover(change, Decision("merge", "Merge", ":material/merge:", will, primary=True), ready=ready, talks=talks)
 
 
 def _open_talks(change: Change, talks: Sequence[Comment], box: str) -> None:
@@ -251,50 +252,58 @@ def _take_back(change: Change) -> None:
 def _lift(change: Change) -> None:
     who = moves.names([block.name for block in change.blocks])
     will = (f"The request for changes by {who} no longer blocks.", "Your name and reason stay visible for ever.")
-    _popover(change, name="lift", label="Lift the request", icon=":material/lock_open:", will=will, note="Reason")
+    _popover(change, Decision("lift", "Lift the request", ":material/lock_open:", will, "Reason"))
 
 
 _BUTTONS: dict[str, Callable[[Change], None]] = {
     "submit": partial(_button, name="submit", label="Submit for review", icon=":material/send:", kind="primary"),
     "approve": partial(
         _popover,
-        name="approve",
-        label="Approve",
-        icon=":material/thumb_up:",
-        will=("You say that exactly this text may become part of the knowledge base.", "A later edit voids it."),
-        note="Note (optional)",
-        primary=True,
+        decision=Decision(
+            name="approve",
+            label="Approve",
+            icon=":material/thumb_up:",
+            will=("You say that exactly this text may become part of the knowledge base.", "A later edit voids it."),
+            note="Note (optional)",
+            primary=True,
+        ),
     ),
     "request changes": partial(
         _popover,
-        name="request changes",
-        label="Request changes",
-        icon=":material/rate_review:",
-        will=("It cannot be merged until you approve it or take this back; edits do not lift it.",),
-        note="What should be changed?",
+        decision=Decision(
+            name="request changes",
+            label="Request changes",
+            icon=":material/rate_review:",
+            will=("It cannot be merged until you approve it or take this back; edits do not lift it.",),
+            note="What should be changed?",
+        ),
     ),
     "take back": _take_back,
     "lift": _lift,
     "merge": _merge,
     "bypass": partial(
         _popover,
-        name="bypass",
-        label="Bypass",
-        icon=":material/gavel:",
-        will=(
-            "It is merged without the approvals that the rules require.",
-            "Your name and reason stay visible for ever.",
+        decision=Decision(
+            name="bypass",
+            label="Bypass",
+            icon=":material/gavel:",
+            will=(
+                "It is merged without the approvals that the rules require.",
+                "Your name and reason stay visible for ever.",
+            ),
+            note="Reason",
         ),
-        note="Reason",
     ),
     "withdraw": partial(_button, name="withdraw", label="Back to draft", icon=":material/undo:", kind="tertiary"),
     "close": partial(
         _popover,
-        name="close",
-        label="Close",
-        icon=":material/block:",
-        will=("It is abandoned. Its text is kept, and it can be reopened.",),
-        note="Reason (optional)",
+        decision=Decision(
+            name="close",
+            label="Close",
+            icon=":material/block:",
+            will=("It is abandoned. Its text is kept, and it can be reopened.",),
+            note="Reason (optional)",
+        ),
     ),
     "reopen": partial(_button, name="reopen", label="Reopen", icon=":material/restart_alt:", kind="primary"),
     "revert": partial(_button, name="revert", label="Revert", icon=":material/undo:"),

@@ -13,7 +13,7 @@ from core.curation.upload.items import LIMITS, UploadItem, document_of, plain_li
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import disagreements, flash, identity, keys, pictures
-from pages.ui.components.editor_view import editor_view
+from pages.ui.components.editor_view import Editing, editor_view
 from pages.ui.documents import chunks, frontmatter_form
 from pages.ui.upload import duplicates, original, session
 from pages.ui.workspace import app
@@ -44,15 +44,13 @@ def _fields(item: UploadItem, n: int, document: Document) -> None:
     """The form of the editor. A status is asked for only where the file has another one than approved, or an unknown word."""
     key = f"item_{session.turn()}_{n}"
     remarks = {finding.field: finding.message for finding in reversed(item.findings) if finding.field}
-    values = frontmatter_form.form(
-        document.meta,
-        document.title,
-        key,
+    shown = frontmatter_form.FormOptions(
         title_key=_title_key(key, document.title),
         status=document.meta.status != "approved" or item.choice == "replace" or "status" in remarks,
         remarks=remarks,
         typed=document,
     )
+    values = frontmatter_form.form(document.meta, document.title, key, shown)
     changed = {name: value for name, value in values.items() if getattr(document.meta, name) != value}
     if changed and session.change(lambda uploads, batch: uploads.look(fill(batch, n, changed))):
         st.rerun()
@@ -193,8 +191,7 @@ def _draw_text(item: UploadItem, n: int, document: Document | None) -> None:
     if typed is not None and _edited(item, n, document, rest[: len(rest) - len(body)], str(typed)):
         st.rerun()
     nodes, problem = _preview(document)
-    editor_view(
-        key=key,
+    shown = Editing(
         serial=key,
         place=strict.digest([key, identity.me().id, item.name]),
         path=item.place,
@@ -203,14 +200,13 @@ def _draw_text(item: UploadItem, n: int, document: Document | None) -> None:
         document=document,
         nodes=nodes,
         problem=problem,
-        note="",
-        saved="",
         findings=[
             *(finding for finding in item.findings if finding.severity != "note" and not finding.field),
             *differing(item),
         ],
         token=identity.page_token(),
     )
+    editor_view(key, shown)
 
 
 def differing(item: UploadItem) -> list[Finding]:
