@@ -421,8 +421,13 @@ def test_the_newest_whole_generation_serves_when_current_is_damaged(run: Any, ho
     assert "CURRENT" in serving.notes[-1]
     (named,) = verified(run)["damaged"]
     assert named["file"].endswith("/CURRENT")
+    put(app, {"later.md": "# Later\n"})
     app.index.builder.build(app.platform.settings.profile())
     assert verified(run)["ok"]
+    pointer.write_bytes(damage)
+    again = small_app(home, NoProcesses())
+    assert [one.number for one in again.index.generations.all(again.platform.settings.profile())] == [2, 1]
+    assert again.index.generations.current(again.platform.settings.profile()).number == 2
 
 
 def test_a_damaged_vector_is_computed_again_and_never_used(tmp_path: Path) -> None:
