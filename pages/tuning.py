@@ -1,9 +1,11 @@
 """Tuning: one desk of sliders and curves over a whole query set, what can be trained, and promotion with evidence."""
 
+from functools import partial
+
 import streamlit as st
 
-from pages.ui import identity, progress
-from pages.ui.evaluation import selection
+from pages.ui import actions, identity, progress
+from pages.ui.evaluation import new_set, selection
 from pages.ui.home import empty
 from pages.ui.tuning import production, sliders, state, train
 
@@ -14,7 +16,9 @@ with st.container(horizontal=True, vertical_alignment="center", key="tuning_bar"
     queryset = selection.choose_query_set()
 selection.require_index()
 if not queryset:
-    with empty.state("quiz", "No query set yet", "Sliders are measured on questions. Make some first.", "no_sets"):
+    with empty.state("quiz", "No query set yet", "Sliders are measured on questions, and the search learns from them.", "no_sets"):  # fmt: skip
+        take = partial(new_set.generate, kind="frontmatter", name="", seed=0, count=0)
+        st.button("Take what documents answer", icon=":material/quiz:", type="primary", key="take_answers", help="The questions under `answers:` of the documents, as a query set.", on_click=actions.do, args=(take,))  # fmt: skip
         if st.button("Go to Evaluation", icon=":material/leaderboard:", key="to_evaluation"):
             st.switch_page("pages/evaluation.py")
     st.stop()

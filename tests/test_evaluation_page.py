@@ -119,12 +119,16 @@ def test_without_an_index_both_pages_say_what_is_missing(visit: Open, tmp_path: 
 
 def test_without_a_query_set_the_pages_say_how_to_make_one(visit: Open, tmp_path: Path) -> None:
     bare = small_app(tmp_path / "bare", NoProcesses())
-    put(bare, {"a.md": "# One\n\nWords about one thing.\n"})
+    put(bare, {"a.md": "---\nanswers:\n  - What is one?\n---\n# One\n\nWords about one thing.\n"})
     bare.index.builder.build(bare.platform.settings.profile())
     app = visit("evaluation", bare)
     assert "No query set yet" in words(app)
     assert app.button(key="make_playground").disabled
-    assert "No query set yet" in words(visit("tuning", bare))
+    tuning = visit("tuning", bare)
+    assert "No query set yet" in words(tuning)
+    tuning.button(key="take_answers").click().run()
+    assert [(each.name, each.questions) for each in bare.evaluation.querysets.all()] == [("frontmatter", 1)]
+    assert "No query set yet" not in words(tuning)
 
 
 @pytest.mark.parametrize("page", ["evaluation", "tuning"])
