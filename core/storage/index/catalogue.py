@@ -13,7 +13,7 @@ from typing import Any
 from core.adapters.system.files import write_atomic
 from core.errors import Corrupt, StorageFailed, Unavailable, storing
 from core.profiles import identity
-from core.storage.index import inspection
+from core.storage.index import index_damage
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Damage, Generation, Profile
 
@@ -68,7 +68,7 @@ class Catalogue:
 
     def newest_commit(self) -> str:
         """The commit of the generation built last, of whichever profile; "" if there is none."""
-        manifests = [inspection.manifest(path) for path in self.root.glob("*/gen-*")]
+        manifests = [index_damage.manifest(path) for path in self.root.glob("*/gen-*")]
         built = [(manifest["built"], manifest["commit"]) for manifest in manifests if manifest]
         return str(max(built)[1]) if built else ""
 
@@ -98,7 +98,7 @@ class Catalogue:
 
     def pinned(self, profile: Profile) -> bool:
         """Whether somebody rolled back on purpose, so that the index must not catch up by itself."""
-        return bool(inspection.pointer(self.folder(profile)).get("pinned"))
+        return bool(index_damage.pointer(self.folder(profile)).get("pinned"))
 
     def manifest(self, profile: Profile) -> Mapping[str, Any]:
         """The manifest of the generation that serves."""
@@ -108,35 +108,35 @@ class Catalogue:
         """Every damaged file of every generation of every profile."""
         folders = sorted(path for path in self.root.iterdir() if path.is_dir()) if self.root.is_dir() else []
         for folder in folders:
-            yield from inspection.files(folder)
+            yield from index_damage.files(folder)
 
     def usable(self, profile: Profile) -> Iterator[Parent]:
         """Generations that a build can start from, newest first."""
         for path, manifest in self.complete(profile):
-            if any(inspection.changed_files(path)):
+            if any(index_damage.changed_files(path)):
                 self._damaged.add(path)
             elif manifest.get("format") in (1, 2, FORMAT):
                 yield Parent(path, manifest)
 
     def is_whole(self, parent: Parent) -> bool:
         """Whether every byte of a generation is what was published."""
-        if any(inspection.wrong_files(parent.folder)):
+        if any(index_damage.wrong_files(parent.folder)):
             self._damaged.add(parent.folder)
         return parent.folder not in self._damaged
 
     def _current_name(self, profile: Profile) -> str:
-        return str(inspection.pointer(self.folder(profile)).get("folder", ""))
+        return str(index_damage.pointer(self.folder(profile)).get("folder", ""))
 
     def complete(self, profile: Profile) -> list[tuple[Path, Mapping[str, Any]]]:
         """Folders with a manifest whose files have the sizes it names, newest first."""
         folder = self.folder(profile)
         names = (
-            sorted((name for name in os.listdir(folder) if inspection.NAME.fullmatch(name)), reverse=True)
+            sorted((name for name in os.listdir(folder) if index_damage.NAME.fullmatch(name)), reverse=True)
             if folder.is_dir()
             else []
         )
         manifests = (
-            (folder / name, inspection.manifest(folder / name)) for name in names if folder / name not in self._damaged
+            (folder / name, index_damage.manifest(folder / name)) for name in names if folder / name not in self._damaged
         )
         return [(path, manifest) for path, manifest in manifests if manifest and _whole(path, manifest)]
 

@@ -42,7 +42,7 @@ from core.adapters.system.files import (
 from core.adapters.system.later import Later
 from core.errors import NotFound, storing
 from core.profiles import IMAGE, LANCE, identity
-from core.storage.index import inspection
+from core.storage.index import index_damage
 from core.storage.index.catalogue import FORMAT, Parent, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, IndexEngine, OpenGenerations, Timed
 from core.storage.object_store.local_copies import PublishedGenerations
@@ -200,12 +200,12 @@ class Generations(OpenGenerations):
     def _publish(self, profile: Profile, build: Path, facts: Mapping[str, Any], taken: Mapping[str, str]) -> Generation:
         """Give a folder with everything in it its name. `taken` are files that are links, with their checksums."""
         folder = self.folder(profile)
-        numbers = [int(match[1]) for name in os.listdir(folder) if (match := inspection.NAME.fullmatch(name))]
+        numbers = [int(match[1]) for name in os.listdir(folder) if (match := index_damage.NAME.fullmatch(name))]
         number = max(numbers, default=0) + 1
         (build / "PIN").touch()
         fsync_tree(build, except_files=taken)
         names = sorted(str(path.relative_to(build)) for path in build.rglob("*") if path.is_file())
-        written = inspection.written(build, names)
+        written = index_damage.written(build, names)
         manifest = {
             "format": FORMAT,
             "number": number,
@@ -270,7 +270,7 @@ class Generations(OpenGenerations):
         if self.copies:
             self.copies.serve(self.folder(profile), name, pinned=pinned)
         else:
-            inspection.point(self.folder(profile), name, pinned=pinned)
+            index_damage.point(self.folder(profile), name, pinned=pinned)
 
     def rollback(self, profile: Profile, number: int) -> Generation:
         """Serve an older generation until the next build is asked for."""
@@ -289,7 +289,7 @@ class Generations(OpenGenerations):
         serving = self._current_name(profile)
         folder = self.folder(profile)
         whole = [path.name for path, manifest in self.complete(profile) if not manifest.get("pending")]
-        for name in filter(inspection.NAME.fullmatch, os.listdir(folder)):
+        for name in filter(index_damage.NAME.fullmatch, os.listdir(folder)):
             if name in whole[: self.keep]:
                 continue
             if name == serving:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from core.errors import Unavailable
-from core.storage.index import inspection
+from core.storage.index import index_damage
 from core.storage.index.catalogue import Catalogue, Parent, folder_name
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Chunk, Document, Extract, Profile
@@ -165,7 +165,7 @@ class OpenGenerations(Catalogue):
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
         for _ in range(20):
             path, manifest = self._serving(profile)
-            if any(inspection.wrong_files(path, "/served/")):
+            if any(index_damage.wrong_files(path, "/served/")):
                 self._damaged.add(path)
                 continue
             try:
@@ -191,7 +191,7 @@ class OpenGenerations(Catalogue):
         """The generations that this process reads or would open next, by the folder of their profile."""
         named: dict[str, set[str]] = {}
         for path in self.root.glob("*/CURRENT"):
-            if name := inspection.pointer(path.parent).get("folder"):
+            if name := index_damage.pointer(path.parent).get("folder"):
                 named[path.parent.name] = {str(name)}
         for place, (_, index) in list(self._open.items()):
             named.setdefault(place, set()).add(index.generation.folder)

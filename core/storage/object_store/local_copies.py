@@ -15,7 +15,7 @@ from pathlib import Path
 from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree, scratch_folder, sweep
 from core.errors import Corrupt, NotFound, Unavailable
-from core.storage.index import inspection
+from core.storage.index import index_damage
 from core.storage.object_store.collection import Collector
 from core.storage.object_store.published import Pointer, PublishedGeneration, PublishedIndex, StoredFile
 from core.types import Generation
@@ -87,7 +87,7 @@ class PublishedGenerations:
             now = self.index.read(folder.name)
             if now is None or now.token != pointer.token:
                 return False
-            inspection.point(folder, pointer.serves, pinned=pointer.pinned)
+            index_damage.point(folder, pointer.serves, pinned=pointer.pinned)
         return True
 
     # ------------------------------------------------------------ building
@@ -98,12 +98,12 @@ class PublishedGenerations:
         if pointer is None:
             return
         newest = pointer.generations[0]
-        if any(inspection.changed_files(folder / newest.folder)):
+        if any(index_damage.changed_files(folder / newest.folder)):
             _discard(folder / newest.folder)
             fetch(self.index, folder, newest)
-        names = [name for name in os.listdir(folder) if inspection.NAME.fullmatch(name)]
+        names = [name for name in os.listdir(folder) if index_damage.NAME.fullmatch(name)]
         for name in names:
-            if inspection.number(name) >= inspection.number(newest.folder) and pointer.named(name) is None:
+            if index_damage.number(name) >= index_damage.number(newest.folder) and pointer.named(name) is None:
                 _discard(folder / name)
 
     def publish(self, folder: Path, generation: Generation, build: Path) -> None:
@@ -134,7 +134,7 @@ class PublishedGenerations:
 
 
 def _says(folder: Path, pointer: Pointer) -> bool:
-    said = inspection.pointer(folder)
+    said = index_damage.pointer(folder)
     return (said.get("folder"), said.get("pinned")) == (pointer.serves, pointer.pinned)
 
 
