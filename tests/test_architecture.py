@@ -145,17 +145,23 @@ def test_calls_over_http_leave_by_one_client() -> None:
             assert "httpx2" not in imports(path), path
 
 
+def door_of(part: str) -> str:
+    """The door that a part of the entrypoints belongs to; "" is the command line and the rooms of its records."""
+    return part if part in ("api", "mcp") else ""
+
+
 def test_no_door_calls_the_module_of_another() -> None:
     """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it nothing of them."""
     doors = ROOT / "core" / "entrypoints"
     shared = {"arguments", "contracts", "limits", "programs", "record"}
     for path in doors.rglob("*.py"):
-        mine = "" if path.parent == doors else path.relative_to(doors).parts[0]
+        mine = door_of(path.relative_to(doors).parts[0])
         for name in imports(path):
             parts = name.split(".")
             if parts[:2] == ["core", "entrypoints"] and len(parts) > 2 and parts[2] not in shared:
-                theirs = parts[2] if (doors / parts[2]).is_dir() else ""
-                assert theirs == mine or path.name == "command.py", f"{path.relative_to(ROOT)} imports {name}"
+                assert door_of(parts[2]) == mine or path.name == "command.py", (
+                    f"{path.relative_to(ROOT)} imports {name}"
+                )
 
 
 def drawn() -> nx.DiGraph:
@@ -348,6 +354,12 @@ def test_rooms_have_a_comfortable_size() -> None:
             assert len(files) <= 10, f"{room.name} has {len(files)} files"
             assert room.name in text
             assert base == "curation" or "door" in (room / "__init__.py").read_text(encoding="utf-8").lower()
+
+
+def test_doors_have_rooms_of_a_comfortable_size() -> None:
+    doors = ROOT / "core" / "entrypoints"
+    for room in (doors, *(path for path in doors.rglob("*") if path.is_dir() and path.name != "__pycache__")):
+        assert len([path for path in room.glob("*.py") if path.name != "__init__.py"]) <= 10, room.name
 
 
 def test_a_class_name_means_one_thing() -> None:

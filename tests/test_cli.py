@@ -360,9 +360,12 @@ def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     assert {name for name in of_help if name.startswith("core")} == own
     big = "numpy pyarrow duckdb lancedb onnxruntime scipy numba pandas pydantic torch xgboost networkx rapidfuzz streamlit"
     assert not {*big.split(), "sqlalchemy", "yaml", "git"}.intersection(of_help)
-    assert not {*big.split(), "sqlalchemy.dialects.postgresql", "psycopg", "core.entrypoints.tuning"}.intersection(
-        of_list
-    )
+    assert not {
+        *big.split(),
+        "sqlalchemy.dialects.postgresql",
+        "psycopg",
+        "core.entrypoints.laboratory.tuning",
+    }.intersection(of_list)
 
 
 def test_it_runs_as_a_module() -> None:

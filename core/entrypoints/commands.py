@@ -1,4 +1,4 @@
-"""The commands and what help says of each, by the module of this package that holds their records.
+"""The commands and what help says of each, by the module of a room beside this file that holds their records.
 
 Only the module of the command in use is imported: help and a wrong word cost nothing else.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
-    "workspace": {
+    "operation.workspace": {
         "init": "make the workspace and bring in a first folder of documents",
         "verify": "check that repository, database and index agree",
         "doctor": "look at settings, permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
@@ -17,90 +17,90 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "database": "move accounts, discussions, audit and jobs to another database",
         "restore": "fill an empty workspace from a backup",
     },
-    "upload": {
+    "knowledge.upload": {
         "import": "bring a folder of Markdown, a zip or one file in as one commit",
         "upload": "bring files in as a change and submit it for review",
         "statuses": "the words of other tools for a status, and what each is written as",
         "check": "check files and look for duplicates, without writing anything",
     },
-    "search": {
+    "knowledge.search": {
         "search": "search the knowledge base",
         "ask": "let the language model answer a question, every sentence with its passage",
         "methods": "every method with its parameters and source",
     },
-    "questions": {
+    "knowledge.questions": {
         "questions": "what people typed into Search, kept without names",
         "gaps": "questions that nobody could find an answer to, and who looks after each",
         "answers": "the questions that documents list under answers:, each a test of search",
     },
-    "playground": {
+    "laboratory.playground": {
         "compare": "search with several configurations and compare what they find",
         "where": "follow a document through a search, and say what would bring it into the list",
         "judge": "say how relevant a passage is to a query, or list what was said",
         "pool": "the passages that judges of a query grade, blind; find and add what it lacks",
         "rate": "say whether search answered a question well, or list what was said",
     },
-    "documents": {
+    "knowledge.documents": {
         "documents": "look at the approved documents",
     },
-    "home": {
+    "knowledge.home": {
         "loop": "how often people find what they ask for, gaps, and findability by commit",
         "overview": "what the knowledge base holds, and what needs attention",
     },
-    "freshness": {
+    "knowledge.freshness": {
         "freshness": "documents that are due for review or have no owner",
         "confirm": "confirm that a document is still right, and set its next review date",
     },
-    "disagreements": {
+    "knowledge.disagreements": {
         "disagreements": "documents that say different things",
     },
-    "words": {
+    "knowledge.words": {
         "words": "synonyms and pinned answers, changed by review",
     },
-    "graph": {
+    "knowledge.graph": {
         "graph": "entities of the knowledge base and how they are related",
     },
-    "reviews": {
+    "team.reviews": {
         "change": "propose, discuss, approve and merge edits",
     },
-    "remote": {
+    "team.remote": {
         "remote": "a git repository elsewhere: merges go there, commits made there come in as a change",
         "pull-request": "check a pull request of your own repository, and what it does to search",
     },
-    "inbox": {
+    "team.inbox": {
         "inbox": "messages for an account",
         "watch": "folders, documents and questions that an account follows",
         "feedback": "what readers said about documents",
     },
-    "deliveries": {
+    "team.deliveries": {
         "messages": "what an account gets by mail, and sending what is due",
         "webhook": "addresses that events are sent to",
         "deliveries": "mail and webhook calls: what was sent, what waits, and why",
     },
-    "accounts": {
+    "team.accounts": {
         "accounts": "who may do what",
         "sessions": "who is signed in",
         "token": "access tokens of programs and agents",
         "audit": "who did what and when: page, command line, API or assistant",
     },
-    "index": {
+    "operation.index": {
         "reindex": "make the newest commit searchable",
         "profiles": "how documents become an index",
         "generations": "published states of the index, and rollback",
         "store": "the S3 store that several machines share",
     },
-    "jobs": {
+    "operation.jobs": {
         "jobs": "background jobs",
         "worker": "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0",
     },
-    "models": {
+    "laboratory.models": {
         "models": "model weights on this machine",
         "ledger": "what models were asked for, and what it cost",
     },
-    "evaluation": {
+    "laboratory.evaluation": {
         "eval": "measure how well a configuration finds what was judged relevant",
     },
-    "tuning": {
+    "laboratory.tuning": {
         "tune": "move alpha and tau with evidence, and put the winner into production",
     },
     "mcp.command": {
@@ -120,6 +120,6 @@ GROUPS: Mapping[str, str] = {  # the commands as help shows them
 }
 
 BESIDE: Mapping[str, str] = {
-    "reviews": "change_texts",
-    "evaluation": "querysets",
+    "team.reviews": "team.change_texts",
+    "laboratory.evaluation": "laboratory.querysets",
 }  # a module with more of the same group

@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from core.ports import Progress
 
 PARTS: Mapping[str, tuple[str, ...]] = {  # the parts of the API, with the modules that hold their records
-    "search": ("search", "playground"),
-    "documents": ("documents", "freshness"),
-    "changes": ("reviews", "change_texts"),
-    "gaps": ("questions",),
-    "evaluation": ("querysets", "evaluation", "jobs"),
+    "search": ("knowledge.search", "laboratory.playground"),
+    "documents": ("knowledge.documents", "knowledge.freshness"),
+    "changes": ("team.reviews", "team.change_texts"),
+    "gaps": ("knowledge.questions",),
+    "evaluation": ("laboratory.querysets", "laboratory.evaluation", "operation.jobs"),
 }
 PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
 LIMIT_OF_HEADER = 200

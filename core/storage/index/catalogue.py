@@ -136,7 +136,9 @@ class Catalogue:
             else []
         )
         manifests = (
-            (folder / name, index_damage.manifest(folder / name)) for name in names if folder / name not in self._damaged
+            (folder / name, index_damage.manifest(folder / name))
+            for name in names
+            if folder / name not in self._damaged
         )
         return [(path, manifest) for path, manifest in manifests if manifest and _whole(path, manifest)]
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Annotated
 
 from core import strict
-from core.entrypoints.querysets import show_estimate
+from core.entrypoints.laboratory.querysets import show_estimate
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.services.graph import communities as community_json

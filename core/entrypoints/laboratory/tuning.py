@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from core import strict
-from core.entrypoints.querysets import ESTIMATE, show_estimate
+from core.entrypoints.laboratory.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import ANY, MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.evaluation.learning.triplets import FineTuning

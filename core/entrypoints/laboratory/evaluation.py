@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from core import strict
 from core.entrypoints.contracts.evaluation import comparison_json, run_json
-from core.entrypoints.querysets import ESTIMATE, show_estimate
+from core.entrypoints.laboratory.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import (
     Argument,
     Bounds,

@@ -23,7 +23,7 @@ from core.entrypoints.contracts.documents import (
     version_json,
     whole_json,
 )
-from core.entrypoints.index import params_of
+from core.entrypoints.operation.index import params_of
 from core.entrypoints.record import Argument, CommandCall, Option, Rows, Shown, UseCaseCall, command, form, operation
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from core import strict
-from core.entrypoints import freshness
 from core.entrypoints.contracts.documents import freshness_json
+from core.entrypoints.knowledge import freshness
 from core.entrypoints.record import CommandCall, Shown, command
 
 

@@ -9,9 +9,9 @@ from core import strict
 from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload.edits import fill_all, look_at
 from core.curation.upload.items import UploadItem
+from core.entrypoints.operation.workspace import import_folder, read_file, show_imported
 from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
-from core.entrypoints.workspace import import_folder, read_file, show_imported
 from core.errors import BadInput, NotFound
 
 IntoInput = Annotated[str, Option("put everything below this folder")]

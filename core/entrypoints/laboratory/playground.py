@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from core import strict
 from core.entrypoints.contracts.search import column_of, columns_of, compare_json, scores_of
+from core.entrypoints.knowledge.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.record import (
     MAYBE,
     Argument,
@@ -20,7 +21,6 @@ from core.entrypoints.record import (
     form,
     operation,
 )
-from core.entrypoints.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.terminal import table
 from core.errors import BadInput
 from core.evaluation.measures.rank_distance import Move

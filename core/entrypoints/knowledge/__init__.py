@@ -1,0 +1,1 @@
+"""Use cases of the knowledge base: find, read, bring in, ask."""

@@ -1,0 +1,1 @@
+"""Use cases of measuring: query sets, runs, tuning, models."""

@@ -1,0 +1,1 @@
+"""Use cases of running it: the workspace, the index, jobs."""

@@ -1,0 +1,1 @@
+"""Use cases of people with each other: changes, messages, accounts."""
