@@ -45,13 +45,16 @@ def page(title: str, body: str, status: int = 200) -> Response:
     )
 
 
+FIRST = "No admin can sign in yet. Open the link that the server printed when it started: it makes the first admin."
+
+
 def form(
     after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, lost: str = "admin"
 ) -> Response:
     focus = ("", " autofocus") if name else (" autofocus", "")
     return page(
         "Sign in",
-        f"""{_note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
+        f"""{f"<p>{FIRST}</p>" if lost == "first" else _note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
 <input type="hidden" name="next" value="{escape(after)}">
 <label for="name">Name or email</label>
 <input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200"{focus[0]}>
@@ -65,11 +68,9 @@ def form(
 
 
 def _lost(way: str) -> str:
-    """What to do without a password: there is no admin yet, letters leave, or an admin has to help."""
+    """What to do without a password: letters leave, or an admin has to help; said above where there is no admin yet."""
     if way == "first":
-        return (
-            "No admin can sign in yet. Open the link that the server printed when it started: it makes the first admin."
-        )
+        return ""
     if way == "mail":
         return f'No account? Ask an admin. <a href="{at("/sign-in/lost")}">The password is lost?</a>'
     return "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new one."
