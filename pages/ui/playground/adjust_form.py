@@ -170,7 +170,7 @@ def _engines(config: SearchConfig, legs: list[str], prefix: str) -> dict[str, st
 def _fields(config: SearchConfig, prefix: str) -> dict[str, float]:
     """What each field adds to words; 0 leaves it out."""
     st.caption("What words in a field add, beside the passage. 1 is worth ten points of BM25 for a perfect fit.")
-    cells = st.columns(len(FIELDS))
+    cells = [cell for _ in range(0, len(FIELDS), 3) for cell in st.columns(3)]
     weights = {
         name: cell.number_input(
             name.capitalize(),
