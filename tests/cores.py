@@ -7,11 +7,13 @@ so they are done once too; and one fork more than cores costs next to nothing an
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain, groupby, pairwise
 from multiprocessing.connection import Connection, Pipe, wait
@@ -43,10 +45,13 @@ def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
 
 
 def warm() -> None:
-    """What each process would load for itself in its first search and its first training."""
-    for name in ("xgboost", "numba"):
-        import_module(name)
+    """What each process would load for itself, seven CPU seconds: for its first search, training, network and LanceDB. LanceDB
+    itself starts a thread."""
+    for name in ("xgboost", "numba", "torch._dynamo", "lance_namespace"):
+        with suppress(ImportError):
+            import_module(name)
     kernels.warm()
+    gc.freeze()
 
 
 class Fork:
