@@ -407,6 +407,11 @@ def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: Ap
     app = visit("tuning", kb, tuning_tab="Train", train="All at once")
     assert "Nothing was learned yet" in words(app)
     assert not app.button(key="learning_go").disabled
+    job = kb.evaluation.jobs.learn_all(demo("admin"))
+    waiting = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    assert waiting.button(key="learning_go").disabled
+    assert "Nothing was learned yet" not in words(waiting)
+    kb.evaluation.jobs.cancel(demo("admin"), job.id)
     gap = compare([0.5] * 60, [0.75] * 4 + [0.5] * 56)
     parts = (
         LearnedPart("Ranker", "Keep production.", "small-ranker", gain=gap),
@@ -417,6 +422,11 @@ def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: Ap
     shown = words(visit("tuning", kb, persona="author", tuning_tab="Train", train="All at once"))
     assert f"About {report.more:,} more judged questions would tell" in shown
     assert "Embedder: Not learned: no torch." in shown
+    unsettled = replace(report, best="Ranker", run="0af58dc1", judged=gap)
+    kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", unsettled.plain(), querysets=["small"])
+    app = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    assert not app.success
+    assert ["Look before you promote it" in box.value for box in app.info] == [True]
 
 
 def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open, kb: App) -> None:

@@ -34,8 +34,9 @@ def _draw_learning(tuning_set: TuningSet) -> None:
     """The button, then what was learned last, here or on the command line."""
     me = identity.me()
     sets = app().evaluation.querysets.listed(me)
-    count = style.count(sum(each.questions for each in sets), "question")
-    if st.button(f"Learn from {count}", icon=":material/school:", type="primary", key="learning_go", disabled=not allowed(me, "change what is in production"), help="Admins train, since what is learned can be put into production."):  # fmt: skip
+    count, jobs = style.count(sum(each.questions for each in sets), "question"), app().evaluation.jobs
+    busy = any(jobs.last(me, KIND, state=state) for state in ("queued", "running"))
+    if st.button(f"Learn from {count}", icon=":material/school:", type="primary", key="learning_go", disabled=busy or not allowed(me, "change what is in production"), help="Admins train, since what is learned can be put into production."):  # fmt: skip
         actions.confirm(
             f"Learn from {count} of {style.count(len(sets), 'query set')}?",
             [
@@ -46,11 +47,11 @@ def _draw_learning(tuning_set: TuningSet) -> None:
             "Learn",
             start,
         )
-    job = app().evaluation.jobs.last(me, KIND)
-    if job is None:
+    job = jobs.last(me, KIND)
+    if job is None and not busy:
         empty.state("school", "Nothing was learned yet", "What people ask and what answers it teaches the search. Each part shows its gain with an interval, and how many more questions would be worth judging.", "no_learning")  # fmt: skip
-        return
-    _result(job.result)
+    if job:
+        _result(job.result)
 
 
 def start(actor: Actor) -> str:
@@ -58,10 +59,11 @@ def start(actor: Actor) -> str:
 
 
 def _result(result: dict[str, Any]) -> None:
-    say, icon = (st.success, ":material/verified:") if result["run"] else (st.info, verdicts.icon("tie"))
+    shown = bool(result["run"]) and result["judged"]["verdict"] == "better"
+    say, icon = (st.success, ":material/verified:") if shown else (st.info, verdicts.icon("tie"))
     say(flash.plain(result["advice"]), icon=icon)
     rows = [
-        {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no", "More questions would tell": part.get("more") or None}
+        {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no", "More questions would tell": f"{part['more']:,}" if part.get("more") else "–"}
         for part in result["parts"]
     ]  # fmt: skip
     st.dataframe(rows, hide_index=True, key="learning_parts")
