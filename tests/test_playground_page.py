@@ -121,10 +121,13 @@ def test_a_hit_says_what_each_leg_gave(visit: Open) -> None:
     assert all((tf > 0) == (float(gives) > 0) for _, tf, _, gives in hit["words"]["rows"])
 
 
-def test_reranking_explains_itself_above_the_column(visit: Open) -> None:
-    data = drawn(visit(Setup(QUERY, columns("Conditional rerank", tau=0.0) + columns("Rerank always"))))
+def test_reranking_and_a_second_look_explain_themselves_above_the_column(visit: Open) -> None:
+    shown = columns("Conditional rerank", tau=0.0) + columns("Rerank always", "Two hops")
+    data = drawn(visit(Setup(QUERY, shown)))
     assert data["columns"][0]["note"].startswith("Not reranked because the first hit answers with a chance of")
     assert data["columns"][1]["note"].startswith("Reranked always")
+    assert data["columns"][2]["note"].startswith(("Second look from “", "No second look: "))
+    assert all("note" in leg for leg in data["columns"][2]["hits"][0]["legs"])
 
 
 def test_no_index_says_how_to_build_one(visit: Open, tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def _answer(outcome: ColumnOutcome, comparison: Comparison, n: int) -> dict[str,
     result = outcome.result
     if result is None:
         return {"error": outcome.error, "stages": [], "warnings": [], "pairs": [], "gone": [], "empty": False}
-    note = next((stage.note for stage in result.stages if stage.name == "rerank"), "")
+    notes = [stage.note for stage in result.stages if stage.name in ("hop", "rerank") and stage.note]
     return {
         "error": "",
         "empty": not result.hits,
@@ -155,7 +155,7 @@ def _answer(outcome: ColumnOutcome, comparison: Comparison, n: int) -> dict[str,
             }
             for stage in result.stages
         ],
-        "note": note[:1].upper() + note[1:],
+        "note": " · ".join(note[:1].upper() + note[1:] for note in notes),
         "cost": sum(stage.cost for stage in result.stages),
         "warnings": list(result.warnings),
         "pairs": _pairs(comparison, n),
@@ -279,6 +279,7 @@ def _legs(hit: Hit, config: SearchConfig) -> list[dict[str, Any]]:
             "arithmetic": arithmetic(leg, config),
             "part": max(0.0, leg.part),
             "gave": style.fused_score(leg.part, config),
+            "note": leg.note,
         }
         for name, leg in hit.legs.items()
     ]
