@@ -40,14 +40,26 @@ def page_of(page: str, persona: str = "admin", *, framed: bool = True, **query: 
 
 
 def drawn(app: AppTest, name: str) -> Any:
-    """What a component was given to draw."""
-    for element in app.get("bidi_component"):
-        if element.proto.component_name == f"concord_{name}":
-            return json.loads(element.proto.json)
-    raise AssertionError(f"{name} was not drawn")
+    """What the first component of a kind was given to draw."""
+    found = all_drawn(app, name)
+    assert found, f"{name} was not drawn"
+    return found[0]
+
+
+def all_drawn(app: AppTest, name: str) -> list[Any]:
+    """What each component of a kind was given to draw, from the top of the page."""
+    parts = [element.proto for element in app.get("bidi_component")]
+    return [json.loads(part.json) for part in parts if part.component_name == f"concord_{name}"]
 
 
 def words(app: AppTest) -> str:
-    """Everything that stands in plain elements of the page."""
-    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error", "success", "text")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+    """Everything that plain elements of the page say, and what it is about to say."""
+    kinds = ["title", "header", "caption", "markdown", "info", "warning", "error", "success", "text", "toast", "metric"]
+    parts = [(getattr(element, "label", ""), str(element.value)) for kind in kinds for element in getattr(app, kind)]
+    kept = app.session_state["flash"] if "flash" in app.session_state else []  # noqa: SIM401  (it has no get)
+    return "\n".join([*(" ".join(filter(None, part)) for part in parts), *(text for _, text in kept)])
+
+
+def plain_words(app: AppTest) -> str:
+    """The same as people read it: without the marks that keep Markdown out."""
+    return words(app).replace("\\", "")

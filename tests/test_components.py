@@ -241,14 +241,14 @@ def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> No
 
 
 def test_a_message_leads_to_its_thing_and_tells_python_which(chromium: Any) -> None:
-    line = {"id": 7, "sentence": "Ann asks you", "text": "", "badge": {"text": "Review"}, "when": "now", "unread": True}
-    with browser.component(chromium, "inbox", "rows") as page:
-        page.evaluate("show", {"lines": [{**line, "href": "/reviews?change=4"}], "empty": ""})
+    line = {"id": 7, "title": "Ann asks you", "badges": [{"text": "Review"}], "right": "now", "unread": True}
+    with browser.component(chromium, "listing", "rows") as page:
+        page.evaluate("show", {"items": [{**line, "href": "/reviews?change=4"}], "empty": ""})
         link = page.get_by_role("link", name="Ann asks you")
         assert link.get_attribute("href") == "/reviews?change=4"
         link.click()
         assert page.evaluate("sent") == [["open", 7]]
-        page.evaluate("show", {"lines": [], "empty": "Nothing new."})
+        page.evaluate("show", {"items": [], "empty": "Nothing new."})
         assert page.get_by_text("Nothing new.").count() == 1
 
 

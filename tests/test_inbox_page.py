@@ -31,22 +31,22 @@ def asked(app: App) -> int:
 def test_the_inbox_lists_what_is_new_and_reads_all_at_once(app: App, visit: Open) -> None:
     asked(app)
     page = visit("inbox", app.settings.home, "reviewer")
-    (line,) = drawn(page, "inbox")["lines"]
-    assert (line["sentence"], line["unread"]) == ("Avery Lindqvist asks you to review Longer leave", True)
+    (line,) = drawn(page, "listing")["items"]
+    assert (line["title"], line["unread"]) == ("Avery Lindqvist asks you to review Longer leave", True)
     assert line["href"] == "/reviews?change=1"
     page.button(key="read_all").click().run()
-    assert drawn(page, "inbox")["lines"] == []
+    assert drawn(page, "listing")["items"] == []
     page.segmented_control(key="shown").set_value("All").run()
-    assert [line["unread"] for line in drawn(page, "inbox")["lines"]] == [False]
+    assert [line["unread"] for line in drawn(page, "listing")["items"]] == [False]
     page.selectbox(key="kind").set_value("gap").run()
-    assert drawn(page, "inbox")["lines"] == []
+    assert drawn(page, "listing")["items"] == []
 
 
 def test_home_shows_what_waits_and_nothing_where_nothing_does(app: App, visit: Open) -> None:
     asked(app)
     page = visit("home", app.settings.home, "reviewer")
     assert "Waiting for you" in words(page)
-    assert [line["href"] for line in drawn(page, "inbox")["lines"]] == ["/reviews?change=1"]
+    assert [line["href"] for line in drawn(page, "listing")["items"]] == ["/reviews?change=1"]
     assert "Waiting for you" not in words(visit("home", app.settings.home, "reader"))
 
 

@@ -21,6 +21,7 @@ from core.retrieval.presets import spell
 from core.retrieval.rerankers.rerank import BLEND
 from tests.api_server import ApiServer
 from tests.apptest import ROOT, drawn, page_of
+from tests.apptest import plain_words as words
 from tests.conftest import SmallModels, demo, forget_app, put
 from tests.evaluated import judged
 
@@ -90,12 +91,6 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
             patch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
         yield Doors(app)
         forget_app()
-
-
-def words(app: AppTest) -> str:
-    kinds = ("caption", "markdown", "info", "success", "metric")
-    shown = [f"{getattr(element, 'label', '')} {element.value}" for kind in kinds for element in getattr(app, kind)]
-    return "\n".join(shown).replace("\\", "")
 
 
 def table(app: AppTest, column: str) -> list[Any]:
@@ -229,8 +224,8 @@ def test_query_sets_jobs_messages_money_and_the_log(doors: Doors) -> None:
     month, tiles = doors.said("ledger", "summary"), {one.label: one.value for one in index.metric}
     assert (tiles["Calls"], tiles["Left of the budget"]) == (f"{month['calls']}", f"${month['left']:.2f}")
     messages = [one["id"] for one in doors.said("inbox", "list") if not one["read"]]
-    assert [line["id"] for line in drawn(doors.page("inbox"), "inbox")["lines"]] == messages
-    assert [line["id"] for line in drawn(doors.page("home"), "inbox")["lines"]] == messages, "none is left out"
+    assert [line["id"] for line in drawn(doors.page("inbox"), "listing")["items"]] == messages
+    assert [line["id"] for line in drawn(doors.page("home"), "listing")["items"]] == messages, "none is left out"
     assert f"{len(doors.said('audit', 'list'))} lines" in words(doors.page("audit"))
 
 

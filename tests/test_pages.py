@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tomllib
@@ -20,7 +19,7 @@ from core.errors import Refused, Unavailable
 from core.services.knowledge.home import Home
 from core.types import LexicalOptions, Profile
 from pages.ui.index.jobs import NAMES
-from tests.apptest import PATIENCE, Open, drawn, words
+from tests.apptest import PATIENCE, Open, all_drawn, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 
 
@@ -43,12 +42,7 @@ def empty_home(tmp_path: Path) -> Path:
 def test_home_shows_figures_attention_and_changes(visit: Open) -> None:
     app = visit("home")
     assert {metric.label: metric.value for metric in app.metric}["Documents"] == "59"
-    lists = [
-        json.loads(element.proto.json)
-        for element in app.get("bidi_component")
-        if element.proto.component_name == "concord_listing"
-    ]
-    attention, changes = lists[0]["items"], lists[1]["items"]
+    attention, changes = [shown["items"] for shown in all_drawn(app, "listing") if "items" in shown][-2:]
     assert [item["badges"][0]["text"] for item in attention].count("Overdue") >= 3
     assert [item["badges"][0]["text"] for item in attention].count("No owner") == 2
     assert changes[0]["title"]
@@ -82,12 +76,7 @@ def test_the_box_on_home_leads_to_search(visit: Open) -> None:
 def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_app: App) -> None:
     put(own_app, {"it/broken.md": "---\nreview_due: soon\n---\n# Broken\n"})
     app = visit("home", home=own_app.settings.home)
-    lists = [
-        json.loads(element.proto.json)
-        for element in app.get("bidi_component")
-        if element.proto.component_name == "concord_listing"
-    ]
-    titles = [item["title"] for item in lists[0]["items"]]
+    titles = [item["title"] for shown in all_drawn(app, "listing") for item in shown.get("items", [])]
     assert "it/broken.md" in titles
     assert "The index is catching up" in titles
 
@@ -305,12 +294,7 @@ def test_the_first_version_has_nothing_to_compare(visit: Open) -> None:
 
 def test_links_show_both_directions(visit: Open) -> None:
     app = visit("documents", doc="BSA-SOP-002", tab="Links")
-    lists = [
-        json.loads(element.proto.json)
-        for element in app.get("bidi_component")
-        if element.proto.component_name == "concord_listing"
-    ]
-    assert all(block["items"] for block in lists)
+    assert all(shown["items"] for shown in all_drawn(app, "listing"))
 
 
 def test_chunks_are_drawn_and_two_chunkers_compared(visit: Open) -> None:

@@ -11,7 +11,7 @@ import streamlit as st
 from core.access import Actor
 from core.services.inbox.messages import Message
 from pages.ui import identity, style
-from pages.ui.components import component, heard
+from pages.ui.components.listing import listing
 from pages.ui.reviews import labels
 from pages.ui.workspace import app
 
@@ -38,8 +38,7 @@ KINDS = {
 def lines(messages: Sequence[Message], empty: str, key: str) -> None:
     """Draw messages; a click marks one as read and opens what it is about."""
     now = datetime.fromisoformat(app().inbox.messages.clock.stamp())
-    data = {"lines": [_line(message, now) for message in messages], "empty": empty}
-    clicked = component("inbox", "rows")(key=key, data=data, **heard("open"))
+    clicked = listing([_line(message, now) for message in messages], empty, key)
     message = next((message for message in messages if message.id == clicked.open), None)
     if message:
         go(message)
@@ -49,10 +48,10 @@ def _line(message: Message, now: datetime) -> dict[str, object]:
     word, tone = KINDS[message.kind]
     return {
         "id": message.id,
-        "sentence": message.sentence,
-        "text": message.text,
-        "badge": {"text": word, "tone": tone},
-        "when": labels.age(message.at, now),
+        "title": message.sentence,
+        "sub": message.text,
+        "badges": [{"text": word, "tone": tone}],
+        "right": labels.age(message.at, now),
         "unread": not message.read,
         "href": message.address,
     }

@@ -146,14 +146,16 @@ function visit(href) {
   window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
+// Act on a click that asks for no new tab or window.
+const plainClick = (act) => (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  act();
+};
+
 // A link inside the app: a real address for new tabs, no reload for a plain click.
 function inside(attributes, href, ...children) {
-  const onclick = (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-    event.preventDefault();
-    visit(href);
-  };
-  return el("a", { ...attributes, href, onclick }, ...children);
+  return el("a", { ...attributes, href, onclick: plainClick(() => visit(href)) }, ...children);
 }
 
 // A select element; options are [value, text] pairs.
