@@ -28,6 +28,7 @@ from core.services.tuning.recommendation import LearnedPart, LearningReport
 from core.services.tuning.sweeps import SweepScope
 from pages.ui import flash
 from tests.apptest import page_of
+from tests.apptest import plain_words as words
 from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 from tests.test_embedder import NotingTrainer
@@ -78,25 +79,6 @@ def work(app: App) -> None:
         if job.open:
             done = app.platform.jobs.run(job.id, app.platform.workspace.works)
             assert done.state == "done", done.error
-
-
-def words(app: AppTest) -> str:
-    kinds = (
-        "title",
-        "header",
-        "caption",
-        "markdown",
-        "info",
-        "warning",
-        "error",
-        "success",
-        "text",
-        "toast",
-        "metric",
-    )
-    shown = [f"{getattr(element, 'label', '')} {element.value}" for kind in kinds for element in getattr(app, kind)]
-    kept = app.session_state["flash"] if "flash" in app.session_state else []  # noqa: SIM401  (it has no get)
-    return "\n".join(shown + [text for _, text in kept]).replace("\\", "")
 
 
 def figure(app: AppTest, key: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +18,7 @@ from pages.ui.graph.network import HIGH, WIDE, bundle, drawing, settle
 from pages.ui.graph.tables import narrowed
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
-from tests.apptest import PATIENCE
+from tests.apptest import PATIENCE, all_drawn, words
 from tests.conftest import ROOT, SmallModels, demo, examples, forget_app, put, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
@@ -65,18 +64,8 @@ def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
 
 def drawn(app: AppTest) -> Any:
     """What the canvas was given to draw."""
-    return component(app, "network")
-
-
-def component(app: AppTest, name: str) -> Any:
-    """What the one component of a kind was given to draw."""
-    (drawn,) = [part for part in app.get("bidi_component") if part.proto.component_name == f"concord_{name}"]
-    return json.loads(drawn.proto.json)
-
-
-def words(app: AppTest) -> str:
-    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+    (shown,) = all_drawn(app, "network")
+    return shown
 
 
 def test_the_menu_leads_here() -> None:
@@ -138,7 +127,7 @@ def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) ->
 
 def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_app: App) -> None:
     app = visit(kb_app.settings.home, small=False, view="Path", connect="SAR", **{"with": "OFAC"})
-    paths = component(app, "chain")["paths"]
+    paths = all_drawn(app, "chain")[0]["paths"]
     assert "SAR and OFAC are 2 steps apart." in words(app)
     for path in paths:
         labels = [node["label"] for node in path["nodes"]]
@@ -147,7 +136,7 @@ def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_
         for step in path["steps"]:
             assert 1 <= len(step["witnesses"]) <= 3
             assert all(witness["quote"] and witness["place"]["doc"] for witness in step["witnesses"])
-    assert component(app, "listing")["items"], "documents that name both"
+    assert all_drawn(app, "listing")[0]["items"], "documents that name both"
 
 
 @pytest.mark.parametrize(
@@ -164,7 +153,7 @@ def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_
 def test_without_a_path_a_sentence_says_why(visit: Open, kb_app: App, ends: dict[str, str], sentence: str) -> None:
     app = visit(kb_app.settings.home, small=False, view="Path", **ends)
     assert sentence in re.sub(r"\\(.)", r"\1", words(app))
-    assert not [part for part in app.get("bidi_component") if part.proto.component_name == "concord_chain"]
+    assert not all_drawn(app, "chain")
 
 
 def test_links_list_orphans_and_dead_ends(visit: Open, tmp_path: Path) -> None:
@@ -181,7 +170,7 @@ def test_links_list_orphans_and_dead_ends(visit: Open, tmp_path: Path) -> None:
 def test_the_table_holds_what_the_picture_holds(visit: Open) -> None:
     picture = drawn(visit(view="Document", around="BSA-1"))
     app = visit(view="Document", around="BSA-1", **{"as": "Table"})
-    assert not [one for one in app.get("bidi_component") if one.proto.component_name == "concord_network"]
+    assert not all_drawn(app, "network")
     assert len(app.dataframe[0].value) == len(picture["nodes"])
     assert len(app.dataframe[1].value) == len(picture["edges"])
     assert app.dataframe[0].proto.HasField("placeholder"), "a cell without a value is empty, not None"
@@ -211,8 +200,8 @@ def test_communities_of_the_demo_are_summed_up_and_searched(visit: Open, kb_app:
     assert {node["shape"] for node in drawn(app)["nodes"]} == {"hexagon"}
     assert "communities by" in words(app)
     app.text_input(key="graph_global").set_value("who may approve a payment").run()
-    (answers,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_listing"]
-    scores = [float(item["right"]) for item in json.loads(answers.proto.json)["items"]]
+    (answers,) = all_drawn(app, "listing")
+    scores = [float(item["right"]) for item in answers["items"]]
     assert len(scores) == 5
     assert scores == sorted(scores, reverse=True)
 

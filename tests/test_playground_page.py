@@ -21,7 +21,7 @@ from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
-from tests.apptest import PATIENCE, page_of
+from tests.apptest import PATIENCE, all_drawn, page_of, words
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, forget_app, kb_settings, put, small_app
 from tests.small_kb import FILES
 
@@ -65,13 +65,8 @@ def columns(*names: str, **change: object) -> tuple[Column, ...]:
 
 def drawn(app: AppTest) -> Any:
     """What the columns were given to draw."""
-    (found,) = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_playground"]
-    return json.loads(found.proto.json)
-
-
-def words(app: AppTest) -> str:
-    kinds = ("title", "caption", "markdown", "info", "warning", "error", "text")
-    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+    (found,) = all_drawn(app, "playground")
+    return found
 
 
 def test_a_first_visit_shows_three_columns_that_wait_for_a_query(visit: Open) -> None:
@@ -308,8 +303,7 @@ def test_an_answer_stays_through_knobs_and_reruns_and_its_citations_lead_to_the_
     assert "The port is closed" not in words(app)
     app.button(key="ask_go").click().run()
     best = drawn(app)["columns"][0]["hits"][0]
-    shown = [one for one in app.get("bidi_component") if one.proto.component_name == "concord_listing"]
-    (line,) = json.loads(shown[0].proto.json)["items"]
+    (line,) = all_drawn(app, "listing")[0]["items"]
     assert line["place"] == best["place"]
     app.run()
     assert "The port is closed [1]." in words(app)

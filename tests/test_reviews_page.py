@@ -22,6 +22,7 @@ from core.services.reviews.discussion import CommentPlace
 from pages.ui import owner_field
 from pages.ui.reviews import queues, rules
 from tests.apptest import PATIENCE, drawn, page_of
+from tests.apptest import plain_words as words
 from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
 from tests.hostile import PAYLOADS, document
 
@@ -61,13 +62,6 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
 
 def who(app: App, name: str) -> Actor:
     return app.people.accounts.actor(name)
-
-
-def words(app: AppTest) -> str:
-    kinds = ("title", "header", "caption", "markdown", "info", "warning", "error", "success", "text", "toast")
-    shown = [str(element.value) for kind in kinds for element in getattr(app, kind)]
-    kept = app.session_state["flash"] if "flash" in app.session_state else []  # noqa: SIM401  (it has no get)
-    return "\n".join(shown + [text for _, text in kept]).replace("\\", "")
 
 
 def started(kb: App, text: str = TEXT.replace("5 years", "7 years"), title: str = "Keep longer") -> Change:
