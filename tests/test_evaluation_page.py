@@ -527,12 +527,15 @@ def test_an_admin_promotes_with_evidence_and_rolls_back_and_the_audit_knows(visi
     assert list(kb.people.audit.problems()) == []
 
 
-def test_without_evidence_the_button_waits_for_a_reason(visit: Open, kb: App) -> None:
-    measured(kb, "dense")
+def test_without_evidence_the_button_waits_for_a_reason_that_speaks_for_one_run(visit: Open, kb: App) -> None:
+    measured(kb, "dense", "rrf-60")
     app = visit("tuning", kb, tuning_tab="Production")
     assert app.button(key="promote").disabled
-    ran(app.text_input(key="promote_reason").set_value("agreed in the meeting"))
+    run = app.selectbox(key="promote_run").value
+    ran(app.text_input(key=f"promote_reason_{run}").set_value("agreed in the meeting"))
     assert not app.button(key="promote").disabled
+    ran(app.selectbox(key="promote_run").select_index(1))
+    assert app.button(key="promote").disabled
 
 
 def test_a_run_on_older_questions_is_offered_and_one_that_cannot_be_promoted_is_measured_again(

@@ -352,6 +352,8 @@ def name(config: SearchConfig) -> str:
     ('tm2c2-0.5+rerank', 'dense+hyde+cascade', 'convex-0.5')
     >>> name(replace(RECOMMENDED, rerank="unsure", tau=0.8, collapse=False))
     'documents-0.9, rerank unsure, tau 0.8, collapse off'
+    >>> name(replace(parse("convex-0.5+learned"), rerank_model="ours"))
+    'convex-0.5+learned, rerank model ours'
     """
     suffix = _suffix(config) + "".join(f"@{config.engines[leg]}" for leg in config.legs if leg in config.engines)
     for spelling in spellings():
@@ -381,9 +383,10 @@ def nearest(config: SearchConfig) -> str:
 
 
 def _around(config: SearchConfig) -> Iterator[str]:
-    """Every name, with the numbers of a configuration; a name that cannot be read is left out."""
+    """Every name, with the numbers and suffixes of a configuration; a name that cannot be read is left out."""
     for spelling in spellings():
-        near = f"{spelling.stem}-{getattr(config, spelling.number):g}" if spelling.number else spelling.stem
+        number = f"-{getattr(config, spelling.number):g}" if spelling.number else ""
+        near = f"{spelling.stem}{number}{_suffix(config)}"
         with suppress(BadInput):
             _named(near)
             yield near

@@ -227,7 +227,7 @@ def _act(run: Run, name: str, comparison: RunComparison, guards: Sequence[RunCom
         st.caption(f":material/lock: {flash.plain(refusal(me))}")
     reason = st.text_input(
         "Reason",
-        key="promote_reason",
+        key=f"promote_reason_{run.id}",  # a reason speaks for one run
         placeholder="optional: the evidence speaks"
         if sure
         else "needed, since it loses on another query set"
