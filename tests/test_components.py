@@ -129,6 +129,11 @@ def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
         page.evaluate("show", {"rows": [row, {**row, "owner": "Bob"}], "kinds": {}, "may": False, "empty": ""})
         page.get_by_role("button", name="Bob").press("Enter")
         assert page.evaluate(FOCUS) == "Bob1"
+    many = {**row, "doc": "", "count": 42, "folder": "hr", "where": {"folder": "hr"}}
+    twice = [many, {**many, "kind": "imported"}, row, {**row, "kind": "no owner"}]
+    with browser.component(chromium, "freshness", "rows") as page:
+        page.evaluate("show", {"rows": twice, "kinds": {}, "may": False, "empty": ""})
+        assert page.locator(".facet.folder button").all_inner_texts() == ["hr42", "it1"], "a document counts once"
     with browser.component(chromium, "freshness", "rows") as page:
         page.evaluate("show", {"rows": [], "kinds": {}, "may": False, "empty": "All is fresh."})
         assert page.locator("#root").inner_text() == "All is fresh.", "no filters for nothing"

@@ -42,12 +42,19 @@ export default function ({ data, parentElement, setTriggerValue }) {
   draw();
 }
 
-// How many documents have each value, the most frequent first; the row of a folder stands for several.
+// How many documents have each value, the most frequent first. One that is due for two reasons counts once; so do the
+// documents of a folder, whose rows say only how many they are.
 function countValues(rows, name) {
-  const counts = new Map();
-  for (const row of rows)
-    if (row[name] !== undefined) counts.set(row[name], (counts.get(row[name]) || 0) + (row.count || 1));
-  return [...counts.entries()].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
+  const tallies = new Map();
+  for (const row of rows.filter((row) => row[name] !== undefined)) {
+    const tally = tallies.get(row[name]) || { listed: new Set(), folders: new Map() };
+    tallies.set(row[name], tally);
+    if (row.count) tally.folders.set(row.kind, (tally.folders.get(row.kind) || 0) + row.count);
+    else tally.listed.add(`${row.path} ${row.title}`);
+  }
+  return [...tallies]
+    .map(([value, { listed, folders }]) => [value, listed.size + Math.max(0, ...folders.values())])
+    .sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
 }
 
 function drawFacet(rows, filter, title, chosen, toggle, labels = {}) {
