@@ -234,7 +234,9 @@ def test_what_a_change_does_to_search(doors: Doors) -> None:
     told = doors.said("change", "impact", str(change["id"]))
     asked = doors.answered(f"/changes/{change['id']}/impact")
     assert told == asked
-    assert told["sentence"] in words(doors.page("reviews", change=str(change["id"]), side="Search"))
+    page = words(doors.page("reviews", change=str(change["id"]), side="Search"))
+    assert told["sentence"] in page
+    assert "with Convex 0.5 on local" in page, "the name that Search and Tuning say"
 
 
 def test_one_file_knows_the_colours_and_icons_of_loss_gain_and_tie() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
 from core.access import Actor
 from core.errors import ConcordError
 from core.evaluation.impact import ANSWERS, ASKED, FIRST, GAIN, GUARD, LOSS, OWN, TIE, FoundDocument, Impact, Shift
+from core.retrieval.config import parse
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.changes import Change
 from pages.ui import dialogs, flash, identity, keys, style, verdicts
+from pages.ui.configurations import called
 from pages.ui.workspace import app
 
 AT_ONCE = 12  # questions of a group that are shown before somebody asks for more
@@ -159,12 +162,19 @@ def _live(number: int, older: bool, started: int) -> None:
     st.progress(share, f"{words} {flash.plain(job.message if job and job.open else '')}")
 
 
+def _called(name: str) -> str:
+    """The name of a configuration as other pages say it; as it was kept where it is no name any more."""
+    with suppress(ConcordError):
+        return called(parse(name))
+    return name
+
+
 def _verdict(change: Change, impact: Impact, fresh: bool) -> None:
     stopped = fresh and bool(change.stops)
     rules = "The review rules stop it, as the panel says. " if stopped else ""
     verdicts.box(LOSS if stopped else impact.outcome, f"**{rules}{flash.plain(impact.sentence)}**")
     counts = [f"{style.count(n, 'question')} {_KINDS[kind]}" for kind, n in impact.questions.items()]
-    asked = f"Asked before and after, with {flash.plain(impact.config)} on {flash.plain(impact.profile)}: {', '.join(counts) or 'nothing'}."
+    asked = f"Asked before and after, with {flash.plain(_called(impact.config))} on {flash.plain(impact.profile)}: {', '.join(counts) or 'nothing'}."
     when = (
         f" Measured {style.moment(impact.created)} in {impact.seconds:.1f} s{'' if fresh else ', on an earlier text'}."
     )
