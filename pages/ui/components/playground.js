@@ -507,7 +507,7 @@ function explain(hit) {
           el("span", `${leg.arithmetic} = ${leg.gave}`),
         ),
         el("div.muted.facts", el("span", `rank ${leg.rank}`), el("span", `raw ${leg.raw}`)),
-        leg.note ? el("div.muted.small", leg.note) : null,
+        leg.note ? el("div.muted.facts", el("span", leg.note)) : null,
       ),
     ),
     hit.words?.rows.length ? drawWords(hit.words) : null,
