@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from core.errors import BadInput
+from core.errors import one_of
 from core.types import LexicalOptions
 
 STEMMERS = ("porter", "english", "none")
@@ -46,10 +46,8 @@ def analyser(options: LexicalOptions) -> Analyser:
     >>> analyser(LexicalOptions())("the café's C++ and CU*BASE, v2.13.0, $10,000 by e-mail")
     ['cafe', 'c++', 'c', 'cu*base', 'cu', 'base', 'v2.13.0', 'v2', '13', '0', '10000', 'email', 'e', 'mail']
     """
-    if options.stemmer not in STEMMERS:
-        raise BadInput(f"There is no stemmer {options.stemmer!r}. Stemmers: {', '.join(STEMMERS)}.")
-    if options.stopwords not in STOPWORDS:
-        raise BadInput(f"There is no stop word list {options.stopwords!r}. Lists: {', '.join(STOPWORDS)}.")
+    one_of(options.stemmer, STEMMERS, "stemmer")
+    one_of(options.stopwords, STOPWORDS, "stop word list", "Lists")
     return _analyser(options.stemmer, options.stopwords)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 
@@ -143,3 +143,14 @@ def in_one_line(error: Exception, most: int = 200) -> str:
     'no space'
     """
     return " ".join(str(error).split())[:most]
+
+
+def one_of(name: str, known: Collection[str], what: str, several: str = "") -> None:
+    """Refuse a name that is none of those that are known, and say which there are.
+
+    >>> one_of("red", ("green", "blue"), "colour")
+    Traceback (most recent call last):
+    core.errors.BadInput: There is no colour 'red'. Colours: green, blue.
+    """
+    if name not in known:
+        raise BadInput(f"There is no {what} {name!r}. {several or what.capitalize() + 's'}: {', '.join(known)}.")

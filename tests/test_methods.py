@@ -35,7 +35,7 @@ from core.retrieval.ordering import rank
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import fifteen, presets, spell
 from core.retrieval.rerankers import RERANKERS
-from core.services.evaluation.experiments import cascade, chunking, compliance
+from core.services.evaluation.experiments import cascade_study, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
 from pages.ui import style
 from tests import small_kb
@@ -186,7 +186,12 @@ def test_engines_are_part_of_a_name() -> None:
 
 
 def test_every_preset_and_every_row_of_every_experiment_parses() -> None:
-    configured = [*presets().values(), *fifteen().values(), *compliance.configurations(), *cascade.stages().values()]
+    configured = [
+        *presets().values(),
+        *fifteen().values(),
+        *compliance.configurations(),
+        *cascade_study.stages().values(),
+    ]
     for config in configured:
         assert configs.parse(spell(config)) == config
     assert len(list(chunking.deterministic(chunking.check(chunking.Profile("local"))))) == 19

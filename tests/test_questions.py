@@ -16,7 +16,7 @@ from core.errors import BadInput, Refused, StorageFailed
 from core.services.platform.settings import QuestionSettings
 from core.services.platform.workspace import Daily
 from core.storage.state.records import Asked
-from core.storage.state.rows.questions import QueryRows
+from core.storage.state.rows.question_rows import QueryRows
 from tests.conftest import FixedClock, NoProcesses, demo, put, small_app, sql
 from tests.small_kb import FILES
 

@@ -119,7 +119,7 @@ def test_the_cascade_study_says_what_each_stage_moved_made_worse_and_took(study_
 
 
 def test_consecutive_rows_of_the_cascade_differ_in_one_stage() -> None:
-    from core.services.evaluation.experiments.cascade import STEPS, stages
+    from core.services.evaluation.experiments.cascade_study import STEPS, stages
 
     rows, stage = stages(), {"legs": "legs", "fusion": "legs", "missing": "legs", "normalisation": "legs"}
     for before, after in STEPS:

@@ -21,7 +21,7 @@ from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
-from core.errors import BadInput
+from core.errors import BadInput, one_of
 from core.ports import Embedder
 from core.types import Chunk, ChunkerSpec, Document, Frozen, Profile
 
@@ -85,8 +85,7 @@ def chunker(
 ) -> Callable[[Document], tuple[Chunk, ...]]:
     """A function from a document to its chunks; pure, unless the tools hold a language model."""
     params = check_spec(spec)
-    if context not in CONTEXTS:
-        raise BadInput(f"There is no context {context!r}. Contexts: {', '.join(CONTEXTS)}.")
+    one_of(context, CONTEXTS, "context")
     cut = partial(_chunk, split=partial(known(spec.name).split, tools=tools, **params), tools=tools, context=context)
     return (lambda document: with_questions(document, cut(document), tools, questions)) if questions else cut
 

@@ -13,7 +13,7 @@ from typing import Any
 from core.adapters.web.http import Status, check_url, redact, refusal
 from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import DeadlineExceeded, Retryable, RetryingClient
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput, Unavailable, one_of
 from core.ports import Meter
 from core.types import Answer, LlmRequest
 
@@ -137,8 +137,7 @@ class BedrockLlm:
 def embedder(name: str, bedrock: Bedrock, meter: Meter) -> RemoteEmbedder:
     """An embedder by its name in a profile: `bedrock:amazon.titan-embed-text-v2:0`."""
     model = name.partition(":")[2].partition("?")[0]
-    if model not in CARDS:
-        raise BadInput(f"There is no Bedrock embedder {model!r}. Known: {', '.join(CARDS)}.")
+    one_of(model, CARDS, "Bedrock embedder", "Known")
     card = replace(read_card(name, CARDS[model]), batch=1)
 
     def send(texts: Sequence[str]) -> tuple[list[list[float]], int]:

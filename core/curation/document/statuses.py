@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from core.errors import BadInput
+from core.errors import BadInput, one_of
 
 STATUSES = ("draft", "approved", "superseded", "retired")
 COUNTS_AS: Mapping[str, tuple[str, ...]] = {
@@ -56,8 +56,7 @@ def checked(words: Mapping[str, str]) -> dict[str, str]:
             raise BadInput(f"A word has 1 to {MAX_WORD} letters, and {word[:80]!r} has not.")
         if word in STATUSES:
             raise BadInput(f"{word!r} is a status already. Name a word that other tools use.")
-        if status not in STATUSES:
-            raise BadInput(f"There is no status {status!r}. Statuses: {', '.join(STATUSES)}.")
+        one_of(status, STATUSES, "status", "Statuses")
     return dict(sorted(plain.items()))
 
 

@@ -12,7 +12,7 @@ from core import strict
 from core.access import require
 from core.chunking import chunker
 from core.curation.pictures.picture_files import place as new_place
-from core.entrypoints.contracts.documents import (
+from core.entrypoints.contracts.document_json import (
     as_json,
     below,
     changed_json,

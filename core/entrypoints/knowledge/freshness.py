@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from core.entrypoints.contracts.documents import confirmed
-from core.entrypoints.contracts.documents import freshness_json as as_json
+from core.entrypoints.contracts.document_json import confirmed
+from core.entrypoints.contracts.document_json import freshness_json as as_json
 from core.entrypoints.record import Argument, Bounds, Option, Shown, UseCaseCall, command, form, operation
 from core.services.knowledge.freshness import Attention
 

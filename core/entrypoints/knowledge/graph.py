@@ -9,8 +9,8 @@ from core import strict
 from core.entrypoints.laboratory.querysets import show_estimate
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
-from core.services.graph import communities as community_json
-from core.services.graph.paths import EntityPath
+from core.services.graph import kept_communities as community_json
+from core.services.graph.explained_paths import EntityPath
 from core.services.graph.view import GraphView
 
 _PROFILE = "which index (default: the one in production)"

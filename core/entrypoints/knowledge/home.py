@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from core import strict
-from core.entrypoints.contracts.documents import freshness_json
+from core.entrypoints.contracts.document_json import freshness_json
 from core.entrypoints.knowledge import freshness
 from core.entrypoints.record import CommandCall, Shown, command
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from core import strict
-from core.entrypoints.contracts.evaluation import comparison_json, run_json
+from core.entrypoints.contracts.evaluation_json import comparison_json, run_json
 from core.entrypoints.laboratory.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import (
     Argument,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from core import strict
-from core.entrypoints.contracts.search import column_of, columns_of, compare_json, scores_of
+from core.entrypoints.contracts.comparison_json import column_of, columns_of, compare_json, scores_of
 from core.entrypoints.knowledge.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.record import (
     MAYBE,

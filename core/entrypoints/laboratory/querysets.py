@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.contracts.evaluation import one_json
+from core.entrypoints.contracts.evaluation_json import one_json
 from core.entrypoints.record import (
     MAYBE,
     SOME,

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.contracts.documents import as_json
+from core.entrypoints.contracts.document_json import as_json
 from core.errors import ConcordError, Refused
 from core.types import Document
 

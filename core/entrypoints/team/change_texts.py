@@ -6,7 +6,7 @@ from typing import Annotated
 
 from core.curation.review.conflicts import Hunk, combined
 from core.curation.review.diffs import Diff, Marks
-from core.entrypoints.contracts.changes import collision_json, compared
+from core.entrypoints.contracts.change_json import collision_json, compared
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, UseCaseCall, command, form, operation
 
 

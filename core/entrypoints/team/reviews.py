@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE, checked_files, named_twice
-from core.entrypoints.contracts.changes import as_json, comment_json, line_json
+from core.entrypoints.contracts.change_json import as_json, comment_json, line_json
 from core.entrypoints.record import (
     Argument,
     Bounds,

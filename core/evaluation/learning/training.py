@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadInput
+from core.errors import BadInput, one_of
 from core.evaluation.learning.learners import LEARNERS, Learned, r2
 from core.ports import Progress, no_progress
 from core.retrieval.alpha.alpha_models import INPUTS, Optimum, optimum, ranking_optimum
@@ -77,8 +77,7 @@ def best_alpha(
     target: str, labels: Mapping[int, float], dense: Mapping[int, float], other: Mapping[int, float]
 ) -> Optimum:
     """The best alpha of a question. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
-    if target not in TARGETS:
-        raise BadInput(f"There is no target {target!r}. Targets: {', '.join(TARGETS)}.")
+    one_of(target, TARGETS, "target")
     return TARGETS[target](labels, dense, other)
 
 
@@ -115,8 +114,7 @@ def train(
     progress: Progress = no_progress,
 ) -> Trained:
     """Fit every point of the grid on the train part, keep the best on validation, and report on the test part."""
-    if kind not in LEARNERS:
-        raise BadInput(f"There is no alpha model of kind {kind!r}. Kinds: {', '.join(LEARNERS)}.")
+    one_of(kind, LEARNERS, "alpha model of kind", "Kinds")
     useful = [sample for sample in examples if sample.matters > 0]
     if len(useful) < LEAST:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from core.errors import BadInput
+from core.errors import one_of
 from core.evaluation.querysets.import_querysets import ARROW, COLUMNS
 from core.evaluation.querysets.queryset import Judgment, QuerySet, by_question
 from core.spreadsheet import csv_text
@@ -45,8 +45,7 @@ def packed(queryset: QuerySet, form: str, documents: Sequence[Document] = ()) ->
 
 def _files(queryset: QuerySet, form: str, documents: Sequence[Document]) -> dict[str, str]:
     """Text by file name; the name is "" where the format is a single file."""
-    if form not in WRITERS:
-        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(WRITERS)}.")
+    one_of(form, WRITERS, "format")
     return WRITERS[form](queryset, documents)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from core import strict
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, one_of
 from core.evaluation.querysets.queryset import GRADES, Judgment, QuerySet, Question
 from core.spreadsheet import csv_records, unguarded
 from core.types import Document
@@ -131,8 +131,7 @@ ARROW = " › "
 def read(path: Path, form: str = "", name: str = "", split: str = "test") -> tuple[QuerySet, tuple[Problem, ...]]:
     """A query set from a file or folder, and the lines that could not be used."""
     form = form or guess(path)
-    if form not in READERS:
-        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(READERS)}.")
+    one_of(form, READERS, "format")
     if not path.exists():
         raise NotFound(f"There is no file or folder {path.name!r} in {str(path.parent)!r}.")
     draft = Draft()

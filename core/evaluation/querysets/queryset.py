@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core import strict
-from core.errors import BadInput
+from core.errors import BadInput, one_of
 
 FRONTMATTER = "frontmatter"
 SOURCES = ("person", "known-item (rules)", "known-item (llm)", "qa (llm)", "import", FRONTMATTER, "llm judge")
@@ -118,8 +118,7 @@ def choosing(questions: Sequence[str]) -> set[str]:
 
 def known_unit(unit: str) -> str:
     """The unit, if rankings can be made of it."""
-    if unit not in UNITS:
-        raise BadInput(f"There is no unit {unit!r}. Units: {', '.join(UNITS)}.")
+    one_of(unit, UNITS, "unit")
     return unit
 
 

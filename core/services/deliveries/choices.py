@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from core.access import OWN_DESK, PERSON, SIGN_IN, Actor, use_case
-from core.errors import BadInput
+from core.errors import BadInput, one_of
 from core.services.people.tries import AccountKeys
 
 if TYPE_CHECKING:
@@ -60,8 +60,7 @@ class MailChoices:
     @use_case("manage their own account", OWN_DESK)
     def choose(self, actor: Actor, choice: str, topics: tuple[str, ...] = ()) -> dict[str, str]:
         """One choice for some topics, or for all where none is named."""
-        if choice not in CHOICES:
-            raise BadInput(f"There is no choice {choice!r}. Choices: {', '.join(CHOICES)}.")
+        one_of(choice, CHOICES, "choice")
         if unknown := sorted(set(topics) - set(TOPICS)):
             raise BadInput(f"There is no topic {unknown[0]!r}. Topics: {', '.join(TOPICS)}.")
         account = self.database.accounts.get(actor.id)

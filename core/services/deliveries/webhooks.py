@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
 from core.curation.review import readers
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, one_of
 from core.ports import Poster
 from core.services.deliveries.formats import EVENTS, FORMATS, TEST
 from core.services.deliveries.outbox import Delivery, Outbox, OutboxItem
@@ -157,8 +157,7 @@ def webhook(row: WebhookRow) -> Webhook:
 
 
 def _check(form: str, events: tuple[str, ...]) -> None:
-    if form not in FORMATS:
-        raise BadInput(f"There is no format {form!r}. Formats: {', '.join(FORMATS)}.")
+    one_of(form, FORMATS, "format")
     if unknown := sorted(set(events) - set(NAMES)):
         raise BadInput(f"There is no event {unknown[0]!r}. Events: {', '.join(NAMES)}.")
 

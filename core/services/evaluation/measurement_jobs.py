@@ -12,7 +12,7 @@ from typing import Any
 
 from core import strict
 from core.access import READS, Actor, use_case
-from core.errors import BadInput, Refused
+from core.errors import Refused, one_of
 from core.evaluation.generators.qa import GeneratedSet
 from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
@@ -63,8 +63,7 @@ class EvaluationJobs:
     @use_case("keep a query set")
     def generate(self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120) -> Job:
         """Generate a query set from the knowledge base: known-items, or qa, which needs a language model."""
-        if kind not in GENERATORS:
-            raise BadInput(f"There is no kind {kind!r}. Kinds: {', '.join(GENERATORS)}.")
+        one_of(kind, GENERATORS, "kind")
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
         return self.jobs.start("generate", arguments, actor)
 

@@ -18,8 +18,8 @@ from core.ports import Index
 from core.retrieval.legs.several_embedders import dense_leg
 from core.retrieval.legs.walks import LocalLeg
 from core.retrieval.pipeline import check_query
-from core.services.graph.communities import Communities
-from core.services.graph.paths import EntityConnection, connect
+from core.services.graph.explained_paths import EntityConnection, connect
+from core.services.graph.kept_communities import Communities
 from core.services.graph.view import LIMIT, GraphEdge, GraphNode, GraphView, Painter, folder
 from core.services.knowledge.documents import Documents
 from core.services.search.searcher import Searcher

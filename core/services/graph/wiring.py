@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.services.graph.communities import Communities
 from core.services.graph.explorer import GraphExplorer
+from core.services.graph.kept_communities import Communities
 from core.services.models.wiring import ModelRoom, estimator
 from core.services.platform.base import Base
 from core.services.search.searcher import Searcher

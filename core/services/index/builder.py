@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from core.services.platform.base import Base
-    from core.storage.index.catalogue import Parent
+    from core.storage.index.generation_list import Parent
     from core.storage.index.generations import Generations
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.curation.review.readers import Readable
     from core.services.knowledge.documents import Documents
     from core.storage.state.records import ChangeRow
-    from core.storage.state.rows.knowledge import DraftRows
+    from core.storage.state.rows.knowledge_rows import DraftRows
 
 
 RECENT = timedelta(hours=12)  # who typed within them may still be at it

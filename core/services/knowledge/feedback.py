@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.access import EVERYBODY, READS, Actor, use_case
 from core.curation.review.proposals import check_text
 from core.curation.text.render import plain
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, one_of
 from core.ports import Clock
 from core.services.inbox.messages import Subject
 from core.services.inbox.news import ChangeNews, Landing
@@ -45,8 +45,7 @@ class FeedbackBoard:
     def give(self, actor: Actor, name: str, kind: str, note: str = "", about: ReadSpan = ReadSpan()) -> Feedback:
         """Say something about a document or about a passage of a version of it; the owner is told."""
         document, text = self.documents.show(name), check_text(note)
-        if kind not in KINDS:
-            raise BadInput(f"There is no feedback {kind!r}. Kinds: {', '.join(KINDS)}.")
+        one_of(kind, KINDS, "feedback", "Kinds")
         if kind != "right" and not text:
             raise BadInput("Say in a few words what is wrong." if kind == "wrong" else "The comment is empty.")
         place = self._place(document, about)

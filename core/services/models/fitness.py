@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, READS, Actor, use_case
-from core.errors import BadInput, NotFound, Refused, Unfit
+from core.errors import BadInput, NotFound, Refused, Unfit, one_of
 from core.ports import Clock
 from core.storage.state.records import ModelCheckRow, of_row
 
@@ -124,8 +124,7 @@ class Fitness:
         reason = " ".join(reason.split())
         if not 3 <= len(reason) <= 300:
             raise BadInput("Say in 3 to 300 characters why the model may be used all the same.")
-        if feature not in FEATURES:
-            raise BadInput(f"There is no feature {feature!r}. Features: {', '.join(FEATURES)}.")
+        one_of(feature, FEATURES, "feature")
         rows = [check for check in self.listed(actor) if (check.model, check.feature) == (model, feature)]
         found = next((check for check in rows if not server or check.server == server), None)
         if found is None:

@@ -27,7 +27,7 @@ from core.access import (
     require,
     use_case,
 )
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, one_of
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.audit import Audit
@@ -37,7 +37,7 @@ from core.storage.state.records import AccountRow, of_row
 if TYPE_CHECKING:
     from core.adapters.system.passwords import Argon2
     from core.storage.state.database import Database, State
-    from core.storage.state.rows.people import AccountRows
+    from core.storage.state.rows.people_rows import AccountRows
 
 DEMO: tuple[Actor, ...] = (
     Actor("reader", "Robin Falk", "robin@meridale.example", "reader"),
@@ -515,15 +515,13 @@ def checked_email(email: str) -> str:
 
 def checked_role(role: str) -> str:
     """The role, if there is one of this name."""
-    if role not in ROLES:
-        raise BadInput(f"There is no role {role!r}. Roles: {', '.join(ROLES)}.")
+    one_of(role, ROLES, "role")
     return role
 
 
 def checked_kind(kind: str) -> str:
     """The kind of account, if there is one of this name."""
-    if kind not in KINDS:
-        raise BadInput(f"There is no kind of account {kind!r}. Kinds: {', '.join(KINDS)}.")
+    one_of(kind, KINDS, "kind of account", "Kinds")
     return kind
 
 

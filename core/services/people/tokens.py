@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.access import AGENT, PERSON, READS, SCOPES, SIGN_IN, Actor, require, scopes_for, use_case
 from core.curation.document.names import safe_folder
-from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated
+from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated, one_of
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
 from core.services.people.readership import groups_of
@@ -201,8 +201,7 @@ def _checked_days(days: int) -> int:
 
 
 def _checked_scope(owner: Account, scope: str) -> str:
-    if scope not in SCOPES:
-        raise BadInput(f"There is no scope {scope!r}. Scopes: {', '.join(SCOPES)}.")
+    one_of(scope, SCOPES, "scope")
     if scope not in scopes_for(owner.actor):
         who = "Agents may propose and comment; a person approves and merges." if owner.kind == AGENT else ""
         raise BadInput(f"{who} {owner.name} may {' and '.join(scopes_for(owner.actor))}, not {scope}.".strip())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import READS, Actor, use_case
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, one_of
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, Question
 from core.evaluation.querysets.ratings import FIRST, KINDS, RATINGS, AddedPassage, Rating, words_of
@@ -148,8 +148,7 @@ class Pools:
 
 
 def _known(kind: str) -> str:
-    if kind not in KINDS:
-        raise BadInput(f"There is no kind of answer {kind!r}. Kinds: {', '.join(KINDS)}.")
+    one_of(kind, KINDS, "kind of answer", "Kinds")
     return kind
 
 

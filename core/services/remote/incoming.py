@@ -13,7 +13,7 @@ from core.services.reviews.merge import Merger
 from core.storage.state.records import RemoteRow
 
 if TYPE_CHECKING:
-    from core.storage.git.remote import GitRemote
+    from core.storage.git.git_remote import GitRemote
 
 TITLE = "Commits from {}"
 _TEXT = "These commits were made outside of Concord. Merge this change to take them over; until then nothing is pushed to the remote."

@@ -18,7 +18,7 @@ from core.services.remote.remotes import Remotes
 from core.services.reviews.changes import Change, Changes
 
 if TYPE_CHECKING:
-    from core.storage.git.remote import GitRemote
+    from core.storage.git.git_remote import GitRemote
 
 _MOST = 100  # rows of a table of the summary
 

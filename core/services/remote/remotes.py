@@ -24,7 +24,7 @@ from core.services.remote.incoming import IncomingCommits
 from core.storage.state.records import ChangeRow, RemoteRow, of_row
 
 if TYPE_CHECKING:
-    from core.storage.git.remote import GitRemote
+    from core.storage.git.git_remote import GitRemote
 
 JOB = "remote"
 WHOLE = "origin-whole"  # under this name the commits of a remote of which only a folder is ours

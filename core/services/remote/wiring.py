@@ -10,7 +10,7 @@ from core.services.remote.incoming import IncomingCommits
 from core.services.remote.pull_requests import PullRequests
 from core.services.remote.remotes import JOB, Remotes
 from core.services.reviews.wiring import Reviews
-from core.storage.git.remote import GitRemote
+from core.storage.git.git_remote import GitRemote
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from core.services.platform.main_line import MainLine, Moment
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.storage.index.catalogue import Parent
+    from core.storage.index.generation_list import Parent
     from core.storage.index.generations import Generations
 
 KEPT = 6  # states that stay on the disk; the one used longest ago goes first

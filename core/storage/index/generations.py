@@ -43,7 +43,7 @@ from core.adapters.system.later import Later
 from core.errors import NotFound, storing
 from core.profiles import IMAGE, LANCE, identity
 from core.storage.index import index_damage
-from core.storage.index.catalogue import FORMAT, Parent, generation_of
+from core.storage.index.generation_list import FORMAT, Parent, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, IndexEngine, OpenGenerations, Timed
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Generation, Profile

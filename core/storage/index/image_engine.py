@@ -12,7 +12,7 @@ import numpy as np
 
 from core.adapters.system import sums
 from core.storage.index import inspection, segment_list, segments
-from core.storage.index.catalogue import Parent, generation_of
+from core.storage.index.generation_list import Parent, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Timed
 from core.storage.index.segment_list import Segment
 from core.storage.index.segments import SegmentRows

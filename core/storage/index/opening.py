@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from core.errors import Unavailable
 from core.storage.index import index_damage
-from core.storage.index.catalogue import Catalogue, Parent, folder_name
+from core.storage.index.generation_list import Catalogue, Parent, folder_name
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Chunk, Document, Extract, Profile
 

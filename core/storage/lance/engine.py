@@ -8,7 +8,7 @@ from typing import Any
 
 from core.errors import BadInput, Unavailable
 from core.profiles import LANCE
-from core.storage.index.catalogue import Catalogue, Parent, folder_name, generation_of
+from core.storage.index.generation_list import Catalogue, Parent, folder_name, generation_of
 from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Timed
 from core.storage.lance import rows_written, table
 from core.storage.lance.opened import TableIndex

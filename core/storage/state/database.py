@@ -16,8 +16,15 @@ from sqlalchemy import Connection, Engine, insert, select
 
 from core.errors import Refused, Unavailable
 from core.storage.state import migrations, tables
-from core.storage.state.rows.evaluation import GradeRows, NotebookRows, PoolRows, QuerySetRows, RankingRows, RunRows
-from core.storage.state.rows.knowledge import (
+from core.storage.state.rows.evaluation_rows import (
+    GradeRows,
+    NotebookRows,
+    PoolRows,
+    QuerySetRows,
+    RankingRows,
+    RunRows,
+)
+from core.storage.state.rows.knowledge_rows import (
     DraftRows,
     FeedbackRows,
     GapRows,
@@ -26,8 +33,8 @@ from core.storage.state.rows.knowledge import (
     SettlementRows,
     WatchRows,
 )
-from core.storage.state.rows.people import AccountRows, AuditRows, SessionRows, TokenRows
-from core.storage.state.rows.platform import (
+from core.storage.state.rows.people_rows import AccountRows, AuditRows, SessionRows, TokenRows
+from core.storage.state.rows.platform_rows import (
     CallRows,
     DeliveryRows,
     JobRows,
@@ -38,8 +45,8 @@ from core.storage.state.rows.platform import (
     WebhookRows,
     WorkerRows,
 )
-from core.storage.state.rows.questions import AnswerRows, QueryRows
-from core.storage.state.rows.reviews import (
+from core.storage.state.rows.question_rows import AnswerRows, QueryRows
+from core.storage.state.rows.review_rows import (
     ChangeRows,
     CoAuthorRows,
     CommentRows,

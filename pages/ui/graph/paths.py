@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.errors import ConcordError
 from core.graph.paths import MOST
-from core.services.graph.paths import EntityConnection, EntityPath, PathStep, Witness
+from core.services.graph.explained_paths import EntityConnection, EntityPath, PathStep, Witness
 from pages.ui import flash, identity, keys, style
 from pages.ui.components import component
 from pages.ui.components.listing import listing

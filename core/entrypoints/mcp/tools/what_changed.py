@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, Field
 
-from core.entrypoints.contracts.documents import changed_json, day_of
+from core.entrypoints.contracts.document_json import changed_json, day_of
 from core.entrypoints.mcp.visits import USUAL, Budget, Marks, Quoted, ToolReply, ToolSession, longest
 
 

@@ -15,7 +15,7 @@ from core.evaluation.reports.report import Report
 from core.evaluation.runs.comparisons import MEASURE
 from core.evaluation.runs.run import Run
 from core.ports import Progress, no_progress
-from core.services.evaluation.experiments import cascade, chunking, compliance, support, thesis
+from core.services.evaluation.experiments import cascade_study, chunking, compliance, support, thesis
 from core.services.evaluation.experiments.context import (
     KNOWN,
     QA,
@@ -45,7 +45,9 @@ class Experiment:
 EXPERIMENTS: Mapping[str, Experiment] = {
     "compliance": Experiment(compliance.TITLE, compliance.ABOUT, compliance.run),
     "chunking": Experiment(chunking.TITLE, chunking.ABOUT, chunking.run, profiles=chunking.agentic_profiles),
-    "cascade": Experiment(cascade.TITLE, cascade.ABOUT, cascade.run, lambda options: cascade.stages().values()),
+    "cascade": Experiment(
+        cascade_study.TITLE, cascade_study.ABOUT, cascade_study.run, lambda options: cascade_study.stages().values()
+    ),
     "support": Experiment(support.TITLE, support.ABOUT, support.run, support.asking),
     "thesis": Experiment(
         thesis.TITLE, thesis.ABOUT, thesis.run, lambda options: (thesis.reranking(),), thesis.written_profiles, QA
@@ -81,9 +83,7 @@ class Experiments:
         options: ExperimentOptions = ExperimentOptions(),
     ) -> WrittenReport:
         """Run an experiment and write its report, over all documents or a few; each has a query set of its own by default."""
-        if name not in EXPERIMENTS:
-            raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        experiment, chosen = EXPERIMENTS[name], replace(self.context, options=options)
+        experiment, chosen = _experiment(name), replace(self.context, options=options)
         result = experiment.run(prepared(chosen, actor, queryset, limit, experiment.questions, progress), progress)
         path = (
             options.out or self.folder / f"{name}-{result.facts['commit'][:12]}-{result.facts['query set digest']}.html"
@@ -106,9 +106,7 @@ class Experiments:
         options: ExperimentOptions = ExperimentOptions(),
     ) -> tuple[CallEstimate, ...]:
         """What language models would be asked by an experiment; nothing is asked for it."""
-        if name not in EXPERIMENTS:
-            raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
-        experiment = EXPERIMENTS[name]
+        experiment = _experiment(name)
         chosen = replace(self.context, options=options)
         default = chosen.known if experiment.questions == KNOWN else experiment.questions
         return chosen.calls_of(
@@ -156,3 +154,9 @@ class Experiments:
     def reports(self, actor: Actor) -> tuple[Path, ...]:
         """Report files, newest first."""
         return tuple(sorted(self.folder.glob("*.html"), key=lambda path: path.stat().st_mtime, reverse=True))
+
+
+def _experiment(name: str) -> Experiment:
+    if name not in EXPERIMENTS:
+        raise NotFound(f"There is no experiment {name!r}. Experiments: {', '.join(EXPERIMENTS)}.")
+    return EXPERIMENTS[name]

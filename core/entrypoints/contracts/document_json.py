@@ -16,8 +16,6 @@ from core.services.knowledge.freshness import Attention
 from core.types import Document, Edit
 
 if TYPE_CHECKING:
-    from core.services.knowledge.documents import Documents
-if TYPE_CHECKING:
     from core.bootstrap import App
 
 
