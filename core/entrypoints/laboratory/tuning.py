@@ -31,6 +31,7 @@ from core.services.tuning.sweeps import AlphaCurve, SweepScope, position
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
+_TRAINED = "model kind r2 coefficients quality against_best_fixed folds spread warning wins advice config"  # what jobs keep, too
 
 
 ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
@@ -319,25 +320,13 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
         name=form.name,
         progress=call.progress,
     )
-    call.app.evaluation.jobs.keep_result(call.actor, "learn", training.plain(), queryset=form.queryset)
-    trained = training.trained
-    value = {
-        "model": trained.model.name,
-        "kind": trained.model.kind,
+    plain, trained = training.plain(), training.trained
+    call.app.evaluation.jobs.keep_result(call.actor, "learn", plain, queryset=form.queryset)
+    value = {key: plain[key] for key in _TRAINED.split()} | {
         "trained_for": trained.model.trained_for,
-        "r2": dict(trained.r2),
         "regret": dict(trained.regret),
         "best_fixed_alpha": training.best_fixed,
-        "coefficients": dict(trained.coefficients),
         "chosen": dict(trained.chosen),
-        "quality": strict.plain(training.quality),
-        "against_best_fixed": strict.plain(training.against_best_fixed),
-        "folds": strict.plain(training.folds),
-        "spread": training.spread,
-        "warning": trained.warning,
-        "wins": training.wins,
-        "advice": training.advice,
-        "config": strict.plain(training.config),
         "path": training.path,
     }
     rows = [

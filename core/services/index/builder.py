@@ -258,12 +258,7 @@ class IndexBuilder:
         for path, why in by_rules.items():
             fallbacks.setdefault(path, []).append(why)
         progress(len(chunks), len(chunks), "Writing the index")
-        written = tools.writer or Writer((), self.texts)
-        paid, everything = Bill(), Bill(**{key: (base.manifest if base else {}).get(key, 0) for key in _CALLS})
-        for bill in (written.bill, asked):
-            paid.join(bill)
-        for bill in (paid, written.again):
-            everything.join(bill)
+        paid, everything = _bills(base, tools.writer or Writer((), self.texts), asked)
         facts = {
             "commit": commit,
             "documents": plan.rows,
@@ -285,11 +280,7 @@ class IndexBuilder:
             embedded,
             seconds,
             tuple((path, why) for path, (_, why) in plan.skipped.items()),
-            fallbacks=tuple(
-                (path, "; ".join(why.rstrip(".") for why in fallbacks[path]) + ".")
-                for path in plan.changed
-                if path in fallbacks
-            ),
+            fallbacks=tuple((path, _sentence(fallbacks[path])) for path in plan.changed if path in fallbacks),
             cost=paid.dollars,
         )
 
@@ -393,6 +384,20 @@ def _taken_over(base: Any, plan: BuildPlan) -> dict[str, list[str]]:
     """The parent's fallbacks for documents that are taken over."""
     before: Mapping[str, list[str]] = base.manifest.get("fallbacks", {}) if base else {}
     return {path: list(why) for path, why in before.items() if path in plan.rows and path not in plan.changed}
+
+
+def _bills(base: Parent | None, written: Writer, asked: Bill) -> tuple[Bill, Bill]:
+    """What this build pays, and what its generation cost with what it takes over."""
+    paid, everything = Bill(), Bill(**{key: (base.manifest if base else {}).get(key, 0) for key in _CALLS})
+    for bill in (written.bill, asked):
+        paid.join(bill)
+    for bill in (paid, written.again):
+        everything.join(bill)
+    return paid, everything
+
+
+def _sentence(reasons: Sequence[str]) -> str:
+    return "; ".join(why.rstrip(".") for why in reasons) + "."
 
 
 def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> list[str]:
