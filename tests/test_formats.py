@@ -14,6 +14,7 @@ import pytest
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters
 from core.adapters.conversion.formats import pdf, sheets, slides, word
+from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
 from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text
 from core.adapters.conversion.ocr import Ocr
 from core.adapters.conversion.programs import original_worker
@@ -175,6 +176,44 @@ def test_a_table_of_contents_of_word_is_left_out_and_named() -> None:
     answer = word.convert(uploads.zipped(parts))
     assert "PURPOSE" not in answer["text"]
     assert answer["facts"] == [{"kind": "contents", "page": 0, "words": "2"}]
+
+
+def test_moved_text_fields_and_drawn_boxes_of_word_are_read_once() -> None:
+    word_space, mc, wps, vml = (
+        "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+        "http://schemas.openxmlformats.org/markup-compatibility/2006",
+        "http://schemas.microsoft.com/office/word/2010/wordprocessingShape",
+        "urn:schemas-microsoft-com:vml",
+    )
+    said = lambda text: f"<w:r><w:t xml:space='preserve'>{text}</w:t></w:r>"
+    box = lambda text: f"<w:txbxContent><w:p>{said(text)}</w:p></w:txbxContent>"
+    drawn = lambda text: f"<w:drawing><wps:wsp><wps:txbx>{box(text)}</wps:txbx></wps:wsp></w:drawing>"
+    either = lambda text, fallback: f"<w:r><mc:AlternateContent><mc:Choice>{drawn(text)}</mc:Choice>{fallback}</mc:AlternateContent></w:r>"  # fmt: skip
+    known = f"<mc:Fallback><w:pict><v:oval><v:textbox>{box('Both ways.')}</v:textbox></v:oval></w:pict></mc:Fallback>"
+    body = [
+        f"<w:moveFrom>{said('It was here. ')}</w:moveFrom>{said('Stays. ')}",
+        f"<w:moveTo>{said('It is here now. ')}</w:moveTo><w:fldSimple>{said('Table 3')}</w:fldSimple>",
+        said("Alone.") + f"<w:r>{drawn('Drawn alone.')}</w:r>",
+        said("Picture.") + either("In the choice.", "<mc:Fallback><w:drawing/></mc:Fallback>"),
+        said("Nothing.") + either("No fallback.", ""),
+        said("Known.") + either("Both ways.", known),
+    ]
+    with zipfile.ZipFile(io.BytesIO(uploads.docx())) as archive:
+        parts = {name: archive.read(name).decode() for name in archive.namelist()}
+    spaces = f'xmlns:w="{word_space}" xmlns:mc="{mc}" xmlns:wps="{wps}" xmlns:v="{vml}"'
+    paragraphs = "".join(f"<w:p>{each}</w:p>" for each in body)
+    parts["word/document.xml"] = f"<w:document {spaces}><w:body>{paragraphs}</w:body></w:document>"
+    text = word.convert(uploads.zipped(parts))["text"]
+    assert [line for line in text.split("\n") if line] == [
+        "Stays.", "It is here now. Table 3", "Alone.", "Drawn alone.", "Picture.", "In the choice.", "Nothing.", "No fallback.",
+        "Known.", "Both ways.",
+    ]  # fmt: skip
+
+
+def test_a_list_in_a_list_of_a_cell_begins_on_a_line_of_its_own() -> None:
+    html = "<table><tr><th>Step</th></tr><tr><td><ul><li>Gate<ul><li>Lock</li></ul></li><li>Yard</li></ul></td></tr></table>"
+    text, _, _ = markdown(html, TakenPictures())
+    assert "| • Gate<br>• Lock<br>• Yard |" in text
 
 
 def test_rows_of_a_guessed_table_that_stand_apart_are_rows_and_prose_is_not() -> None:

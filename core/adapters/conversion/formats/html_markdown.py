@@ -173,6 +173,8 @@ def _lines(cell: Tag | None, soup: BeautifulSoup) -> Iterator[Any]:
     for item in cell.find_all("li"):
         ordered = item.parent is not None and item.parent.name == "ol"
         item.insert(0, f"{len(item.find_previous_siblings('li')) + 1}. " if ordered else "• ")
+    for nested in cell.select("li ul, li ol"):
+        nested.insert_before(soup.new_tag("br"))
     for block in cell.find_all(_BLOCKS):
         block.append(soup.new_tag("br"))
         block.unwrap()

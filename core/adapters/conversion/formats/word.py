@@ -8,9 +8,11 @@ import re
 import zipfile
 from collections.abc import Mapping
 from typing import Any
+from xml.etree.ElementTree import SubElement, tostring
 
 import mammoth
 from bs4 import BeautifulSoup, Tag
+from defusedxml.ElementTree import fromstring
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
 
@@ -28,6 +30,13 @@ _STYLES = "\n".join(
         ),
     )
 )
+_TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
+_READ_AS = {
+    "moveFrom": "del", **dict.fromkeys(("moveTo", "fldSimple", "customXml", "dir", "bdo"), "ins"),
+    **dict.fromkeys(("oval", "line", "polyline", "arc", "curve"), "shape"),
+}  # fmt: skip
+_SPACES = ("wordprocessingml/2006/main", "wordprocessingml/main", "schemas-microsoft-com:vml")
+_PASSED_OVER = re.compile(rf"<\w+:(?:{'|'.join(_READ_AS)}|txbxContent)[ />]".encode())
 _PARTS = ("word/document.xml", "word/comments.xml", "docProps/core.xml")
 _LOST = {
     "comment": rb"<w:comment ",
@@ -48,7 +57,7 @@ def convert(raw: bytes) -> Mapping[str, Any]:
         with image.open() as content:
             return {"src": pictures.add(content.read(), image.content_type or "")}
 
-    html = mammoth.convert_to_html(io.BytesIO(raw), style_map=_STYLES, convert_image=kept).value
+    html = mammoth.convert_to_html(io.BytesIO(_readable(raw)), style_map=_STYLES, convert_image=kept).value
     text, _, merged = markdown(_titled(html), pictures)
     title, facts = _about(raw)
     tables = [{"merged": count} for count in merged]
@@ -56,6 +65,56 @@ def convert(raw: bytes) -> Mapping[str, Any]:
         "text": text, "title": title, "facts": facts, "tables": tables, "pictures": pictures.kept,
         "left_out": pictures.left_out,
     }  # fmt: skip
+
+
+def _readable(raw: bytes) -> bytes:
+    """The file with what mammoth passes over written as what it reads: moved text, fields, shapes, boxes of text."""
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        names = archive.namelist()
+        parts = {name: archive.read(name) for name in _TEXTS if name in names}
+        parts = {name: _rewritten(part) for name, part in parts.items() if _PASSED_OVER.search(part)}
+        if not parts:
+            return raw
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as copy:
+            for name in names:
+                copy.writestr(name, parts[name] if name in parts else archive.read(name))
+    return out.getvalue()
+
+
+def _rewritten(part: bytes) -> bytes:
+    """One part with other names for some elements, and the text of every drawn box beside its drawing."""
+    root = fromstring(part)
+    for parent in list(root.iter()):
+        space, _, name = parent.tag.rpartition("}")
+        if name in _READ_AS and space.endswith(_SPACES):
+            parent.tag = f"{space}}}{_READ_AS[name]}"
+        for drawing in [child for child in parent if child.tag.endswith("}drawing")]:
+            _spoken(drawing, parent)
+        if name == "AlternateContent":
+            _fallen_back(parent, space)
+    written: bytes = tostring(root, "utf-8")
+    return written
+
+
+def _spoken(drawing: Any, parent: Any) -> None:
+    """Put what the boxes of a drawing say after it."""
+    if boxes := _boxes(drawing):
+        said = SubElement(parent, drawing.tag.replace("}drawing", "}pict"))
+        said.extend(boxes)
+
+
+def _fallen_back(either: Any, space: str) -> None:
+    """A fallback that shows a box as a picture, or none at all, gets what the box says."""
+    fallback = either.find(f"{space}}}Fallback")
+    if fallback is None:
+        fallback = SubElement(either, f"{space}}}Fallback")
+    for drawing in [] if _boxes(fallback) else [each for each in either.iter() if each.tag.endswith("}drawing")]:
+        _spoken(drawing, fallback)
+
+
+def _boxes(element: Any) -> list[Any]:
+    return [each for each in element.iter() if each.tag.endswith("}txbxContent")]
 
 
 def _about(raw: bytes) -> tuple[str, list[dict[str, Any]]]:
