@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,9 +17,10 @@ from core.entrypoints.cli import main
 from core.evaluation.measures.by_name import Gold, named
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval import config as configs
-from core.retrieval.near_copies import LOOK, compared, groups
+from core.retrieval.near_copies import LOOK, compared, groups, possible, sketched
 from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan
+from core.storage.serving import compiled, kernels
 from core.types import Filters, SearchConfig
 from tests.apptest import Open, drawn
 from tests.conftest import demo, indexed, put
@@ -83,6 +85,14 @@ def test_nothing_distinct_is_lost_and_k_are_listed_where_there_are_so_many(pool:
         if not any(compared(text).copies(compared(pool[other])) for other in distinct):
             distinct.append(n)
     assert [group[0] for group in found[:k]] == distinct[:k]
+
+
+@given(several, st.integers(1, 8))
+def test_sketches_overlook_no_copy_and_change_no_list(pool: list[str], k: int) -> None:
+    sketches = sketched(pool[: LOOK * k])
+    maybe = kernels.earlier(sketches)
+    assert groups(range(len(pool)), pool.__getitem__, k, None, maybe) == groups(range(len(pool)), pool.__getitem__, k)
+    assert np.array_equal(compiled.possible(sketches), np.tril(possible(sketches), -1))
 
 
 @given(st.integers(1, 6), st.integers(0, 6))

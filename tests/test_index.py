@@ -325,7 +325,7 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
     chunk, term = rng.integers(0, 400, 20_000).astype(np.uint32), rng.integers(0, 300, 20_000).astype(np.uint32)
     start, where, counts, lengths = kernels.postings(chunk, term, 400, 300)
     gains = kernels.impacts(start, where, counts, lengths * 0.01 + 1.0, np.linspace(0.1, 3, 300))
-    allowed = rng.random(400) < 0.5
+    allowed, owner_of = rng.random(400) < 0.5, rng.integers(0, 400, 400).astype(np.int32)
     for depth in (1, 10, 1000):
         for mask in (None, allowed):
             terms = np.sort(rng.choice(300, 8, replace=False)).astype(np.int64)
@@ -333,10 +333,20 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
             summed = kernels.accumulated(start, where, gains, terms, 400)
             plain = kernels.top(summed, mask, depth)
             looked = kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32))
+            fits = kernels.fitted(start, where, gains, terms, lengths + 1.0, 2.5)
+            owned = summed.copy()
+            kernels.spread(fits, owner_of, owned)
+            every, starts = kernels.families(terms, np.arange(400), np.arange(0, 401))
             monkeypatch.setitem(sys.modules, compiled.__name__, compiled)
             assert kernels.lookup(start, where, gains, terms, np.arange(400, dtype=np.uint32)) == looked
             fast = kernels.accumulated(start, where, gains, terms, 400)
             assert fast.tolist() == summed.tolist()
+            assert kernels.fitted(start, where, gains, terms, lengths + 1.0, 2.5).tolist() == fits.tolist()
+            spread = fast.copy()
+            kernels.spread(fits, owner_of, spread)
+            assert spread.tolist() == owned.tolist()
+            again = kernels.families(terms, np.arange(400), np.arange(0, 401))
+            assert [part.tolist() for part in again] == [every.tolist(), starts.tolist()]
             assert list(kernels.top(fast, mask, depth).items()) == list(plain.items())
             wanted = np.array(sorted(plain), dtype=np.uint32)
             assert kernels.lookup(start, where, gains, terms, wanted) == pytest.approx(

@@ -172,8 +172,9 @@ def _title(worths: Mapping[str, float], chunk: int, index: Index) -> float:
 
 
 @lru_cache(maxsize=20_000)
-def _terms(text: str, options: LexicalOptions) -> frozenset[str]:
-    return frozenset(analyser(options)(text))
+def _terms(text: str, options: LexicalOptions) -> tuple[str, ...]:
+    """The distinct terms of a text in order: sums over them have the same bits in every process."""
+    return tuple(sorted(set(analyser(options)(text))))
 
 
 def _documents(ranking: Ranking, index: Index) -> list[tuple[int, float]]:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, cast
 
 from core.ports import Index, Leg, Ranking
 from core.retrieval.candidates import Candidates
-from core.retrieval.ordering import rank
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
@@ -37,21 +35,21 @@ def reduced(found: Candidates, index: Index, depth: int, highest: Highest) -> Ca
 
     A leg's score for a document is that of its best passage there, whichever that is.
     """
-    documents = {leg: index.documents_of(list(ranking)) for leg, ranking in found.retrieved.items()}
-    ranked = _by_document(found.retrieved, documents)
-    best = {document: own[0] for document, own in ranked.items()}
-    retrieved = {leg: _first(ranking.values(), documents[leg], best, depth) for leg, ranking in found.retrieved.items()}
-    kept = {chunk for ranking in retrieved.values() for chunk in ranking}
+    chunks = _best_first(found.retrieved.values())
+    families: dict[int, list[int]] = {}
+    standing: dict[int, int] = {}  # for each passage the one that stands for its document
+    for chunk, document in zip(chunks, index.documents_of(chunks), strict=True):
+        family = families.setdefault(document, [])
+        family.append(chunk)
+        standing[chunk] = family[0]
+    retrieved = {leg: _first(ranking, standing, depth) for leg, ranking in found.retrieved.items()}
+    kept = set().union(*retrieved.values())
 
     def score(leg: str, chunks: Sequence[int]) -> Sequence[float]:
-        import numpy as np
+        return highest(leg, *index.families(chunks)) if chunks else []
 
-        families = [index.chunks_of(document) for document in index.documents_of(chunks)]
-        starts = np.cumsum([0, *map(len, families[:-1])])
-        every = np.fromiter(chain.from_iterable(families), np.int64)
-        return highest(leg, every, starts) if families else []
-
-    further = {own[0]: tuple(own[1 : 1 + FURTHER]) for own in ranked.values() if own[0] in kept}
+    several = (family for family in families.values() if len(family) > 1 and family[0] in kept)
+    further = {family[0]: tuple(family[1 : 1 + FURTHER]) for family in several}
     return replace(found, retrieved=retrieved, score=score, further=further)
 
 
@@ -74,29 +72,28 @@ def once(order: Sequence[int], index: Index) -> list[int]:
     return list(first.values())
 
 
-def _by_document(retrieved: Mapping[str, Ranking], documents: Mapping[str, Sequence[int]]) -> dict[int, list[int]]:
-    """The passages of each document that a leg found, best first by reciprocal ranks over all legs."""
+def _best_first(rankings: Iterable[Ranking]) -> list[int]:
+    """Every passage that a leg found, best first by reciprocal ranks over all legs, ties in the order of ids.
+
+    >>> _best_first([{4: 9.0, 7: 5.0}, {7: 0.8, 2: 0.3}])
+    [7, 4, 2]
+    """
     merits: dict[int, float] = {}
-    owner: dict[int, int] = {}
-    for leg, ranking in retrieved.items():
-        if not merits:
-            merits, owner = dict(zip(ranking, _MERITS, strict=False)), dict(zip(ranking, documents[leg], strict=True))
-            continue
-        for merit, chunk in zip(_MERITS, ranking, strict=False):
-            merits[chunk] = merits.get(chunk, 0.0) + merit
-        owner.update(zip(ranking, documents[leg], strict=True))
-    families: dict[int, list[int]] = {}
-    for chunk in rank(merits):
-        families.setdefault(owner[chunk], []).append(chunk)
-    return families
+    for ranking in rankings:
+        if merits:
+            merits.update(
+                (chunk, merits.get(chunk, 0.0) + merit) for chunk, merit in zip(ranking, _MERITS, strict=False)
+            )
+        else:
+            merits = dict(zip(ranking, _MERITS, strict=False))
+    return sorted(sorted(merits), key=merits.__getitem__, reverse=True)
 
 
-def _first(scores: Iterable[float], documents: Sequence[int], best: Mapping[int, int], depth: int) -> dict[int, float]:
+def _first(ranking: Ranking, standing: Mapping[int, int], depth: int) -> dict[int, float]:
     """The first `depth` documents of a leg, each by the passage that stands for it."""
     first: dict[int, float] = {}
-    for document, score in zip(documents, scores, strict=True):
-        if document not in first:
-            first[document] = score
-            if len(first) == depth:
-                break
-    return {best[document]: score for document, score in first.items()}
+    for chunk, score in ranking.items():
+        first.setdefault(standing[chunk], score)
+        if len(first) == depth:
+            break
+    return first

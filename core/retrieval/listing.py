@@ -9,6 +9,7 @@ from typing import NamedTuple
 from core.ports import Index
 from core.retrieval import document_ranking, near_copies
 from core.retrieval.hits import Explainer
+from core.retrieval.near_copies import LOOK
 from core.types import AlsoIn, Hit, SearchConfig
 
 MAX_DEPTH = 1000
@@ -70,7 +71,8 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
         return [Placed(explain, chunk) for chunk in order]
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
     whole = (lambda chunk: _body(chunk, index)) if config.documents else None
-    groups = near_copies.groups(order, index.excerpt, config.k, whole)
+    maybe = index.possible_copies(order[: LOOK * config.k])
+    groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)
         more = deeper(depth)
@@ -78,7 +80,8 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
         order = _order(list(dict.fromkeys([*order, *more.fused.ranking])), config, index)
         groups = near_copies.groups(order, index.excerpt, config.k, whole)
     approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
-    led = (near_copies.led(group, lambda chunk: by[chunk].score(chunk), approved) for group in groups)
+    score = lambda chunk: by[chunk].score(chunk)
+    led = (near_copies.led(group, score, approved) if len(group) > 1 else group for group in groups)
     return [Placed(by[first], first, tuple(others)) for first, *others in led]
 
 

@@ -18,7 +18,7 @@ from core.storage.lance import ann
 from core.storage.serving import image
 from core.types import LexicalOptions
 
-_NEW = ("counts.npy", "lengths.npy")  # generations of earlier versions have none
+_NEW = ("counts.npy", "lengths.npy", "sketches.npy")  # generations of earlier versions have none
 Look = Callable[[Path, Mapping[str, Any]], Iterator[str]]
 
 

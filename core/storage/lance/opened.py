@@ -25,7 +25,7 @@ from core.storage.lance import rows_written, table
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg, clause, hiding
 from core.storage.lance.term_counts import PASSAGE, Counts, ReducedStatistics, Statistics
 from core.storage.serving import fields as field_texts
-from core.storage.serving import image
+from core.storage.serving import image, kernels
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
 LOOKED_UP = ["start", "stop", "parent_start", "parent_stop", "heading", "context", "text", "terms"]
@@ -185,6 +185,13 @@ class TableIndex:
         """In the order of the text."""
         chunks: list[int] = self._order[self._bounds[document] : self._bounds[document + 1]].tolist()
         return chunks
+
+    def families(self, chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """All passages of the documents of some, one document after the other, and where each begins."""
+        return kernels.families(self._doc_of[np.array(chunks, dtype=np.int64)], self._order, self._bounds)
+
+    def possible_copies(self, chunks: Sequence[int]) -> None:
+        """Not known: rows of a table have no sketches."""
 
     @cached_property
     def _bounds(self) -> np.ndarray:

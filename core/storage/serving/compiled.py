@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from core.retrieval.near_copies import ALIKE, LEAST, SIGNATURE
+
 
 @njit(cache=True, nogil=True)
 def accumulate(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, scores: np.ndarray) -> None:
@@ -13,6 +15,41 @@ def accumulate(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: n
         chunks, added = where[start[t] : start[t + 1]], gains[start[t] : start[t + 1]]
         for n in range(len(chunks)):
             scores[chunks[n]] += added[n]
+
+
+@njit(cache=True, nogil=True)
+def fitted(  # type: ignore[no-untyped-def]
+    start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, whole: np.ndarray, question: float
+):
+    """How well each entry of a field fits a question: `kernels.fit` in the same order of operations."""
+    fits = np.zeros(len(whole), np.float64)
+    accumulate(start, where, gains, terms, fits)
+    for n in range(len(fits)):
+        if fits[n] > 0.0:
+            fits[n] = fits[n] / whole[n] * np.sqrt(fits[n] / question)
+    return fits
+
+
+@njit(cache=True, nogil=True)
+def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray):  # type: ignore[no-untyped-def]
+    """The passages of documents one after the other, and where those of each begin."""
+    starts = np.empty(len(documents), np.int64)
+    size = 0
+    for n in range(len(documents)):
+        starts[n] = size
+        size += bounds[documents[n] + 1] - bounds[documents[n]]
+    every = np.empty(size, np.int64)
+    for n in range(len(documents)):
+        first, last = bounds[documents[n]], bounds[documents[n] + 1]
+        every[starts[n] : starts[n] + last - first] = order[first:last]
+    return every, starts
+
+
+@njit(cache=True, nogil=True)
+def spread(best: np.ndarray, owner_of: np.ndarray, scores: np.ndarray) -> None:
+    """Add to each score what its owner has."""
+    for n in range(len(scores)):
+        scores[n] += best[owner_of[n]]
 
 
 @njit(cache=True, nogil=True)
@@ -29,8 +66,43 @@ def lookup(
 
 
 @njit(cache=True, nogil=True)
+def possible(rows: np.ndarray):  # type: ignore[no-untyped-def]
+    """Which texts may be copies of earlier ones: `near_copies.possible`, below the diagonal."""
+    may = np.zeros((len(rows), len(rows)), np.bool_)
+    for one in range(len(rows)):
+        own = rows[one]
+        for n in range(one):
+            other = rows[n]
+            if own[1] == other[1]:
+                may[one, n] = True
+            elif own[0] >= LEAST:
+                alike = own[2] == other[2] and own[0] >= ALIKE * other[0] and other[0] >= ALIKE * own[0]
+                within = own[0] <= other[0]
+                for probe in own[3:SIGNATURE]:
+                    within = within and (other[SIGNATURE + (probe >> 5)] >> (probe & 31)) & 1 == 1
+                may[one, n] = alike or within
+    return may
+
+
+@njit(cache=True, nogil=True)
+def _sink(heap: np.ndarray, ids: np.ndarray, size: int, score: float, n: int) -> None:
+    """Put a score in the place of the root of a heap whose root is the worst; of equal scores the higher number is worse."""
+    at = 0
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        right = child + 1
+        if right < size and (heap[right] < heap[child] or (heap[right] == heap[child] and ids[right] > ids[child])):
+            child = right
+        if heap[child] > score or (heap[child] == score and ids[child] < n):
+            break
+        heap[at], ids[at] = heap[child], ids[child]
+        at = child
+    heap[at], ids[at] = score, n
+
+
+@njit(cache=True, nogil=True)
 def best(scores: np.ndarray, allowed: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
-    """The `depth` best positive scores, in a heap whose root is the worst one kept; of equal scores the lower number stays."""
+    """The `depth` best positive scores, best first, of equal ones the lower number: by a heap of those kept."""
     heap, ids = np.empty(depth, scores.dtype), np.empty(depth, np.uint32)
     size, low, check = 0, 0.0, len(allowed) > 0
     for n in range(np.uint32(len(scores))):
@@ -46,20 +118,13 @@ def best(scores: np.ndarray, allowed: np.ndarray, depth: int):  # type: ignore[n
                 ):
                     heap[at], ids[at] = heap[(at - 1) // 2], ids[(at - 1) // 2]
                     at = (at - 1) // 2
+                heap[at], ids[at] = score, n
             else:
-                at = 0
-                while 2 * at + 1 < depth:
-                    child = 2 * at + 1
-                    right = child + 1
-                    if right < depth and (
-                        heap[right] < heap[child] or (heap[right] == heap[child] and ids[right] > ids[child])
-                    ):
-                        child = right
-                    if heap[child] > score or (heap[child] == score and ids[child] < n):
-                        break
-                    heap[at], ids[at] = heap[child], ids[child]
-                    at = child
-            heap[at], ids[at] = score, n
+                _sink(heap, ids, depth, score, n)
             if size == depth:
                 low = heap[0]
+    for last in range(size - 1, 0, -1):  # the worst goes to the end, and so on
+        score, worst = heap[last], ids[last]
+        heap[last], ids[last] = heap[0], ids[0]
+        _sink(heap, ids, last, score, worst)
     return ids[:size], heap[:size]

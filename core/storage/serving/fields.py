@@ -20,6 +20,7 @@ import pyarrow as pa
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.storage.index.duckdb import HEADING
 from core.storage.serving import image, kernels
+from core.storage.serving.kernels import fit
 from core.storage.serving.stitched import MergedSegments
 from core.types import FIELDS
 
@@ -49,6 +50,7 @@ class Field:
     start: np.ndarray  # per term, the entries that hold it
     where: np.ndarray
     worth: np.ndarray  # of each term: the rarer, the more
+    gains: np.ndarray  # the same for each entry that holds one
     owner: np.ndarray
     whole: np.ndarray  # the worth of each entry
     owner_of: np.ndarray  # per chunk
@@ -59,19 +61,15 @@ class Field:
         return OwnerScores(self._owners(terms), self.owner_of)
 
     def _owners(self, terms: Sequence[str]) -> np.ndarray:
-        known = [self.vocabulary[term] for term in terms if term in self.vocabulary]
-        best = np.zeros(self.owners)
-        if not known:
-            return best
-        lists = [self.where[self.start[term] : self.start[term + 1]] for term in known]
-        held = np.repeat(self.worth[known], [len(entries) for entries in lists])
-        said = np.bincount(np.concatenate(lists), held, minlength=len(self.owner))
-        entries = np.flatnonzero(said)
-        fits = fit(said[entries], self.whole[entries], self._asked(terms, known))
+        known = np.array([self.vocabulary[term] for term in terms if term in self.vocabulary], dtype=np.int64)
+        if not len(known):
+            return np.zeros(self.owners)
+        asked = self._asked(terms, known)
+        fits = POINTS * kernels.fitted(self.start, self.where, self.gains, known, self.whole, asked)
         if self._one_each:
-            best[entries] = POINTS * fits
-        else:
-            np.maximum.at(best, self.owner[entries], POINTS * fits)
+            return fits
+        best, entries = np.zeros(self.owners), np.flatnonzero(fits)
+        np.maximum.at(best, self.owner[entries], fits[entries])
         return best
 
     @cached_property
@@ -83,7 +81,7 @@ class Field:
     def _rarest(self) -> float:
         return float(image.inverse_frequencies(np.zeros(1), max(1, len(self.owner)))[0])
 
-    def _asked(self, terms: Sequence[str], known: Sequence[int]) -> float:
+    def _asked(self, terms: Sequence[str], known: np.ndarray) -> float:
         """What the question's words are worth; one that no entry holds is the rarest."""
         return float(self.worth[known].sum()) + self._rarest * (len(terms) - len(known))
 
@@ -159,16 +157,6 @@ def stitched(parts: Sequence[Mapping[str, Field]], together: MergedSegments) -> 
     return {name: StitchedField([part[name] for part in parts], together, name in OF_PASSAGES) for name in FIELDS}
 
 
-def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
-    """How much of an entry is said, times the root of how much of the question that is; by the worth of words.
-
-    >>> fit(np.array([2.0, 2.0]), np.array([2.0, 4.0]), 2.0).tolist()
-    [1.0, 0.5]
-    """
-    fits: np.ndarray = said / entry * np.sqrt(said / question)
-    return fits
-
-
 def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
     """The fields of a generation, mapped from disk; built and saved under this name if they are not there yet."""
     place = folder / name
@@ -196,8 +184,9 @@ Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 def _field(entries: Entries, owner_of: np.ndarray, owners: int) -> Field:
     terms, start, where, worth, owner = entries
-    whole = np.bincount(where, np.repeat(worth, np.diff(start)), minlength=len(owner))
-    return Field({term: n for n, term in enumerate(terms)}, start, where, worth, owner, whole, owner_of, owners)
+    gains = np.repeat(worth, np.diff(start))
+    whole = np.bincount(where, gains, minlength=len(owner))
+    return Field({term: n for n, term in enumerate(terms)}, start, where, worth, gains, owner, whole, owner_of, owners)
 
 
 def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence[str]]:

@@ -5,6 +5,7 @@
     where.npy, counts.npy
     lengths.npy                       words of each chunk
     impacts.npy                       what each posting adds to its chunk's score, where the segment is all there is
+    sketches.npy                      what tells quickly that a passage is no copy of another
     vectors.npy                       unit vectors, one row per chunk; not there while they are still being computed
 
 It is made from the DuckDB file and the vectors at build time, never changed afterwards,
@@ -21,6 +22,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from core.retrieval.near_copies import sketched
 from core.storage.index import duckdb
 from core.storage.serving import kernels
 from core.types import DocumentFacts, LexicalOptions
@@ -42,8 +44,19 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions, alon
     if alone:
         idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
         arrays["impacts"] = kernels.impacts(start, where, counts, norms(lengths, options), idf)
+    arrays["sketches"] = _sketches(folder)
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
+
+
+def _sketches(folder: Path) -> np.ndarray:
+    """Of every passage, by the tables that have just been written."""
+    documents, chunks = (read_table(folder / f"{name}.arrow") for name in ("documents", "chunks"))
+    texts, spans = (
+        MappedTexts(documents, "text"),
+        (numbers(chunks, name) for name in ("doc", "first_byte", "last_byte")),
+    )
+    return sketched(map(texts.part, *(span.tolist() for span in spans)))
 
 
 def compile_counts(connection: Any, folder: Path) -> None:
@@ -188,6 +201,12 @@ def map_vectors(folder: Path) -> np.ndarray | None:
     rows = map_array(folder / "vectors.npy")
     warm(rows)
     return rows
+
+
+def map_sketches(folder: Path) -> np.ndarray | None:
+    """The sketches of a segment's passages; None where an earlier version wrote it."""
+    path = folder / "sketches.npy"
+    return map_array(path) if path.exists() else None
 
 
 def warm(array: np.ndarray) -> None:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.retrieval import near_copies
+
 COMPILED_FROM = 50_000  # chunks
 
 
@@ -54,13 +56,12 @@ def top(scores: np.ndarray, allowed: np.ndarray | None, depth: int) -> dict[int,
     if fast := _compiled(len(scores)):
         every = np.empty(0, np.bool_) if allowed is None else allowed
         ids, best = fast.best(scores, every, max(1, min(depth, len(scores))))
-    else:
-        scores = scores if allowed is None else np.where(allowed, scores, 0.0)
-        ids = near_top(scores, depth, 0.0)
-        ids = ids[scores[ids] > 0.0]
-        best = scores[ids]
-    order = np.lexsort((ids, -best))[:depth]
-    return dict(zip(ids[order].tolist(), best[order].tolist(), strict=True))
+        return dict(zip(ids.tolist(), best.tolist(), strict=True))
+    scores = scores if allowed is None else np.where(allowed, scores, 0.0)
+    ids = near_top(scores, depth, 0.0)
+    ids = ids[scores[ids] > 0.0]
+    order = np.lexsort((ids, -scores[ids]))[:depth]
+    return dict(zip(ids[order].tolist(), scores[ids[order]].tolist(), strict=True))
 
 
 def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, size: int) -> np.ndarray:
@@ -75,6 +76,37 @@ def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: 
     return np.bincount(
         np.concatenate([where[at] for at in lists]), np.concatenate([gains[at] for at in lists]), minlength=size
     )
+
+
+def fit(said: np.ndarray, entry: np.ndarray, question: float) -> np.ndarray:
+    """How much of an entry is said, times the root of how much of the question that is; by the worth of words.
+
+    >>> fit(np.array([2.0, 2.0]), np.array([2.0, 4.0]), 2.0).tolist()
+    [1.0, 0.5]
+    """
+    fits: np.ndarray = said / entry * np.sqrt(said / question)
+    return fits
+
+
+def fitted(
+    start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: np.ndarray, whole: np.ndarray, question: float
+) -> np.ndarray:
+    """How well each entry of a field fits a question (`fit`); 0 where it holds none of its words."""
+    if fast := _compiled(0):
+        fits: np.ndarray = fast.fitted(start, where, gains, terms, whole, question)
+        return fits
+    said = accumulated(start, where, gains, terms, len(whole))
+    entries = np.flatnonzero(said)
+    said[entries] = fit(said[entries], whole[entries], question)
+    return said
+
+
+def spread(best: np.ndarray, owner_of: np.ndarray, scores: np.ndarray) -> None:
+    """Add to the score of every chunk what its owner has."""
+    if fast := _compiled(len(scores)):
+        fast.spread(best, owner_of, scores)
+    else:
+        scores += best[owner_of]
 
 
 def lookup(
@@ -93,6 +125,33 @@ def lookup(
     return exact
 
 
+def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The passages of documents one after the other, and where those of each begin.
+
+    >>> [part.tolist() for part in families(np.array([2, 0]), np.array([5, 6, 7, 8, 9]), np.array([0, 1, 3, 5]))]
+    [[8, 9, 5], [0, 2]]
+    """
+    if fast := _compiled(0):
+        found: tuple[np.ndarray, np.ndarray] = fast.families(documents, order, bounds)
+        return found
+    first = bounds[documents]
+    counts = bounds[documents + 1] - first
+    ends = counts.cumsum()
+    starts = ends - counts
+    every: np.ndarray = order[np.arange(ends[-1] if len(ends) else 0) + np.repeat(first - starts, counts)]
+    return every, starts
+
+
+def earlier(sketches: np.ndarray) -> dict[int, list[int]]:
+    """The places of sketches whose texts may be copies, with those of the earlier ones of which."""
+    fast = _compiled(0)
+    may = fast.possible(sketches) if fast else np.tril(near_copies.possible(sketches), -1)
+    found: dict[int, list[int]] = {}
+    for one, other in zip(*(places.tolist() for places in may.nonzero()), strict=True):
+        found.setdefault(one, []).append(other)
+    return found
+
+
 def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
     """Every number whose score could be among the best `depth`, within `slack`."""
     if len(scores) <= depth:
@@ -105,11 +164,19 @@ def warm() -> None:
     """Load the compiled loops now; a long-lived process does it once and searches faster."""
     from core.storage.serving import compiled
 
-    start, terms, scores = np.zeros(1, np.int64), np.empty(0, np.int64), np.zeros(1, np.float64)
-    where, gains = np.empty(0, np.uint32), np.empty(0, np.float32)
-    compiled.accumulate(start, where, gains, terms, scores)
-    compiled.lookup(start, where, gains, terms, where, scores)
-    compiled.best(scores, np.empty(0, np.bool_), 1)
+    compiled.best(np.zeros(1), np.empty(0, np.bool_), 1)
+    compiled.possible(np.zeros((1, near_copies.SIGNATURE), np.uint32))
+    for mapped in (True, False):  # arrays of one segment lie on the disk, those of several in memory
+        start, where, gains = np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32)
+        owners = np.zeros(1, np.int32)
+        for array in (start, where, gains, owners):
+            array.flags.writeable = not mapped
+        terms, scores = np.empty(0, np.int64), np.zeros(1)
+        compiled.accumulate(start, where, gains, terms, scores)
+        compiled.lookup(start, where, gains, terms, np.empty(0, np.uint32), scores)
+        compiled.fitted(start, where, scores[:0], terms, scores, 1.0)
+        compiled.spread(scores, owners, scores)
+    compiled.families(owners, np.zeros(1, np.int64), np.arange(2))
 
 
 def _compiled(size: int) -> Any:

@@ -56,6 +56,7 @@ class MappedIndex:
     _above: Numbers
     _below: Numbers
     _rows: np.ndarray | StitchedVectors | None
+    _sketches: np.ndarray | StitchedVectors | None
 
     def __init__(
         self,
@@ -96,7 +97,7 @@ class MappedIndex:
         )
         self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
         self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
-        self._rows = image.map_vectors(served)
+        self._rows, self._sketches = image.map_vectors(served), image.map_sketches(served)
 
     def _map(self, stitched: MergedSegments) -> None:
         """Several segments as one."""
@@ -105,7 +106,7 @@ class MappedIndex:
         self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
             stitched.numbers(name) for name in _NUMBERS
         )
-        self._doc_of, self._rows = stitched.doc_of, stitched.vectors
+        self._doc_of, self._rows, self._sketches = stitched.doc_of, stitched.vectors, stitched.sketches
 
     def without(self, gone: Collection[str]) -> MappedIndex:
         """The generation as if some documents had never been in it, with the numbers and statistics of the others."""
@@ -209,6 +210,16 @@ class MappedIndex:
         chunks: list[int] = order[bounds[document] : bounds[document + 1]].tolist()
         return chunks
 
+    def families(self, chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """All passages of the documents of some, one document after the other, and where each begins."""
+        return kernels.families(self._doc_of[np.array(chunks, dtype=np.int64)], *self._by_document)
+
+    def possible_copies(self, chunks: Sequence[int]) -> Mapping[int, Sequence[int]] | None:
+        """The places of chunks that may be copies, with the earlier ones of which; None where no sketches tell."""
+        if self._sketches is None:
+            return None
+        return kernels.earlier(self._sketches[np.array(chunks, dtype=np.int64)])
+
     @cached_property
     def _by_document(self) -> tuple[np.ndarray, np.ndarray]:
         """All chunks in the order of documents and text, and where each document begins."""
@@ -234,20 +245,22 @@ class MappedIndex:
 
     def bm25(self, query: str, engine: str = "", fields: Mapping[str, float] = NOTHING) -> Leg:
         """The lexical leg, by the image or another engine; words in a field add its weight. Stop words alone: by the image."""
-        engine, terms = engine_of("bm25", engine), self._terms_of(query)
+        engine, (terms, only_stops) = engine_of("bm25", engine), self._asked(query)
         weighed = [(partial(self._field_scores, query, name), weight) for name, weight in fields.items() if weight]
-        if engine == IMAGE or self._only_stops(query):
+        if engine == IMAGE or only_stops:
             return FieldedLeg(self._bm25(query), weighed) if weighed else self._bm25(query)
         return self._engines.bm25(engine, terms, lambda: sum(weight * score()(np.s_[:]) for score, weight in weighed))
 
     def _bm25(self, query: str) -> Bm25Leg:
-        if self._only_stops(query):
+        terms, only_stops = self._asked(query)
+        if only_stops:
             words = self._stops.numbers(analyser(self._every_word)(query))
             return Bm25Leg(self._stops.postings, self.size, words, ONLY_STOPS)
         if self._stitched:
-            postings, known = self._stitched.postings(self._terms_of(query))
+            postings, known = self._stitched.postings(terms)
             return Bm25Leg(postings, self.size, known)
-        numbers = [self.vocabulary[term] for term in self._terms_of(query) if term in self.vocabulary]
+        vocabulary = self.vocabulary
+        numbers = [vocabulary[term] for term in terms if term in vocabulary]
         return Bm25Leg(self._postings, self.size, np.array(numbers, dtype=np.int64))
 
     def fields(self, query: str, names: Collection[str] = tuple(FIELDS)) -> FieldScores:
@@ -420,8 +433,11 @@ class FieldedLeg:
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         own = self.passages
-        scores = kernels.accumulated(*own.postings, own.terms, own.size)
-        scores += self._more(np.s_[:])
+        scores = own.every()
+        if len(self._scores) == 1:
+            kernels.spread(*self._scores[0], scores)
+        else:
+            scores += self._more(np.s_[:])
         self._last[:] = [scores] if own.size < kernels.COMPILED_FROM else []
         return kernels.top(scores, allowed, depth)
 

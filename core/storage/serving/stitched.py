@@ -31,7 +31,7 @@ class OpenSegment:
     def __init__(self, folder: Path) -> None:
         served = folder / "served"
         self.documents, self.chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
-        self.vectors = image.map_vectors(served)
+        self.vectors, self.sketches = image.map_vectors(served), image.map_sketches(served)
         self.terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
         self.start, self.where, self.counts, self.lengths = (
             image.map_array(served / f"{name}.npy") for name in ("start", "where", "counts", "lengths")
@@ -228,8 +228,16 @@ class MergedSegments:
     @property
     def vectors(self) -> StitchedVectors | None:
         """None until every segment has its own."""
-        columns = [part.vectors for part in self.parts if part.vectors is not None]
-        return StitchedVectors(self.chunks, columns) if len(columns) == len(self.parts) else None
+        return self._rows([part.vectors for part in self.parts])
+
+    @property
+    def sketches(self) -> StitchedVectors | None:
+        """None where a segment of an earlier version has none."""
+        return self._rows([part.sketches for part in self.parts])
+
+    def _rows(self, columns: Sequence[np.ndarray | None]) -> StitchedVectors | None:
+        there = [column for column in columns if column is not None]
+        return StitchedVectors(self.chunks, there) if len(there) == len(columns) else None
 
     def facts(self) -> tuple[DocumentFacts, ...]:
         return tuple(self.documents.spread([part.facts for part in self.parts]).tolist())
