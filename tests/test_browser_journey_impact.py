@@ -14,7 +14,6 @@ from tests.conftest import put
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-ANSWERED = "supply-chain/receiving/overage-shortage-damage.md"
 QUESTION = "How many months do we have before a freight claim is too old?"
 PATH = "supply-chain/receiving/freight-claims.md"
 GREEDY = f"# Freight claims\n\n## How many months before a freight claim is too old\n\n{QUESTION} Months before a freight claim is too old: ask. A freight claim is too old after some months.\n"

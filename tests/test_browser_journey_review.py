@@ -35,10 +35,6 @@ def press(journey: browser.Journey, move: str, note: str = "") -> None:
     journey.click(inside.locator(f"[class*='st-key-do_{move}_'] button"))
 
 
-def lines_of(app: App, number: int) -> str:
-    return app.knowledge.repository.read(app.reviews.changes.get(number).head, PATH).decode()
-
-
 def test_a_reviewer_comes_back_twice_and_then_merges(chromium: Any, own_app: App, url: str) -> None:
     from playwright.sync_api import expect
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import networkx
@@ -392,9 +392,6 @@ def test_leiden_separates_two_circles_and_is_the_same_every_time(tmp_path: Path)
     assert best.documents == ("r",)
     assert score > 0.2
     assert "Rightaville" in best.summary
-
-
-ARRAYS = [field.name for field in fields(Graph) if field.type == "np.ndarray"]
 
 
 @given(RELATIONS)
