@@ -213,6 +213,9 @@ def base(app: App) -> App:
 
 
 def test_a_text_is_held_against_documents_in_force(base: App) -> None:
+    service = base.knowledge.disagreements
+    assert service.of_text(AUTHOR, "new.md", "# New document\n") == ()
+    assert service.base.read.cache_info().misses == 1, "a text that says nothing yet reads no other document"
     (found,) = base.knowledge.disagreements.of_text(AUTHOR, "faq.md", FAQ)
     assert found.sentence == "Record retention says 7 years, this says 5 years."
     assert (found.theirs.path, found.theirs.line, found.theirs.owner, found.mine.line) == ("policy.md", 8, "Helen", 8)

@@ -59,10 +59,13 @@ class ClaimBase:
         return claims(Document("", "", title, text, body))
 
     def against(self, said: Iterable[Claim], without: frozenset[str]) -> tuple[tuple[Claim, Match], ...]:
-        """What documents in force say otherwise, except those on the paths `without`."""
+        """What documents in force say otherwise, except those on the paths `without`. The first that says something reads
+        every document: 8 CPU seconds for 249."""
+        if not (said := tuple(said)):
+            return ()
         with self._lock:
             self._follow()
-            found = self._answers(self._state, tuple(said), without)
+            found = self._answers(self._state, said, without)
         seen = self.documents.readership.now()
         return found if seen is None else tuple(pair for pair in found if seen.path(pair[1].path))
 
