@@ -10,6 +10,7 @@ named with it fail. Whoever makes the suite quicker runs this before and after; 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import re
@@ -150,6 +151,7 @@ def chosen(fault: Fault, folder: Path, whole: bool = False) -> list[str]:
 def finder(folder: Path, asked: list[str], log: Path) -> str:
     """The first test that fails in this folder, in a process forked from this one; "" if none does."""
     if not (pid := os.fork()):
+        atexit._clear()  # the copy of the code stays
         target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
         os.dup2(target, 1)
         os.dup2(target, 2)
@@ -158,7 +160,9 @@ def finder(folder: Path, asked: list[str], log: Path) -> str:
         import pytest
 
         quiet = ["-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-p", "no:randomly"]
-        os._exit(int(pytest.main([*quiet, "-m", "not slow and not browser", *asked])))
+        code = int(pytest.main([*quiet, "-m", "not slow and not browser", *asked]))
+        atexit._run_exitfuncs()  # templates of workspaces go
+        os._exit(code)
     if os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0:
         return ""
     said = re.findall(r"^(?:FAILED|ERROR) (\S+)", log.read_text(), re.MULTILINE)
