@@ -73,7 +73,8 @@ def _given(fused: Fused) -> Callable[[int], list[float]]:
     """What the fusion and each leg say of a candidate."""
     at = {chunk: n for n, chunk in enumerate(fused.chunks.tolist())}
     place = {chunk: n for n, chunk in enumerate(fused.ranking, 1)}
-    high, low = (next(way(fused.ranking.values()), 0.0) for way in (iter, reversed))
+    scores = list(fused.ranking.values()) or [0.0]
+    high, low = scores[0], scores[-1]
     legs = [
         (raw, places, float(raw[here].min()), float(raw[here].max())) if here.any() else (raw, places, nan, nan)
         for raw, here, places in zip(fused.legs.raw, fused.legs.here, fused.legs.places, strict=True)

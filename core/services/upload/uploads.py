@@ -6,7 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from core.access import IN_HAND, READS, Actor, use_case
 from core.curation.checks import check_rules
@@ -54,22 +54,13 @@ from core.curation.upload.shingles import (
 )
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Progress, no_progress
-from core.services.reviews.changes import ChangeBasis
+from core.services.reviews.changes import ChangeBasis, Changes
 from core.services.upload.duplicates import DuplicateFinder
 from core.types import Document
 
 if TYPE_CHECKING:
     from core.adapters.conversion.converter import Converters, Originals
     from core.services.platform.base import Base
-
-
-class ChangeStarter(Protocol):
-    """Where finished documents go: a change, which people review."""
-
-    def propose(
-        self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = ..., *, origin: str = ...
-    ) -> Any:
-        """Make a change that holds these files; None deletes one. `origin` says where they come from."""
 
 
 class Uploads:
@@ -80,7 +71,7 @@ class Uploads:
         base: Base,
         duplicates: DuplicateFinder,
         converter: Converters,
-        changes: ChangeStarter | None,
+        changes: Changes | None,
         originals: Originals | None,
     ) -> None:
         self.documents, self.reader, self.clock = base.documents, base.reader, base.clock

@@ -241,7 +241,7 @@ def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[
 
 def _read(place: Path, name: str) -> Entries:
     if not (place / f"{name}.arrow").exists():  # earlier versions had no such field
-        return [], np.zeros(1, np.int64), *(np.empty(0, kind) for kind in (np.uint32, np.float64, np.int64))
+        return [], np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0), np.empty(0, np.int64)
     start, where, worth, owner = (image.map_array(place / f"{name}-{array}.npy") for array in _ARRAYS)
     return image.read_table(place / f"{name}.arrow")["term"].to_pylist(), start, where, worth, owner
 
