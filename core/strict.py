@@ -104,7 +104,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
-    return value
+    return sorted(map(plain, value)) if isinstance(value, frozenset) else value
 
 
 @cache

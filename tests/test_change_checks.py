@@ -11,7 +11,6 @@ from core.curation.review.moves import obstacles
 from core.errors import Refused
 from core.services.reviews.checks import ChangeChecks
 from core.storage.cache import readings
-from core.storage.cache.readings import KeptReadings
 from core.types import Document
 from tests.conftest import demo, put
 from tests.uploads import png
@@ -170,11 +169,11 @@ def test_a_server_that_starts_again_parses_nothing_twice_unless_the_rules_change
         return check_rules.read(document)
 
     def found() -> tuple[Finding, ...]:
-        started = ChangeChecks(repository, read, KeptReadings(caches))
+        started = ChangeChecks(repository, read, caches)
         return started.findings(known.head, repository.head(), known.documents)
 
     assert (found(), parsed) == (known.findings, [])
-    monkeypatch.setattr(readings, "rules_digest", lambda: "other")
+    monkeypatch.setattr(readings, "rules_digest", lambda rules: "other")
     assert (found(), sorted(parsed)) == (known.findings, ["hr/leave.md", "it/vpn.md", "it/vpn.md"])
     assert {path.suffix: path.stem for path in caches.glob("readings-*.db")} == {".db": "readings-other"}
     (caches / "readings-other.db").write_bytes(b"no database")

@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.disagreements.claim_pairs import between, clash
-from core.disagreements.claims import claims
+from core.disagreements.claims import Claim, claims
 from core.disagreements.lookup import index_of
 from core.disagreements.values import values
 from core.errors import BadInput, NotFound, Refused
-from core.services.disagreements.finder import SecondOpinion
+from core.services.disagreements.finder import ClaimBase, SecondOpinion
+from core.storage.cache.readings import KeptReadings
 from core.types import Answer, Document, LlmRequest
 from tests.conftest import demo, put
 
@@ -225,6 +226,16 @@ def test_a_text_is_held_against_documents_in_force(base: App) -> None:
     assert base.knowledge.disagreements.of_text(AUTHOR, "faq.md", replacing) == (), "what it replaces"
 
 
+def test_what_a_server_read_before_is_not_read_again_after_a_start(base: App) -> None:
+    said = base.knowledge.disagreements.base.pairs(), claims(Document("", "faq.md", "FAQ", FAQ))
+    started = ClaimBase(base.knowledge.documents, base.knowledge.disagreements.base.clock, base.settings.caches)
+    assert (started.pairs(), started.read.cache_info().misses) == (said[0], 0)
+    kept = KeptReadings[tuple[Claim, ...]](base.settings.caches, "claims", tuple[Claim, ...], ())
+    kept.put({("faq.md", "1"): said[1]})
+    assert kept.get([("faq.md", "1"), ("faq.md", "2")]) == {("faq.md", "1"): said[1]}
+    assert started.against(said[1], frozenset()), "what was kept disagrees as what was read"
+
+
 def test_a_change_is_held_to_what_it_adds_or_edits(base: App) -> None:
     put(base, {"faq.md": FAQ})
     service = base.knowledge.disagreements
@@ -252,7 +263,9 @@ def test_the_list_follows_the_main_line_and_equals_a_fresh_one(base: App) -> Non
     assert (found.mine.path, found.theirs.path, found.kind) == ("faq.md", "policy.md", "period")
     put(base, {"third.md": FAQ.replace("FAQ-1", "FAQ-3").replace("5 years", "4 years")})
     followed = service.everywhere(AUTHOR)
-    fresh = type(service)(type(service.base)(service.base.documents, service.base.clock), *_parts(service))
+    fresh = type(service)(
+        type(service.base)(service.base.documents, service.base.clock, base.settings.caches / "other"), *_parts(service)
+    )
     assert len(followed) == 3
     assert followed == fresh.everywhere(AUTHOR)
     put(base, {"faq.md": AGREES, "third.md": None})

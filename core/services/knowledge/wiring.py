@@ -67,7 +67,7 @@ def wire(
 
 
 def _disagreements(base: Base, models: ModelRoom, changes: Changes) -> Disagreements:
-    claims = ClaimBase(base.documents, base.clock)
+    claims = ClaimBase(base.documents, base.clock, base.settings.caches)
     opinion = SecondOpinion(models.registry.llm, base.texts, base.settings.llm)
     return Disagreements(claims, base.repository, changes, base.database, base.audit, opinion)
 

@@ -28,7 +28,6 @@ from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
 from core.services.reviews.facts import MAIN_LOCK, ChangeFacts, GitState, RowsOfChange, branch_of, lock_of
 from core.services.reviews.requests import CoAuthors, ReviewRequest, ReviewRequests, answered
-from core.storage.cache.readings import KeptReadings
 from core.storage.state.records import ChangeRow, of_row
 from core.types import NOTHING, Edit
 
@@ -128,7 +127,7 @@ class Changes:
     def __init__(self, base: Base, accounts: Accounts, news: ChangeNews) -> None:
         self.repository, self.database, self.events = base.repository, base.database, base.events
         self.audit, self.clock, self.accounts, self.news = base.audit, base.clock, accounts, news
-        self.checking = ChangeChecks(base.repository, base.reader.read, KeptReadings(base.settings.caches))
+        self.checking = ChangeChecks(base.repository, base.reader.read, base.settings.caches)
         self.facts = ChangeFacts(base.repository, accounts, self.checking, base.clock)
         self.readership = base.documents.readership
         self.requests = ReviewRequests(accounts, news.messages, base.clock)

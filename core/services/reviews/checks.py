@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.curation.checks import check_rules
@@ -106,8 +107,9 @@ class AnchorsOf(Mapping[str, frozenset[str]]):
 class ChangeChecks:
     """The checks of uploads, on changes. What was parsed is kept by path and blob: a merge leaves most of it as it is."""
 
-    def __init__(self, repository: Repository, reader: Read, readings: KeptReadings) -> None:
-        self.repository, self.reader, self.readings = repository, reader, readings
+    def __init__(self, repository: Repository, reader: Read, caches: Path) -> None:
+        self.repository, self.reader = repository, reader
+        self.readings = KeptReadings[Reading](caches, "readings", Reading, ("curation/**/*.py",))
         self._ids: dict[str, str] = {}  # blob to the id that it declares
         self._files = LruCache[Place, File](FILES, lambda file: 4 * len(file.raw))
         self._known_anchors = LruCache[Place, frozenset[str]](ANCHORS)

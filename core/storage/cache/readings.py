@@ -1,58 +1,68 @@
-"""What parsing documents gave, on disk by path and blob: a server that starts again parses nothing twice."""
+"""What reading documents gave, on disk by path and blob: a server that starts again reads nothing twice."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from core import strict
-from core.curation.checks.findings import Reading
 from core.errors import ConcordError, storing
 from core.storage.cache.model_texts import TextCache
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+T = TypeVar("T")
 Place = tuple[str, str]  # of a document: its path and its blob
-RULES = Path(__file__).parents[2] / "curation"
+CORE = Path(__file__).parents[2]
 
 
-class KeptReadings:
-    """Readings of documents. A disk that cannot be written keeps none, and an entry that cannot be read is as good as none."""
+class KeptReadings(Generic[T]):
+    """Readings of one `kind` by the modules that `rules` name. A disk that cannot be written keeps none, and an entry that cannot be
+    read is as good as none."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, name: str, kind: Any, rules: tuple[str, ...]) -> None:
+        self.folder, self.name, self.kind, self.rules = folder, name, kind, rules
 
     @cached_property
     def _texts(self) -> TextCache:
         """One file for these rules; those that other versions left are removed."""
-        path = self.folder / f"readings-{rules_digest()}.db"
-        for old in self.folder.glob("readings-*.db*"):
+        path = self.folder / f"{self.name}-{rules_digest(self.rules)}.db"
+        for old in self.folder.glob(f"{self.name}-*.db*"):
             if not old.name.startswith(path.name):
                 old.unlink(missing_ok=True)
         return TextCache(path)
 
-    def get(self, places: Iterable[Place]) -> dict[Place, Reading]:
+    @cached_property
+    def _adapter(self) -> TypeAdapter[T]:
+        from pydantic import TypeAdapter
+
+        return TypeAdapter(self.kind)
+
+    def get(self, places: Iterable[Place]) -> dict[Place, T]:
         """Those that are known."""
-        found: dict[Place, Reading] = {}
-        with suppress(ConcordError), storing(self.folder):
+        found: dict[Place, T] = {}
+        with suppress(ConcordError, ValueError), storing(self.folder):
             keys = {_key(place): place for place in places}
             for key, text in (self._texts.some(list(keys)) if keys else {}).items():
-                found[keys[key]] = strict.parse(Reading, json.loads(text), "reading")
+                found[keys[key]] = self._adapter.validate_json(text)
         return found
 
-    def put(self, readings: Mapping[Place, Reading]) -> None:
+    def put(self, readings: Mapping[Place, T]) -> None:
         with suppress(ConcordError), storing(self.folder):
             if readings:
                 self._texts.keep({_key(place): strict.canonical(reading) for place, reading in readings.items()})
 
 
-def rules_digest() -> str:
-    """What names the rules that read a document: their own text and the parser's version."""
+def rules_digest(rules: tuple[str, ...]) -> str:
+    """What names the rules that read a document: the text of their modules and the parser's version."""
     digest = hashlib.blake2b(version("markdown-it-py").encode(), digest_size=8)
-    for path in sorted(RULES.rglob("*.py")):
+    for path in sorted(path for rule in rules for path in CORE.glob(rule)):
         digest.update(path.read_bytes())
     return digest.hexdigest()
 
