@@ -108,6 +108,15 @@ def test_doubt_names_what_no_document_mentions_but_not_what_is_misspelt(judged: 
     assert judged.search.page.find("key3first apple river").result.missing == (), "what fits misses nothing"
 
 
+def test_a_slip_is_no_doubt_where_its_right_spelling_finds_the_same_document(judged: App) -> None:
+    page = judged.search.page
+    meant, typed = page.find("key3first apple river").result, "key3first applle rivver"
+    assert not judged.search.searcher.search(typed).fits, "two unknown words"
+    found = page.find(typed).result
+    assert (found.hits[0].doc, found.confidence, found.fits) == (meant.hits[0].doc, meant.confidence, True)
+    assert page.find("zeppelin applle timetable").result.confidence < 0.25, "a right spelling makes nothing of nothing"
+
+
 def test_confidence_depends_neither_on_how_many_hits_are_shown_nor_on_a_reranker(judged: App) -> None:
     ask = lambda k, text: judged.search.searcher.search("key3first apple river", config=parse(text), k=k).confidence
     assert ask(1, "convex-0.5") == ask(10, "convex-0.5") == ask(3, "convex-0.5+rerank")

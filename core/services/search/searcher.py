@@ -190,13 +190,27 @@ class Searcher:
 
     @use_case(IN_HAND)
     def told(self, index: Index, result: Result) -> Result:
-        """A result with what was only imported, and in doubt with the words that no document uses."""
+        """A result with what was only imported, and in doubt with the words that no document uses, unless they are misspelt."""
         imported = self._documents.imported()
         result = replace(result, hits=tuple(_marked(hit, imported) for hit in result.hits)) if imported else result
         if result.fits or index.profile.engine == LANCE:  # its words are not in memory
             return result
         allowed = index.allowed(Filters(), self.clock.today())
+        result = self._as_meant(index, result, allowed)
         return replace(result, missing=self._speller.missing(result.query, result.also, index, allowed))
+
+    def _as_meant(self, index: Index, result: Result, allowed: np.ndarray | None) -> Result:
+        """With the confidence of the nearest spelling, where that finds the same document first: a slip is no doubt."""
+        config = replace(result.config, rerank="off")
+        unknown, _ = unknown_words(result.query, index)
+        if not unknown or not result.hits or self.model_uses(config):
+            return result
+        day = date.fromisoformat(result.as_of) if result.as_of else None
+        for query in self._speller.suggestions(result.query, unknown, index, allowed)[:1]:
+            meant = self.search_in(index, query, config, day=day)
+            if meant.hits and meant.hits[0].doc == result.hits[0].doc and meant.confidence > result.confidence:
+                return replace(result, confidence=meant.confidence, fits=meant.fits)
+        return result
 
     @use_case(IN_HAND)
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
