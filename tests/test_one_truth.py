@@ -83,7 +83,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     _work(app)
     app.reviews.changes.propose(demo("author"), "One more", {"more.md": b"# More\n\nA text.\n"})
     app.knowledge.gaps.report(demo("reader"), "How do I return a badge?", "")
-    for question in ("invoices kept", "invoices kept", "river stone"):
+    for question in ("invoices kept", "river stone", "river stone"):
         app.search.queries.keep(demo("reader"), question)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONCORD_HOME", str(app.settings.home))
@@ -162,9 +162,8 @@ def test_changes_gaps_and_questions(doors: Doors) -> None:
     assert (tiles["Gaps open"], loop["gaps"][""]["open"], gap["query"] in words(home)) == ("1", 1, True)
     asked = doors.said("questions", "list")
     assert tiles[f"Asked in {loop['days']} days"] == f"{loop['questions']['asked']}"
-    assert sum(one["times"] for one in asked) == loop["questions"]["asked"] == 2, (
-        "the same question at once is one asking"
-    )
+    assert sum(one["times"] for one in asked) == loop["questions"]["asked"]
+    assert [one["times"] for one in asked if one["query"] == "river stone"] == [1], "the same at once is one asking"
 
 
 def test_freshness_disagreements_and_accounts(doors: Doors) -> None:

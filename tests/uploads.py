@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.access import Actor
+from core.services.reviews.changes import ChangeBasis
 
 
 def zipped(files: Mapping[str, bytes | str], **options: int) -> bytes:
@@ -175,7 +176,7 @@ class ProposedChanges:
     made: list[tuple[str, str, dict[str, bytes | None], str]] = field(default_factory=list)
 
     def propose(
-        self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str = "", *, origin: str = ""
+        self, actor: Actor, title: str, files: Mapping[str, bytes | None], message: str, basis: ChangeBasis
     ) -> Proposed:
         self.made.append((actor.id, title, dict(files), message))
         return Proposed(f"c{len(self.made)}")
