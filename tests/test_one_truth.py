@@ -163,7 +163,7 @@ def test_changes_gaps_and_questions(doors: Doors) -> None:
     asked = doors.said("questions", "list")
     assert tiles[f"Asked in {loop['days']} days"] == f"{loop['questions']['asked']}"
     assert sum(one["times"] for one in asked) == loop["questions"]["asked"]
-    assert [one["times"] for one in asked if one["query"] == "river stone"] == [1], "the same at once is one asking"
+    assert [one["times"] for one in asked if one["question"] == "river stone"] == [1], "the same at once is one asking"
 
 
 def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
