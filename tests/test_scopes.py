@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,7 +157,7 @@ def given(scoped: ApiServer, actor: Actor) -> dict[str, Any]:
         "step": app.knowledge.documents.history("BSA-1")[0].commit, "start": 0, "end": 5, "version": 1,
         "source": "Form 111", "target": "Form 112", "kind": "md", "form": "jsonl", "index": app.search.searcher.index(), "blob": document.blob,
         "hits": app.search.searcher.search(ASKED).hits, "report": lambda *_: None, "author": actor.person,
-        "model": "none", "server": "here", "purpose": "ask", "path": Path("/nonexistent"),
+        "model": "none", "server": "here", "purpose": "ask", "path": app.settings.home.with_name("written"),
         "documents": [document], "folders": {"fin": "Mei"}, "steps": (),
     }  # fmt: skip
 
