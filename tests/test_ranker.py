@@ -17,6 +17,7 @@ from core.curation.words.pins import Pin
 from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning.lambdamart import RankingExample, fit, measured, ordered_documents, predicted
 from core.evaluation.querysets.queryset import for_choosing
+from core.evaluation.statistics import compare
 from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
@@ -27,6 +28,7 @@ from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import SameAlpha
 from core.services.tuning.rankers import is_listed, unlisted
+from core.services.tuning.recommendation import LearnedPart, LearningReport
 from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
 from tests.test_embedder import NotingTrainer
@@ -221,9 +223,17 @@ def test_what_was_learned_is_put_together_and_judged_on_the_half_that_no_part_ha
     assert together.gain
     assert together.plan.profile == parts["Embedder"].plan.profile
     assert together.plan.config.rerank_model == f"{together.plan.profile.name}-ranker"
+    assert together.name == f"{parts['Embedder'].name}, {together.plan.config.rerank_model}"
     unseen = [one.id for one in judged_app.evaluation.querysets.get("wide").questions if not for_choosing(one.id)]
     assert together.gain.queries == len(unseen)
     assert all(part["more"] >= 0 for part in report.plain()["parts"])
+
+
+def test_more_questions_are_asked_for_only_where_there_is_a_gain_to_show() -> None:
+    low, high = [0.5] * 40, [0.5] * 36 + [1.0, 1.0, 1.0, 0.0]
+    gains, loses = (LearnedPart("", "", gain=compare(*pair)) for pair in ((low, high), (high, low)))
+    assert gains.more > 0 == loses.more
+    assert LearningReport((), 40, (loses,)).advice == "Keep production: nothing that was learned is better."
 
 
 def test_pins_grades_and_answers_teach_once_and_keep_their_ids(judged_app: App) -> None:

@@ -160,8 +160,8 @@ class LearnedPart:
 
     @property
     def more(self) -> int:
-        """Judged questions that would probably settle it; 0 where it is settled."""
-        return self.gain.needed if self.gain else 0
+        """Judged questions that would probably show the gain; 0 where it is settled, or where there is none to show."""
+        return self.gain.needed if self.gain and self.gain.difference.mean > 0 else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,10 +314,11 @@ class Learning:
         embedder = learned[EMBEDDER].plan if EMBEDDER in learned else None
         profile = embedder.profile if embedder else self.runs.plan().profile
         if RANKER in learned:
-            config = self.rankers.train(actor, names, profile=profile.name, progress=progress).config
+            ranker = self.rankers.train(actor, names, profile=profile.name, progress=progress)
+            name, plan = ranker.model.name, RunPlan(profile, ranker.config)
         else:
-            config = self._alpha_by(tuple(TARGETS), actor, names[0], progress, profile.name).config
-        plan = RunPlan(profile, config)
+            alpha = self._alpha_by(tuple(TARGETS), actor, names[0], progress, profile.name)
+            name, plan = alpha.trained.model.name, RunPlan(profile, alpha.config)
         runs = [self.runs.evaluate(name, [self.runs.plan(), plan], progress=progress) for name in names]
         compared = [comparisons.compare(before, after).rows for before, after in runs]
         rows = [row for each in compared for row in each if not for_choosing(row.question)]
@@ -325,7 +326,8 @@ class Learning:
             raise BadInput("no judged question is left that no part has learned from.")
         gain = compare([row.before for row in rows], [row.after for row in rows])
         title = " and ".join(title.lower() for title in learned if title != ALPHA or RANKER not in learned)
-        return LearnedPart("", f"{title}: {gain.sentence}", profile.name, gain.verdict == "better", gain, plan)
+        name = f"{learned[EMBEDDER].name}, {name}" if embedder else name
+        return LearnedPart("", f"{title}: {gain.sentence}", name, gain.verdict == "better", gain, plan)
 
     @property
     def trainable(self) -> Trainable:
