@@ -28,7 +28,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # One thread per process of tests: more would only wait for each other, and a library's count stands at its import.
 for _library in ("OMP", "OPENBLAS", "MKL", "NUMBA", "RAYON", "VECLIB"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # a thread from the import on: such a process must not fork
+# Arrow's allocator starts a thread when it is imported, and a process with two threads must not fork.
+os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
 
 # Workspaces of tests lie in memory where there is room for them: a disk costs a tenth of their CPU seconds in its journal,
 # and as much again in waiting. What disks do to a workspace, test_disk tries on one of its own.

@@ -278,7 +278,7 @@ def refused(method: Callable[..., Any], actor: Actor) -> bool:
 
 def dummy(annotation: str) -> Any:
     """Something of the right kind that leads nowhere."""
-    plain = {"str": "nothing", "int": 99_999, "bool": False, "float": 0.0, "bytes": b"", "Path": Path("/dev/null/nothing")}
+    plain = {"str": "nothing", "int": 99_999, "bool": False, "float": 0.0, "bytes": b"", "Path": Path("/dev/null/x")}
     return plain.get(annotation, () if annotation.startswith(("Sequence", "tuple", "list")) else {})
 
 
