@@ -6,7 +6,7 @@ import inspect
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, is_dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -290,10 +290,15 @@ def runs(app: App) -> tuple[str, ...]:
     return tuple(run.id for run in app.evaluation.runs.all())
 
 
+OLDEST: dict[Path, str] = {}  # by home: commits are asked for with every use case
+
+
 def past(app: App) -> dict[str, tuple[str, ...]]:
     """The oldest commit, the newest, and today."""
-    repository = app.knowledge.repository
-    days = (repository.log(repository.head())[-1][0].id, repository.head(), str(app.upload.uploads.clock.today()))
+    repository, home = app.knowledge.repository, app.settings.home
+    if home not in OLDEST:
+        OLDEST[home] = repository.log(repository.head())[-1][0].id
+    days = (OLDEST[home], repository.head(), str(app.upload.uploads.clock.today()))
     return dict.fromkeys(("when", "as_of", "revision", "commit", "base"), days)
 
 
@@ -342,7 +347,7 @@ SKIPPED = {
 }
 
 
-def given_away(app: App, actor: Actor, names: Iterator[str], known: Mapping[str, tuple[Any, ...]] = NAMES) -> list[str]:
+def given_away(app: App, actor: Actor, names: Iterable[str], known: Mapping[str, tuple[Any, ...]] = NAMES) -> list[str]:
     """What use cases say of hidden documents."""
     leaks = []
     for name, typed, value in gone_through(app, actor, names, known):
@@ -370,7 +375,7 @@ def test_no_use_case_that_writes_gives_a_word_of_a_hidden_document(spare: App) -
 
 
 def gone_through(
-    app: App, actor: Actor, names: Iterator[str], known: Mapping[str, tuple[Any, ...]] = NAMES
+    app: App, actor: Actor, names: Iterable[str], known: Mapping[str, tuple[Any, ...]] = NAMES
 ) -> Iterator[tuple[str, str, Any]]:
     """Use cases with what they give or say."""
     offered = services(app)
@@ -724,8 +729,11 @@ FAULTS = {  # a filter taken out, and the use cases that find it
 def test_the_law_finds_a_filter_that_was_taken_out(spare: App, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, without, under = FAULTS[fault]
     monkeypatch.setattr(place, without)
-    list(gone_through(spare, INSIDE, filter(reading, use_cases(under))))
-    assert given_away(spare, OUTSIDE[3], filter(reading, use_cases(under))), fault
+    for name in filter(reading, use_cases(under)):
+        list(gone_through(spare, INSIDE, [name]))
+        if given_away(spare, OUTSIDE[3], [name]):
+            return
+    pytest.fail(f"Nobody missed {fault}.")
 
 
 def drawn(node: Any) -> str:
