@@ -37,11 +37,17 @@ def processes(asked: str) -> int:
 
 def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
     """What one process takes at a time: a file. Those with a browser are two units and come first: a browser and its first
-    page cost five CPU seconds, and while it is waited for others work."""
+    page cost five CPU seconds, and while it is waited for others work. Those with a PostgreSQL server, three seconds, are one."""
     files = [list(each) for _, each in groupby(items, lambda item: item.path)]
     drawn = [each for each in files if any(item.get_closest_marker("browser") for item in each)]
-    halves = [list(chain.from_iterable(half)) for half in (drawn[::2], drawn[1::2])]
-    return [*filter(None, halves), *(each for each in files if each not in drawn)]
+    stored = [each for each in files if each not in drawn and any("postgres" in asked(item) for item in each)]
+    joined = [list(chain.from_iterable(some)) for some in (drawn[::2], drawn[1::2], stored)]
+    return [*filter(None, joined), *(each for each in files if each not in (*drawn, *stored))]
+
+
+def asked(item: pytest.Item) -> list[str]:
+    """The fixtures of a test, those of its fixtures among them."""
+    return getattr(item, "fixturenames", [])
 
 
 def warm() -> None:

@@ -1,7 +1,8 @@
 """Where a run of the tests spends its seconds: CPU (own and children's) and wall, by file, by fixture and in all.
 
 The sum stands at the end of every run; `make test DURATIONS=1` prints the tables, `DURATIONS=slowest` twenty tests. A child's seconds count where it is
-waited for, so a server's belong to the fixture that ends it. A test's row holds what its fixtures cost it.
+waited for, so a server's belong to the fixture that ends it. A test's row holds what its fixtures cost it, without those
+that serve a whole session: a browser has a row of its own among the files.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -47,17 +49,23 @@ class Durations:
         self.ledgers: dict[str, dict[str, list[float]]] = {
             kind: defaultdict(lambda: [0.0, 0.0, 0]) for kind in ("files", "fixtures", "tests")
         }
-        self.began = time.monotonic()
+        self.began, self.shared = time.monotonic(), Spent(0.0, 0.0)
 
     def add(self, kind: str, name: str, spent: Spent, times: int = 1) -> None:
         row = self.ledgers[kind][name]
         row[0], row[1], row[2] = row[0] + spent.cpu, row[1] + spent.wall, row[2] + times
 
+    def add_fixture(self, name: str, scope: str, spent: Spent, times: int) -> None:
+        self.add("fixtures", name, spent, times)
+        if scope == "session":
+            self.add("files", name, spent, times)
+            self.shared = Spent(self.shared.cpu + spent.cpu, self.shared.wall + spent.wall)
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        began = now()
+        began, shared = now(), self.shared
         result = yield
-        spent = now().since(began)
+        spent = now().since(began).since(self.shared.since(shared))
         self.add("files", item.nodeid.partition("::")[0], spent)
         self.add("tests", item.nodeid, spent)
         return result
@@ -65,11 +73,12 @@ class Durations:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[None]:
         name = f"{fixturedef.argname} ({fixturedef.func.__module__.rpartition('.')[2]})"
+        book = partial(self.add_fixture, name, fixturedef.scope)
         marks: list[Spent] = []
-        fixturedef.addfinalizer(lambda: marks and self.add("fixtures", name, now().since(marks.pop()), 0))
+        fixturedef.addfinalizer(lambda: marks and book(now().since(marks.pop()), 0))
         began = now()
         result = yield
-        self.add("fixtures", name, now().since(began))
+        book(now().since(began), 1)
         fixturedef.addfinalizer(lambda: marks.append(now()))
         return result
 
