@@ -124,14 +124,14 @@ def lines(
 
 def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:
     known = [titles[edit.path] for edit in step.edits if edit.path in titles]
-    what = ", ".join(title for _, title in known[:2]) + (
-        f" and {style.count(len(step.edits) - 2, 'other')}" if len(step.edits) > 2 else ""
-    )
+    named = [title for _, title in known[:2]]
+    unnamed = len(step.edits) - len(named)
+    what = ", ".join(named) + (f" and {style.count(unnamed, 'other')}" if unnamed else "")
     subject = step.commit.message.splitlines()[0] if step.commit.message else "Change"
     return {
         "doc": known[0][0] if len(step.edits) == 1 and known else "",
         "title": subject,
-        "sub": f"{step.commit.author.name} · {what or style.count(len(step.edits), 'document')}",
+        "sub": f"{step.commit.author.name} · {what if named else style.count(unnamed, 'file')}",
         "right": style.moment(step.commit.when),
     }
 

@@ -221,6 +221,19 @@ def test_a_pool_is_judged_blind_with_the_keyboard_alone(chromium: Any) -> None:
         assert page.evaluate(FOCUS) == "Grade 1: related"
 
 
+def test_a_table_in_a_narrow_hit_scrolls_and_keeps_its_words_whole(chromium: Any) -> None:
+    rows = "Record\tKeep for\tTrigger\t\nDocumentation\tdestruction\tconfidentiality"
+    hit = {"heading": [], "segments": [[rows, False, False]], "cut": [False, False], "chunk": "c", "title": "T"}
+    data = {"run": 1, "query": "q", "blind": True, "summary": "", "legend": [], "columns": [], "most": 4, "link": "x"}
+    styles = [(browser.ROOT / "pages/ui/components" / name).read_text() for name in ("base.css", "snippet.css")]
+    with browser.component(chromium, "playground", "snippet") as page:
+        page.evaluate("show", {**data, "pool": [hit], "grades": {}, "setup": {"columns": []}})
+        page.evaluate(STYLED, "\n".join([*styles, ".text { width: 200px; }"]))
+        heights = page.locator("td").evaluate_all("(cells) => cells.map((cell) => cell.offsetHeight)")
+        assert max(heights) < 40, "each is one line"
+        assert page.locator(".table").evaluate("(box) => box.scrollWidth > box.clientWidth && box.offsetWidth <= 200")
+
+
 def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> None:
     people = [{"name": name, "role": "reviewer", "spelled": name} for name in ("Petra Voss", "Theo Nakamura")]
     data = {"items": [], "may": {"comment": True}, "closed": "", "heard": ["", False], "people": people}

@@ -75,7 +75,10 @@ def test_the_box_on_home_leads_to_search(visit: Open) -> None:
 
 def test_home_names_documents_that_cannot_be_read_and_an_index_that_is_behind(visit: Open, own_app: App) -> None:
     put(own_app, {"it/broken.md": "---\nreview_due: soon\n---\n# Broken\n"})
+    put(own_app, {"synonyms.yaml": "synonyms: []\n", "reference/glossary.md": "# Glossary\n"})
     app = visit("home", home=own_app.settings.home)
+    changes = [shown["items"] for shown in all_drawn(app, "listing") if "items" in shown][-1]
+    assert [item["sub"].split(" · ")[1] for item in changes[:2]] == ["Glossary and 1 other", "1 file"]
     titles = [item["title"] for shown in all_drawn(app, "listing") for item in shown.get("items", [])]
     assert "it/broken.md" in titles
     assert "The index is catching up" in titles
