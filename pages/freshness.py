@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import date
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from core.services.answers.ranks import Place
 from core.services.knowledge.freshness import Attention
 from core.types import Document
 from pages.ui import actions, dialogs, disagreements, flash, identity, keys, style
-from pages.ui.components import component, heard
+from pages.ui.components.listing import filter_by, listing
 from pages.ui.workspace import app, overview
 
 me = identity.require("read documents")
@@ -21,6 +22,7 @@ KINDS = {"overdue": "Overdue", "due soon": "Due soon", "no owner": "Without owne
 TONES = {"overdue": "warn", "due soon": "note", "no owner": "bad", "imported": "note"}
 ANSWER_KINDS = {"nowhere": "Not found", "late": "Found too late"}
 ANSWER_TONES = {"nowhere": "bad", "late": "warn"}
+CONFIRM = {"do": "confirm", "label": "Still right", "title": "You read it and its words are still right"}
 
 
 def rows(attention: Attention, within: str = "") -> list[dict[str, object]]:
@@ -55,37 +57,36 @@ def one_or_folder(documents: Sequence[Document], folders: Mapping[str, int], kin
 
 
 def folder_row(name: str, count: int, kind: str) -> dict[str, object]:
+    """The documents of a folder, which the library lists, or this page those that were imported."""
     place = {} if name == TOP else {keys.FOLDER: name}
+    imported = kind == "imported"
     return {
-        "doc": "",
-        "where": {**place, "owner": "-"},
-        **({"within": name} if kind == "imported" else {}),
+        "href": f"/freshness?{urlencode({keys.FOLDER: name})}"
+        if imported
+        else f"/documents?{urlencode({**place, 'owner': '-'})}",
         "count": count,
-        "path": name,
         "title": f"{style.count(count, 'document')} in {name}",
-        "about": "nobody owns them" if kind == "no owner" else "nobody approved them here yet",
+        "sub": "nobody approved them here yet" if imported else "nobody owns them",
         "kind": kind,
-        **({"owner": NOBODY} if kind == "no owner" else {}),
+        **({} if imported else {"owner": NOBODY}),
         "folder": name,
-        "badge": {"text": KINDS[kind], "tone": TONES[kind]},
-        "when": "",
-        "dated": False,
+        "badges": [{"text": KINDS[kind], "tone": TONES[kind]}],
     }
 
 
 def row(document: Document, kind: str, when: str) -> dict[str, object]:
     due = document.meta.review_due
     return {
+        "key": document.path,
         "doc": document.id,
-        "path": document.path,
         "title": document.title,
-        "about": f"{document.meta.owner or 'no owner'} · {document.path}",
+        "sub": f"{document.meta.owner or 'no owner'} · {document.path}",
         "kind": kind,
         "owner": document.meta.owner or NOBODY,
         "folder": top_folder(document.path) or TOP,
-        "badge": {"text": KINDS[kind], "tone": TONES[kind]},
-        "when": " · ".join(part for part in (style.day(due) if due else "", when) if part),
-        "dated": kind != "no owner",
+        "badges": [{"text": KINDS[kind], "tone": TONES[kind]}],
+        "note": " · ".join(part for part in (style.day(due) if due else "", when) if part),
+        "action": CONFIRM if kind != "no owner" and allowed(me, "confirm a document") else None,
     }
 
 
@@ -117,16 +118,15 @@ def answer_row(state: AnswerState) -> dict[str, object]:
     place = state.place or Place(0)
     kind = "late" if place.rank else "nowhere"
     return {
+        "key": f"{state.path} {state.question}",
         "doc": state.doc,
-        "path": state.path,
         "title": state.question,
-        "about": " · ".join(part for part in (state.title, state.owner or "no owner", place.note) if part),
+        "sub": " · ".join(part for part in (state.title, state.owner or "no owner", place.note) if part),
         "kind": kind,
-        "owner": state.owner or "no owner",
-        "folder": top_folder(state.path) or "top level",
-        "badge": {"text": f"Found at {place.rank}" if place.rank else "Not found", "tone": ANSWER_TONES[kind]},
-        "when": f"since {style.day(state.since[:10])}" if state.since else "",
-        "dated": False,
+        "owner": state.owner or NOBODY,
+        "folder": top_folder(state.path) or TOP,
+        "badges": [{"text": f"Found at {place.rank}" if place.rank else "Not found", "tone": ANSWER_TONES[kind]}],
+        "note": f"since {style.day(state.since[:10])}" if state.since else "",
     }
 
 
@@ -141,12 +141,13 @@ def answers() -> None:
             f"first {last.within}. They are asked after every merge and every night."
         )
     empty = "Every document is found for what it answers." if points else "Nothing was asked yet."
-    rows = [answer_row(state) for state in checks.failing()]
-    component("freshness", "rows")(
-        key="freshness_answers",
-        data={"rows": rows, "kinds": ANSWER_KINDS, "head": "What happens", "may": False, "empty": empty},
-        **heard("confirm"),
-    )
+    listing([answer_row(state) for state in checks.failing()], empty, "freshness_answers", filters(ANSWER_KINDS))
+
+
+def filters(kinds: Mapping[str, str]) -> list[dict[str, object]]:
+    """By what is wrong, who owns it and where it is."""
+    by_kind = filter_by("kind", "What is due", kinds, counted=True)
+    return [by_kind, filter_by("owner", "Any owner"), filter_by("folder", "Any folder")]
 
 
 def view() -> str:
@@ -189,10 +190,6 @@ within = st.query_params.get(keys.FOLDER, "")
 if within:
     st.page_link("pages/freshness.py", label="Everything that is due", icon=":material/arrow_back:")
     nothing = f"Nothing in {within} waits for an approval."
-clicked = component("freshness", "rows")(
-    key=f"freshness {within}".strip(),
-    data={"rows": rows(attention, within), "kinds": KINDS, "may": allowed(me, "confirm a document"), "empty": nothing},
-    **heard("confirm"),
-)  # fmt: skip
-if clicked.confirm:
-    ask_to_confirm(str(clicked.confirm))
+clicked = listing(rows(attention, within), nothing, f"freshness {within}".strip(), filters(KINDS))
+if clicked.act:
+    ask_to_confirm(str(clicked.act["key"]))

@@ -185,9 +185,9 @@ def test_freshness_lists_what_is_not_found(crowded_app: App, visit: Any) -> None
     app = crowded_app
     app.answers.checks.check(AUTHOR)
     page = visit("freshness", app.settings.home, show="Answers")
-    (row,) = drawn(page, "freshness")["rows"]
-    assert (row["title"], row["badge"]["text"]) == ("where do I report a lost badge", "Found at 5")
-    assert row["about"].startswith(f"Badges · {AUTHOR.name} · behind Lost badge 2")
+    (row,) = drawn(page, "listing")["items"]
+    assert (row["title"], row["badges"][0]["text"]) == ("where do I report a lost badge", "Found at 5")
+    assert row["sub"].startswith(f"Badges · {AUTHOR.name} · behind Lost badge 2")
     assert "2 of 3 questions" in "\n".join(element.value for element in page.markdown)
 
 

@@ -254,25 +254,19 @@ def test_the_page_names_owners_by_folder(visit: Open, tmp_path: Path) -> None:
 
 @pytest.mark.browser
 def test_documents_are_selected_over_a_filtered_list(chromium: Any) -> None:
-    empty = {
-        "type": "sop",
-        "typeName": "SOP",
-        "status": "approved",
-        "statusName": "Approved",
-        "fresh": "x",
-        "freshName": "X",
-    }
+    empty = {"type": "sop", "typeName": "SOP", "status": "approved", "fresh": "x"}
+    filters = [{"name": "owner", "label": "Any owner", "labels": {"-": "No owner"}}]
     more = {"badges": [], "version": 1, "updated": "", "updatedText": "", "review": "", "reviewText": "–", "sub": ""}
     rows = [
-        {**empty, **more, "doc": f"d{n}", "title": f"Doc {n}", "folder": "a" if n % 2 else "b", "owner": "" if n < 70 else "Ann", "search": f"doc {n}"}
+        {**empty, **more, "doc": f"d{n}", "title": f"Doc {n}", "folder": "a" if n % 2 else "b", "owner": "-" if n < 70 else "Ann", "search": f"doc {n}"}
         for n in range(200)
     ]  # fmt: skip
     with browser.component(chromium, "library", "rows") as page:
-        page.evaluate("show", {"rows": rows, "folder": "", "select": False})
+        page.evaluate("show", {"rows": rows, "filters": filters, "select": False})
         assert page.get_by_role("checkbox").count() == 0
     with browser.component(chromium, "library", "rows") as page:
-        page.evaluate("show", {"rows": rows, "folder": "", "select": True})
-        page.get_by_label("Any owner").select_option(label="No owner")
+        page.evaluate("show", {"rows": rows, "filters": filters, "select": True})
+        page.get_by_label("Any owner").select_option(label="No owner (70)")
         page.get_by_label("Select all 70 documents").check()
         page.get_by_label("Select Doc 0").uncheck()
         page.get_by_label("Any owner").select_option(label="Any owner")

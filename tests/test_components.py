@@ -71,7 +71,7 @@ FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeEle
 STYLED = "(css) => { const style = document.createElement('style'); style.textContent = css; document.querySelector('#host').shadowRoot.append(style); }"
 
 
-COLUMNS = ("title", "typeName", "owner", "updated", "review", "sub", "type", "status", "fresh", "freshName", "statusName")  # fmt: skip
+COLUMNS = ("title", "typeName", "owner", "updated", "review", "sub", "type", "status", "fresh")  # fmt: skip
 ROW = {**dict.fromkeys(COLUMNS, ""), "updatedText": "", "reviewText": "", "search": "", "badges": [], "version": 1}
 
 
@@ -81,7 +81,7 @@ def test_a_title_of_one_long_word_pushes_no_column_out_of_sight(chromium: Any, w
     styles = [(browser.ROOT / "pages/ui/components" / name).read_text() for name in ("base.css", "library.css")]
     with browser.component(chromium, "library", "rows") as page:
         page.set_viewport_size({"width": width, "height": 800})
-        page.evaluate("show", {"rows": [row], "folder": ""})
+        page.evaluate("show", {"rows": [row], "filters": []})
         page.evaluate(STYLED, "\n".join(styles))
         box = page.locator("table").bounding_box()
     assert box["x"] + box["width"] <= width
@@ -90,13 +90,13 @@ def test_a_title_of_one_long_word_pushes_no_column_out_of_sight(chromium: Any, w
 def test_filtering_and_sorting_the_library_keeps_the_focus_and_shows_the_folder(chromium: Any) -> None:
     rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": "it" if n else "hr"} for n in range(3)]
     with browser.component(chromium, "library", "rows") as page:
-        page.evaluate("show", {"rows": rows, "folder": ""})
+        page.evaluate("show", {"rows": rows, "filters": []})
         page.get_by_role("button", name="it2").press("Enter")
         assert page.evaluate(FOCUS) == "it2"
         assert page.locator("[aria-current=true]").inner_text() == "it2"
         page.get_by_role("button", name="Owner").press("Enter")
         assert page.evaluate(FOCUS) == "Owner ↑"
-        page.evaluate("show", {"rows": rows[1:], "folder": ""})
+        page.evaluate("show", {"rows": rows[1:], "filters": []})
         assert page.evaluate(FOCUS) == "Owner ↑", "new data came from the server"
 
 
@@ -104,38 +104,45 @@ def test_a_thousand_documents_are_a_tree_of_folders_with_counts(chromium: Any) -
     folders = [f"{top}/{below}" for top in ("finance", "it") for below in ("a", "b", "c", "d")]
     rows = [{**ROW, "doc": f"d{n}", "title": f"D{n}", "folder": folders[n % 8]} for n in range(1200)]
     with browser.component(chromium, "library", "rows") as page:
-        page.evaluate("show", {"rows": rows, "narrowed": {}})
+        page.evaluate("show", {"rows": rows, "filters": [], "narrowed": {}})
         tree = lambda: [line.replace("\n", " ") for line in page.locator(".tree button").all_inner_texts()]
         assert [line.split() for line in tree()] == [["All", "documents1,200"], ["▸finance600"], ["▸it600"]]
         page.get_by_role("button", name="finance").click()
         assert [line.split() for line in tree()][1:4] == [["▾finance600"], ["a150"], ["b150"]]
         assert page.locator("tr.item").count() == 60, "more on demand"
-        page.evaluate("show", {"rows": rows, "narrowed": {"folder": "it/b"}})
+        page.evaluate("show", {"rows": rows, "filters": [], "narrowed": {"folder": "it/b"}})
         assert page.locator("[aria-current=true]").inner_text().endswith("b150"), "as the address says"
 
 
-def test_choosing_a_facet_of_the_board_keeps_the_focus(chromium: Any) -> None:
-    row = {
-        "owner": "Ann",
-        "folder": "it",
-        "kind": "due",
-        "title": "T",
-        "about": "",
-        "doc": "d",
-        "badge": {"text": "Due"},
-    }
-    with browser.component(chromium, "freshness", "rows") as page:
-        page.evaluate("show", {"rows": [row, {**row, "owner": "Bob"}], "kinds": {}, "may": False, "empty": ""})
-        page.get_by_role("button", name="Bob").press("Enter")
-        assert page.evaluate(FOCUS) == "Bob1"
-    many = {**row, "doc": "", "count": 42, "folder": "hr", "where": {"folder": "hr"}}
-    twice = [many, {**many, "kind": "imported"}, row, {**row, "kind": "no owner"}]
-    with browser.component(chromium, "freshness", "rows") as page:
-        page.evaluate("show", {"rows": twice, "kinds": {}, "may": False, "empty": ""})
-        assert page.locator(".facet.folder button").all_inner_texts() == ["hr42", "it1"], "a document counts once"
-    with browser.component(chromium, "freshness", "rows") as page:
-        page.evaluate("show", {"rows": [], "kinds": {}, "may": False, "empty": "All is fresh."})
+KIND = {"name": "kind", "label": "Kind", "labels": {"due": "Due", "imported": "Imported"}, "counted": True}
+FOLDER = {"name": "folder", "label": "Any folder", "labels": {}}
+
+
+def test_filtering_a_list_keeps_the_focus_and_counts_a_document_once(chromium: Any) -> None:
+    due = {"key": "a", "doc": "d", "title": "Leave", "kind": "due", "folder": "it", "search": "leave ann"}
+    many = {"href": "/documents", "title": "Many", "count": 42, "kind": "due", "folder": "hr", "search": "many"}
+    rows = [due, {**due, "kind": "imported"}, many, {**many, "kind": "imported"}]
+    with browser.component(chromium, "listing", "rows") as page:
+        titles = lambda: page.locator("li").all_inner_texts()
+        page.evaluate("show", {"items": rows, "filters": [KIND, FOLDER], "words": "Filter", "empty": ""})
+        assert page.locator("option").all_inner_texts() == ["Any folder", "hr (42)", "it (1)"]
+        page.get_by_role("button", name="Imported 43").press("Enter")
+        assert page.evaluate(FOCUS) == "Imported 43"
+        assert titles() == ["Leave", "Many"]
+        page.get_by_label("Any folder").select_option("it")
+        assert titles() == ["Leave"]
+        page.get_by_label("Filter", exact=True).press_sequentially("ann many")
+        assert page.get_by_text("Nothing fits these filters.").count() == 1
+        page.evaluate("show", {"items": [], "filters": [KIND], "words": "Filter", "empty": "All is fresh."})
         assert page.locator("#root").inner_text() == "All is fresh.", "no filters for nothing"
+
+
+def test_the_button_of_a_row_says_what_to_do_with_which(chromium: Any) -> None:
+    row = {"key": "it/vpn.md", "doc": "VPN", "title": "VPN", "action": {"do": "confirm", "label": "Still right"}}
+    with browser.component(chromium, "listing", "rows") as page:
+        page.evaluate("show", {"items": [row], "filters": [], "empty": ""})
+        page.get_by_role("button", name="Still right").click()
+        assert page.evaluate("sent") == [["act", {"do": "confirm", "key": "it/vpn.md"}]]
 
 
 def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium: Any) -> None:
@@ -260,12 +267,12 @@ def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> No
 def test_a_message_leads_to_its_thing_and_tells_python_which(chromium: Any) -> None:
     line = {"id": 7, "title": "Ann asks you", "badges": [{"text": "Review"}], "right": "now", "unread": True}
     with browser.component(chromium, "listing", "rows") as page:
-        page.evaluate("show", {"items": [{**line, "href": "/reviews?change=4"}], "empty": ""})
+        page.evaluate("show", {"items": [{**line, "href": "/reviews?change=4"}], "filters": [], "empty": ""})
         link = page.get_by_role("link", name="Ann asks you")
         assert link.get_attribute("href") == "/reviews?change=4"
         link.click()
         assert page.evaluate("sent") == [["open", 7]]
-        page.evaluate("show", {"items": [], "empty": "Nothing new."})
+        page.evaluate("show", {"items": [], "filters": [], "empty": "Nothing new."})
         assert page.get_by_text("Nothing new.").count() == 1
 
 

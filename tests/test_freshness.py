@@ -33,13 +33,12 @@ def kb(tmp_path: Path) -> App:
 
 
 def test_the_page_lists_what_is_due_and_confirming_takes_it_off(visit: Callable[..., Any], kb: App) -> None:
-    data = drawn(visit("freshness", kb.settings.home, "reviewer"), "freshness")
-    assert [(row["doc"], row["kind"]) for row in data["rows"]] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
-    assert data["may"] is True
-    assert drawn(visit("freshness", kb.settings.home, "author"), "freshness")["may"] is False
+    due = lambda role: drawn(visit("freshness", kb.settings.home, role), "listing")["items"]
+    assert [(row["doc"], row["kind"]) for row in due("reviewer")] == [("FIN-1", "overdue"), ("it/vpn", "no owner")]
+    assert [bool(row["action"]) for row in due("reviewer")] == [True, False]
+    assert not any(row["action"] for row in due("author"))
     kb.knowledge.freshness.confirm(REVIEWER, PATH, date(2030, 1, 1))
-    rows = drawn(visit("freshness", kb.settings.home, "reviewer"), "freshness")["rows"]
-    assert [row["doc"] for row in rows] == ["it/vpn"]
+    assert [row["doc"] for row in due("reviewer")] == ["it/vpn"]
 
 
 @pytest.mark.parametrize("page", ["home", "freshness"])
@@ -98,16 +97,16 @@ def test_an_import_is_counted_in_documents_and_confirmed_folder_by_folder(visit:
     put(kb, {f"hr/{name}.md": f"# Paper {name}\n\nText.\n" for name in ("1", "2", "3", "pay/4", "pay/5", "pay/6")})
     found = kb.knowledge.freshness.attention()
     assert kb.knowledge.home.overview().folders == {"hr": 3, "hr/pay": 3, "finance": 1, "it": 1}, "not one bar for most"
-    listed = drawn(visit("freshness", kb.settings.home), "freshness")["rows"]
+    listed = drawn(visit("freshness", kb.settings.home), "listing")["items"]
     for kind, documents in (("no owner", found.without_owner), ("imported", found.imported)):
         assert sum(row.get("count", 1) for row in listed if row["kind"] == kind) == len(documents)
     seen = []
     for row in listed:
         if row["kind"] == "imported":
-            inside = drawn(visit("freshness", kb.settings.home, folder=row["within"]), "freshness")["rows"]
+            inside = drawn(visit("freshness", kb.settings.home, folder=row["folder"]), "listing")["items"]
             assert len(inside) == row["count"], "each of its documents, with its button"
-            assert all(one["dated"] for one in inside)
-            seen += [one["path"] for one in inside]
+            assert all(one["action"] for one in inside)
+            seen += [one["key"] for one in inside]
     assert sorted(seen) == sorted(document.path for document in found.imported)
 
 

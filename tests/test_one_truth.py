@@ -170,10 +170,10 @@ def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
     told, asked, overview = doors.said("freshness"), doors.answered("/freshness"), doors.said("overview")
     named = [{kind: [one["doc"] for one in door[kind]] for kind in told} for door in (told, asked, overview)]
     assert named[0] == named[1] == named[2]
-    shown = drawn(doors.page("freshness"), "freshness")["rows"]
+    shown = drawn(doors.page("freshness"), "listing")["items"]
     assert [row["doc"] for row in shown if row["kind"] == "overdue"] == named[0]["overdue"] == ["POL-1"]  # fmt: skip
     listed = doors.said("disagreements", "list")
-    rows = drawn(doors.page("freshness", show="Disagreements"), "disagreements")["rows"]
+    rows = drawn(doors.page("freshness", show="Disagreements"), "listing")["items"]
     assert [row["key"] for row in rows] == [one["key"] for one in listed]
     assert [one["kind"] for one in listed] == ["period"]
     accounts, page = doors.said("accounts", "list"), doors.page("accounts")

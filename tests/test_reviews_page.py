@@ -105,14 +105,14 @@ def moved(kb: App, number: int, state: str) -> Change:
 
 def test_queues_show_what_waits_for_whom(visit: Open, kb: App) -> None:
     brought(kb, "in review")
-    rows = drawn(visit("reviews", "reviewer"), "queue")["rows"]
+    rows = drawn(visit("reviews", "reviewer"), "listing")["items"]
     assert [row["title"] for row in rows] == ["Keep longer"]
-    assert rows[0]["badge"]["text"] == "In review"
-    assert rows[0]["size"] == "1 document · +1 −1"
-    assert rows[0]["checks"] == "1 requirement not met"
-    assert drawn(visit("reviews", "reviewer2", queue="open"), "queue")["rows"]
-    assert drawn(visit("reviews", "author", queue="mine"), "queue")["rows"]
-    assert not drawn(visit("reviews", "author2", queue="mine"), "queue")["rows"]
+    assert rows[0]["badges"][0]["text"] == "In review"
+    assert rows[0]["right"][0] == "1 document · +1 −1"
+    assert rows[0]["note"] == "1 requirement not met"
+    assert drawn(visit("reviews", "reviewer2", queue="open"), "listing")["items"]
+    assert drawn(visit("reviews", "author", queue="mine"), "listing")["items"]
+    assert not drawn(visit("reviews", "author2", queue="mine"), "listing")["items"]
 
 
 def test_a_request_is_taken_back_on_the_change_and_unknown_names_of_the_rules_are_shown(visit: Open, kb: App) -> None:
@@ -146,15 +146,15 @@ def test_ended_changes_are_shown_step_by_step_and_all_of_them_are_counted(
     app = visit("reviews", "author", queue="closed")
     (choice,) = app.get("button_group")
     assert "Closed (3)" in str(choice.proto)
-    assert [row["title"] for row in drawn(app, "queue")["rows"]] == ["Number 2", "Number 1"]
+    assert [row["title"] for row in drawn(app, "listing")["items"]] == ["Number 2", "Number 1"]
     (older,) = [one for one in app.button if one.label == "Show 1 older change"]
     older.click().run()
-    assert len(drawn(app, "queue")["rows"]) == 3
+    assert len(drawn(app, "listing")["items"]) == 3
     assert not [one for one in app.button if "older" in one.label]
 
 
 def test_empty_queues_say_what_to_do(visit: Open) -> None:
-    assert "New on the Documents page" in drawn(visit("reviews", "author", queue="mine"), "queue")["empty"]
+    assert "New on the Documents page" in drawn(visit("reviews", "author", queue="mine"), "listing")["empty"]
 
 
 def test_readers_do_not_see_reviews(visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,8 +218,8 @@ def test_the_checks_are_shown_on_the_change_and_in_the_queue(visit: Open, kb: Ap
     assert [(one["severity"], one["line"]) for one in shown] == [("error", 17), ("warning", 13), ("warning", 15)]
     assert [one["text"] for one in drawn(app, "header")["badges"]] == ["Draft", "1 error", "2 to fix"]
     assert "finance/records.md, line 17: This looks like an AWS access key." in words(app)
-    row = drawn(visit("reviews", "author", queue="mine"), "queue")["rows"][0]
-    assert [one["text"] for one in row["extra"]] == ["1 error", "2 to fix"]
+    row = drawn(visit("reviews", "author", queue="mine"), "listing")["items"][0]
+    assert [one["text"] for one in row["badges"][1:]] == ["1 error", "2 to fix"]
     app.button(key=f"do_submit_{number}").click().run()
     assert "It cannot be submitted yet. finance/records.md, line 17" in words(app)
     kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("2020", "2040").replace("5", "6").encode()})
@@ -405,7 +405,7 @@ def test_the_author_invites_on_the_page_and_the_invited_go_on(visit: Open, kb: A
     assert (facts["Author"], facts["Co-authors"]) == ("Avery Lindqvist", "Jonas Mbeki")
     page = visit("reviews", "author2", change=str(number))
     assert drawn(page, "review")["may"]["edit"]
-    assert drawn(visit("reviews", "author2", queue="mine"), "queue")["rows"]
+    assert drawn(visit("reviews", "author2", queue="mine"), "listing")["items"]
     page.button(key=f"author2_uninvite_{number}").click().run()
     assert kb.reviews.changes.get(number).co_authors == ()
     assert f"do_submit_{number}" not in {button.key for button in page.button}
@@ -558,13 +558,13 @@ def test_the_merge_dialog_names_the_conversations_that_are_open(visit: Open, kb:
 
 def test_the_second_look_compares_with_what_was_seen(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
-    rows = drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"]
-    assert [badge["text"] for badge in rows[0]["news"]] == ["New to you"]
+    rows = drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"]
+    assert [badge["text"] for badge in rows[0]["beside"]] == ["New to you"]
     visit("reviews", "reviewer", change=str(number))
     kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "8 years").encode()})
     kb.reviews.discussion.comment(who(kb, "author"), number, "Better?")
-    rows = drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"]
-    assert [badge["text"] for badge in rows[0]["news"]] == ["1 new edit", "1 new comment"]
+    rows = drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"]
+    assert [badge["text"] for badge in rows[0]["beside"]] == ["1 new edit", "1 new comment"]
     app = visit("reviews", "reviewer", change=str(number))
     assert "1 edit since you looked on" in words(app)
     changed = lambda app: [
@@ -573,7 +573,7 @@ def test_the_second_look_compares_with_what_was_seen(visit: Open, kb: App) -> No
     assert changed(app) == [[[False, "Keep invoices "], [True, "7"], [False, " years."]]]
     app.segmented_control(key="look").set_value("whole").run()
     assert changed(app) == [[[False, "Keep invoices "], [True, "5"], [False, " years."]]]
-    assert drawn(visit("reviews", "reviewer", queue="open"), "queue")["rows"][0]["news"] == []
+    assert drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"][0]["beside"] == []
 
 
 def test_the_text_of_a_long_change_comes_when_it_is_asked_for(visit: Open, kb: App) -> None:
@@ -673,7 +673,7 @@ def test_hostile_words_stay_words_in_titles_comments_and_diffs(visit: Open, kb: 
         app = visit("reviews", "author", change=str(change.id), side=side)
         assert not app.exception
         assert not [one for one in app.markdown if "<script" in one.value or "](javascript" in one.value]
-    assert drawn(visit("reviews", "author", queue="open"), "queue")["rows"][0]["title"] == change.title
+    assert drawn(visit("reviews", "author", queue="open"), "listing")["items"][0]["title"] == change.title
 
 
 # ---------------------------------------------------------------- writing

@@ -11,7 +11,7 @@ from core.curation.checks.findings import Finding
 from core.errors import ConcordError
 from core.services.disagreements.finder import Disagreement, Statement
 from pages.ui import actions, dialogs, flash, identity, style
-from pages.ui.components import component, heard
+from pages.ui.components.listing import filter_by, listing
 from pages.ui.workspace import app
 
 RULE = "disagreement"
@@ -23,6 +23,9 @@ WORDS = {
     "name": "Name",
     "negation": "Opposite",
 }
+STATES = {"open": "Open", "settled": "Settled", "dismissed": "Taken away by the model"}
+SETTLE = {"do": "settle", "label": "Both are right", "title": "Settle it with a reason"}
+REOPEN = {"do": "reopen", "label": "Reopen"}
 
 
 def remarks(me: Actor, path: str, text: str) -> list[Finding]:
@@ -53,15 +56,14 @@ def notes(me: Actor, number: int) -> list[dict[str, Any]]:
 def draw(me: Actor) -> None:
     """The list over the whole knowledge base."""
     found = app().knowledge.disagreements.everywhere(me)
-    shown = component("disagreements", "rows")(
-        key="disagreements",
-        data={"rows": [_row(one) for one in found], "kinds": WORDS, "may": allowed(me, "settle a disagreement")},
-        **heard("settle", "reopen"),
-    )
-    if shown.settle:
-        ask_to_settle(str(shown.settle))
-    if shown.reopen:
-        actions.do(lambda actor: _reopened(actor, str(shown.reopen)))
+    may = allowed(me, "settle a disagreement")
+    filters = [filter_by("state", "State", STATES, counted=True), filter_by("kind", "Kind", WORDS, counted=True)]
+    items = [_item(one, may) for one in found]
+    clicked = listing(items, "No documents disagree.", "disagreements", filters, chosen={"state": "open"}).act
+    if clicked and clicked["do"] == "settle":
+        ask_to_settle(str(clicked["key"]))
+    elif clicked:
+        actions.do(lambda actor: _reopened(actor, str(clicked["key"])))
         st.rerun()
 
 
@@ -86,6 +88,24 @@ def _settled(actor: Actor, key: str, reason: str) -> str:
 def _reopened(actor: Actor, key: str) -> str:
     app().knowledge.disagreements.reopen(actor, key)
     return "It is open again."
+
+
+def _item(found: Disagreement, may: bool) -> dict[str, Any]:
+    """A row of the list: both statements, and why they may differ."""
+    row, settled = _row(found), found.state == "settled"
+    why = {
+        "settled": f"Both are right: {found.reason} ({row['by']})",
+        "dismissed": "A language model says both can be right",
+    }
+    return {
+        "key": found.key,
+        "kind": found.kind,
+        "state": found.state,
+        "beside": [{"text": WORDS[found.kind], "tone": "warn" if found.state == "open" else ""}],
+        "sub": why.get(found.state, ""),
+        "sides": [row["mine"], row["theirs"]],
+        "action": (REOPEN if settled else SETTLE) if may else None,
+    }
 
 
 def _row(found: Disagreement) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 // All documents: folders on the left, filters above, a sorted table. Only an edit of chosen documents needs a round trip.
-const NOBODY = "-"; // the filter for documents without an owner
+const NOBODY = "-"; // instead of an owner
 const PAGE = 60; // rows shown at first, and added by "Show more"
 const COLUMNS = [
   ["title", "Document"],
@@ -14,10 +14,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const state = memory(root, () => ({
     folder: "",
     text: "",
-    type: "",
-    owner: "",
-    fresh: "",
-    status: "",
     by: "title",
     down: false,
     shown: PAGE,
@@ -46,7 +42,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     });
   const drawList = () =>
     refocus(root, () => {
-      const rows = data.rows.filter((row) => matches(row, state)).sort(order(state));
+      const rows = data.rows
+        .filter((row) => isBelow(row, state.folder) && fits(row, data.filters, state))
+        .sort(order(state));
       summary.textContent = `${rows.length} of ${data.rows.length}`;
       picked.replaceChildren(...(data.select ? chosenTools(state.chosen, edit, choose) : []));
       list.replaceChildren(
@@ -85,22 +83,10 @@ export default function ({ data, parentElement, setTriggerValue }) {
       { style: { padding: "12px 0" } },
       button(`Show ${Math.min(PAGE, hidden)} more`, showMore, { kind: "outline", key: "more" }),
     );
-  const filter = (name, label, labels) =>
-    dropdown(
-      label,
-      [["", label], ...nobody(data.rows, name), ...distinct(data.rows, name, labels)],
-      state[name],
-      (value) => filterBy({ [name]: value }),
-      name,
-    );
-  const label = "Filter by title, id or tag";
   const tools = el(
     "div.tools",
-    wordFilter(label, label, state.text, (text) => filterBy({ text })),
-    filter("type", "Any type", "typeName"),
-    filter("owner", "Any owner"),
-    filter("fresh", "Any freshness", "freshName"),
-    filter("status", "Any status", "statusName"),
+    wordFilter("Filter by title, id or tag", state.text, filterBy),
+    data.filters.map((filter) => valueFilter(data.rows, filter, state, filterBy)),
     watch,
     summary,
   );
@@ -108,17 +94,12 @@ export default function ({ data, parentElement, setTriggerValue }) {
   refocus(root, () => root.replaceChildren(el("div.layout", side, el("div", tools, picked, list))));
 }
 
-const matches = (row, state) =>
-  (!state.folder || row.folder === state.folder || row.folder.startsWith(`${state.folder}/`)) &&
-  ["type", "owner", "fresh", "status"].every((name) => !state[name] || (row[name] || NOBODY) === state[name]) &&
-  holdsWords(row, state.text);
+const isBelow = ({ folder }, chosen) => `${folder}/`.startsWith(chosen && `${chosen}/`);
 
 const order =
   ({ by, down }) =>
   (a, b) =>
     (a[by] || "").localeCompare(b[by] || "") * (down ? -1 : 1) || a.title.localeCompare(b.title);
-
-const nobody = (rows, name) => (name === "owner" && rows.some((row) => !row.owner) ? [[NOBODY, "No owner"]] : []);
 
 const checkbox = (label, key, on, onchoose) =>
   el("input", { type: "checkbox", "aria-label": label, "data-key": key, checked: on, onchange: onchoose });
@@ -141,12 +122,6 @@ function chosenTools(chosen, edit, choose) {
     button(`Edit ${what}`, edit, { kind: "primary", key: "edit" }),
     button("Clear", () => choose([...chosen], false), { key: "clear" }),
   ];
-}
-
-// The values of a field as [value, label] pairs, sorted by label.
-function distinct(rows, name, labelName = name) {
-  const labels = new Map(rows.filter((row) => row[name]).map((row) => [row[name], row[labelName]]));
-  return [...labels.entries()].sort((a, b) => a[1].localeCompare(b[1]));
 }
 
 // How many documents lie in each folder, those in folders below it included.
@@ -225,7 +200,7 @@ const drawRow = (row, choice) =>
       el("div.row", { style: { marginTop: "3px" } }, row.badges.map(badge)),
     ),
     el("td.wide", row.typeName),
-    el("td.wide", row.owner || el("span.muted.nobody", "no owner")),
+    el("td.wide", row.owner === NOBODY ? el("span.muted.nobody", "no owner") : row.owner),
     el("td.day", row.updatedText, el("div.sub", `version ${row.version}`)),
     el("td.wide.day", row.reviewText),
   );

@@ -10,6 +10,9 @@ from core.curation.document.statuses import freshness
 from core.types import Commit, Document
 from pages.ui import style
 from pages.ui.components import component, heard
+from pages.ui.components.listing import filter_by
+
+NOBODY = "-"  # in place of an owner, also in addresses
 
 
 def library(
@@ -23,8 +26,22 @@ def library(
     folder, if it is not `watched`. Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
-    data = {"rows": rows, **around}
+    data = {"rows": rows, "filters": _filters(documents), **around}
     return component("library", "rows")(key="library", data=data, on_watch_change=on_watch, **heard("edit"))
+
+
+def _filters(documents: Sequence[Document]) -> list[dict[str, Any]]:
+    types = {_type(document): style.type_name(document.meta.doc_type) for document in documents}
+    return [
+        filter_by("type", "Any type", types),
+        filter_by("owner", "Any owner", {NOBODY: "No owner"}),
+        filter_by("fresh", "Any freshness", style.FRESHNESS),
+        filter_by("status", "Any status", style.STATUSES),
+    ]
+
+
+def _type(document: Document) -> str:
+    return document.meta.doc_type or "document"
 
 
 def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]:
@@ -36,13 +53,11 @@ def _row(document: Document, last: Commit | None, today: date) -> dict[str, Any]
         "title": document.title,
         "sub": " · ".join(part for part in (own_id, folder.replace("/", " / ")) if part),
         "folder": folder,
-        "type": meta.doc_type or "document",
+        "type": _type(document),
         "typeName": style.type_name(meta.doc_type),
         "status": document.status,
-        "statusName": style.STATUSES[document.status],
-        "owner": meta.owner,
+        "owner": meta.owner or NOBODY,
         "fresh": state.state,
-        "freshName": style.FRESHNESS[state.state],
         "badges": [
             *(style.standing("imported") if document.imported else []),
             *style.badges(meta.status, state, str(meta.effective_date or "")),

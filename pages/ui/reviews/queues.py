@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from core.curation.document.names import top_folder
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare, size
 from pages.ui import address, keys, style
-from pages.ui.components import component
+from pages.ui.components.listing import filter_by, listing
 from pages.ui.reviews import impact, labels
 from pages.ui.workspace import app
 
@@ -24,6 +25,7 @@ QUEUES = {
     "merged": ("Merged", "Nothing was merged by review yet."),
     "closed": ("Closed", "No change was closed."),
 }  # fmt: skip
+FILTERS = [filter_by("author", "Anybody"), filter_by("state", "Any state"), filter_by("folder", "Any folder")]
 MEASURED = 100  # documents of a change whose lines are counted
 SHOWN = 100  # changes at first, and at each step
 
@@ -54,7 +56,7 @@ def draw(me: Actor) -> None:
     shown = (queues[name] if name in queues else changes.listed(me, state=name))[:most]
     news = app().reviews.looks.news(me, shown)
     rows = [row(change, news.get(change.id, News()), me) for change in shown]
-    component("queue", "rows")(key=f"queue_{name}", data={"rows": rows, "empty": QUEUES[name][1]})
+    listing(rows, QUEUES[name][1], f"queue_{name}", FILTERS, "Filter by title, author, document or number")
     if len(shown) < counts[name]:
         more = style.count(min(SHOWN, counts[name] - len(shown)), "older change")
         st.button(f"Show {more}", key=f"older_{name}", on_click=_older, args=(name, most), type="tertiary")
@@ -87,18 +89,21 @@ def row(change: Change, news: News, me: Actor) -> dict[str, object]:
     extra += labels.check_badges(change) if change.open else []
     extra += impact.badge(change, me)
     paths = [edit.path for edit in change.documents]
+    state = labels.state_badge(change.state)
+    talk = style.count(change.conversations, "open conversation") if change.conversations else ""
     return {
-        "id": change.id,
+        "key": change.id,
+        "href": f"/reviews?{urlencode({keys.CHANGE: change.id})}",
         "title": change.title,
+        "number": f"#{change.id}",
+        "beside": labels.news_badges(news),
+        "sub": about,
+        "badges": [state, *extra],
+        "note": checks(change),
+        "right": [extent(change), talk],
         "author": change.author_name,
-        "about": about,
-        "badge": labels.state_badge(change.state),
-        "extra": extra,
-        "news": labels.news_badges(news),
-        "checks": checks(change),
-        "size": extent(change),
-        "talk": style.count(change.conversations, "open conversation") if change.conversations else "",
-        "folders": sorted({top_folder(path) for path in paths} - {""}),
+        "state": state["text"],
+        "folder": sorted({top_folder(path) for path in paths} - {""}),
         "search": " ".join((str(change.id), change.title, change.author_name, *paths)).lower(),
     }
 
