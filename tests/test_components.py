@@ -241,6 +241,19 @@ def test_a_table_in_a_narrow_hit_scrolls_and_keeps_its_words_whole(chromium: Any
         assert page.locator(".table").evaluate("(box) => box.scrollWidth > box.clientWidth && box.offsetWidth <= 200")
 
 
+def test_the_menu_is_a_list_to_screen_readers_also_while_something_is_drawn_in_every_frame(chromium: Any) -> None:
+    draws = """() => {
+        const draw = () => { document.body.append(document.createElement("i")); requestAnimationFrame(draw); };
+        draw();
+    }"""
+    menu = '<ul data-testid="stSidebarNavItems"><div><li>Home</li></div></ul>'
+    with browser.component(chromium, "shortcuts") as page:
+        page.evaluate("show", {})
+        page.evaluate(draws)
+        page.evaluate("(html) => document.body.insertAdjacentHTML('beforeend', html)", menu)
+        page.locator("div[role=list]").wait_for(timeout=10_000)
+
+
 def test_names_are_offered_after_an_at_and_taken_with_a_key(chromium: Any) -> None:
     people = [{"name": name, "role": "reviewer", "spelled": name} for name in ("Petra Voss", "Theo Nakamura")]
     data = {"items": [], "may": {"comment": True}, "closed": "", "heard": ["", False], "people": people}

@@ -257,10 +257,10 @@ class Walker:
         return bool(there) and self.attempt(there[0])
 
     def stays(self, control: dict[str, Any]) -> bool:
-        """Whether nothing may come of it: a link to where one is, a graph that fits already, a dialog of the system."""
+        """Whether nothing may come of it: a link to where one is, a graph that fits, nothing to undo, a dialog of the system."""
         here = control["kind"] == "link" and ("#" in control["href"] or control["href"] == self.page.url)
         saves = control["name"] == "Download as CSV"  # Streamlit's own, which asks the system where to
-        return here or saves or control["name"] == "Fit"
+        return here or saves or control["name"] in ("Fit", "Redo", "Undo")
 
     def changed(self, events: int) -> bool:
         for _ in range(15):

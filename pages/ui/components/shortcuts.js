@@ -14,8 +14,10 @@ export default function ({ setTriggerValue }) {
   document.addEventListener("keydown", onKey);
   let drawing = 0;
   const watching = new MutationObserver(() => {
-    cancelAnimationFrame(drawing);
-    drawing = requestAnimationFrame(nameRoles);
+    drawing ||= requestAnimationFrame(() => {
+      drawing = 0;
+      nameRoles();
+    });
   });
   watching.observe(document.body, { childList: true, subtree: true });
   nameRoles();
