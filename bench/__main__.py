@@ -339,7 +339,7 @@ def _api(sizes: list[int]) -> None:
     text = (
         f"{report.machine()}. The starter knowledge base, {api.CLIENTS} programs that ask as soon as they have their answer, over connections that "
         f"stay open, {api.QUESTIONS} questions whose vectors are cached on all sides. Server CPU is everything the process did per request, less what "
-        "it does while nobody asks; times are those of a queue, since the server never rests. `/api/find` is what the Search page calls.\n\n"
+        "it does while nobody asks; times are those of a queue, since the server never rests. `/api/v1/page/search` is what the Search page calls.\n\n"
     )
     report.write("api", "The HTTP API under load", text + markdown_table(heads, lines))
 

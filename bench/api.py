@@ -1,7 +1,7 @@
 """The HTTP API under load: as many programs as people are measured elsewhere, each asking as soon as it has its answer.
 
 Three ways take the same questions: `search()` alone in a process of its own (bench/bare.py), `GET /api/v1/search`, and
-`GET /api/find`, which the Search page calls. Vectors of the questions are cached on all sides: every way asks all of them once
+`GET /api/v1/page/search`, which the Search page calls. Vectors of the questions are cached on all sides: every way asks all of them once
 before it is measured. The server's CPU is all that its process used, less what it uses while nobody asks.
 """
 
@@ -146,7 +146,7 @@ def measure(home: Path, requests: int = REQUESTS) -> dict[str, Any]:
     token = token_of(app)
     with serving(home / "api") as (url, server):
         page = asyncio.run(_page_token(url))
-        ways = (("/api/v1/search", token, '"hits":[{'), ("/api/find", page, '"groups":'))
+        ways = (("/api/v1/search", token, '"hits":[{'), ("/api/v1/page/search", page, '"groups":'))
         rows = [_measured(url, server, *way, requests) for way in ways]
     return {"bare_ms": _bare(home / "api"), "crowd_ms": _bare_at_once(home / "api"), "rows": rows}
 

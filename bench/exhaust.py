@@ -267,7 +267,7 @@ async def bodies(eve: Attacker) -> None:
 
     async def post(client: Any, number: int) -> str:
         headers = {**(eve.bearer(number) if number % 2 else {}), "Content-Type": "application/json"}
-        path = ("/api/v1/gaps", "/mcp", "/api/playground")[number % 3]
+        path = ("/api/v1/gaps", "/mcp", "/api/v1/page/playground")[number % 3]
         return str((await client.post(path, content=slow(), headers=headers)).status_code)
 
     await eve.many(post, 200)
@@ -280,7 +280,9 @@ async def box(eve: Attacker) -> None:
         headers = {"Authorization": f"Bearer {tab.token}"}
 
         async def find(client: Any, number: int) -> str:
-            return str((await client.get("/api/find", params={"q": question(number)}, headers=headers)).status_code)
+            return str(
+                (await client.get("/api/v1/page/search", params={"q": question(number)}, headers=headers)).status_code
+            )
 
         await eve.many(find)
 
@@ -292,7 +294,7 @@ async def past(eve: Attacker) -> None:
         page = {"Authorization": f"Bearer {tab.token}"}
 
         async def find(client: Any, number: int) -> str:
-            path, headers = (("/api/find", page), ("/api/v1/search", eve.bearer(number)))[number % 2]
+            path, headers = (("/api/v1/page/search", page), ("/api/v1/search", eve.bearer(number)))[number % 2]
             asked = {"q": question(number), "as_of": random.choice(eve.days)}
             return str((await client.get(path, params=asked, headers=headers)).status_code)
 
@@ -374,7 +376,7 @@ async def columns(mal: Attacker) -> None:
                 return str((await client.get("/api/v1/compare", params=asked, headers=mal.bearer(number))).status_code)
             setup = {"query": question(number), "columns": [{"config": strict.plain(each)} for each in shown]}
             body = {"setup": setup, "run": f"{random.getrandbits(64):x}"}
-            return str((await client.post("/api/playground", json=body, headers=page)).status_code)
+            return str((await client.post("/api/v1/page/playground", json=body, headers=page)).status_code)
 
         await mal.many(compare)
 

@@ -85,7 +85,7 @@ class Tab:
             try:
                 self.line.request(
                     "GET",
-                    f"/api/find?{urlencode({'q': text})}",
+                    f"/api/v1/page/search?{urlencode({'q': text})}",
                     headers={**BROWSER, "Authorization": f"Bearer {self.token}"},
                 )
                 answer = self.line.getresponse()

@@ -8,12 +8,14 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.curation.words.pins import FILE as PINS
 from core.curation.words.pins import Pin
+from core.errors import ConcordError
 from core.services.knowledge.feedback import ReadSpan
 from core.services.reviews.authoring import Target
 from core.services.reviews.changes import Change
 from core.services.search.searcher import pending_json
+from core.types import Filters
 from pages.ui import actions, flash, identity, keys, vectors
-from pages.ui.components.search_view import answer, examples, filters_from, search_view
+from pages.ui.components.search_view import examples, found, search_view
 from pages.ui.words import saving
 from pages.ui.workspace import app
 
@@ -31,17 +33,13 @@ def from_url() -> dict[str, Any]:
 
 @st.fragment
 def search() -> None:
-    """The box and its results. Keystrokes go to the server's own route; this fragment runs again for a new token."""
+    """The box and its results. Keystrokes go to the API; this fragment runs again for a new token."""
     me = identity.require("search")
     typed = (st.session_state.get("search_view") or {}).get("asked")
     asked = {**(typed or from_url()), "reader": f"{me.id} {app().knowledge.documents.audience()}"}  # others find others
-    values = asked.get("filters") or {}
-    filters = filters_from(lambda name: [str(value) for value in values.get(name, [])], bool(asked.get("history")))
-    query = str(asked.get("q") or "")
-    results = answer(app(), query, filters, str(asked.get("as_of") or "")) if query.strip() else None
     clicked = search_view(
         asked,
-        results,
+        answered(asked),
         "search_view",
         {
             "direct": identity.page_token(),
@@ -53,6 +51,17 @@ def search() -> None:
         },
     )
     hear(me, clicked)
+
+
+def answered(asked: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What the component draws, a refusal as its sentence; values of the address that are unknown match nothing."""
+    query, values = str(asked.get("q") or ""), asked.get("filters") or {}
+    chosen = {name: tuple(map(str, values.get(name, ())))[:20] for name in keys.FACETS}
+    try:
+        filters = Filters(**chosen, history=bool(asked.get("history")))
+        return found(app(), query, filters, str(asked.get("as_of") or "")) if query.strip() else None
+    except ConcordError as error:
+        return {"error": flash.refusal(error)}
 
 
 def hear(me: Actor, clicked: Any) -> None:

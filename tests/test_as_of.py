@@ -13,10 +13,10 @@ import pytest
 
 from core.bootstrap import App
 from core.entrypoints.cli import main
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.services.search import as_of
 from core.types import Filters, Result
-from pages.ui.components.search_view import answer
+from pages.ui.components.search_view import found
 from tests import blank
 from tests.apptest import Open, drawn, words
 from tests.conftest import ON_POSTGRES, demo, put, small_app
@@ -180,15 +180,14 @@ def test_the_search_page_links_hits_of_an_earlier_day_to_that_day_and_every_cita
     tmp_path: Path,
 ) -> None:
     app = lived(tmp_path / "home")
-    now, then = (answer(app, "suspicious activity", Filters(), as_of) for as_of in ("", DAYS[0]))
+    now, then = (found(app, "suspicious activity", Filters(), as_of) for as_of in ("", DAYS[0]))
     head, first = app.knowledge.repository.head()[:12], app.search.as_of.moment(DAYS[0]).commit[:12]
-    passages = [found["groups"][0]["passages"][0] for found in (now, then)]
+    passages = [shown["groups"][0]["passages"][0] for shown in (now, then)]
     assert ["as_of" in passage["place"] for passage in passages] == [False, True]
     assert [passage["cited"]["as_of"] for passage in passages] == [head, first]
     assert then["as_of"] == "10 Jan 2026"
-    assert answer(app, "form", Filters(), "2020-01-01") == {
-        "error": "The knowledge base begins on 2026-01-10; there is nothing as of 2020-01-01."
-    }
+    with pytest.raises(ConcordError, match="begins on 2026-01-10; there is nothing as of 2020-01-01"):
+        found(app, "form", Filters(), "2020-01-01")
 
 
 @pytest.mark.parametrize(

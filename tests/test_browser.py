@@ -326,7 +326,7 @@ def test_search_takes_another_token_for_one_that_is_too_old_and_says_where_nothi
             route.fulfill(status=401) if len(old) in (1, 3) else route.continue_()
 
         screen.open("/search")
-        screen.page.route("**/api/find?*", refuse_once)
+        screen.page.route("**/api/v1/page/search?*", refuse_once)
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
         for count in (1, 3):
             box.fill("hazmat training every three years")
@@ -335,8 +335,8 @@ def test_search_takes_another_token_for_one_that_is_too_old_and_says_where_nothi
             box.fill("wire transfer")
             expect(found.first).not_to_contain_text("hazardous", ignore_case=True)
             assert len(old) == count + 1
-        screen.page.unroute("**/api/find?*")
-        screen.page.route("**/api/find?*", lambda route: route.fulfill(status=404, body="<p>A proxy.</p>"))
+        screen.page.unroute("**/api/v1/page/search?*")
+        screen.page.route("**/api/v1/page/search?*", lambda route: route.fulfill(status=404, body="<p>A proxy.</p>"))
         box.fill("cash")
         expect(screen.page.get_by_text("The server cannot be reached. Try again in a moment.")).to_be_visible()
 
@@ -349,8 +349,8 @@ def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_u
         box, found = screen.page.get_by_label("Search the knowledge base"), screen.page.locator("article")
         expect(found.first).to_be_visible()
         held: list[Any] = []
-        screen.page.route("**/api/find?*", lambda route: held.append(route))
-        with screen.page.expect_request("**/api/find?*"):
+        screen.page.route("**/api/v1/page/search?*", lambda route: held.append(route))
+        with screen.page.expect_request("**/api/v1/page/search?*"):
             box.fill("wire transfer")
         box.fill("")
         expect(found).to_have_count(0)
@@ -358,7 +358,7 @@ def test_an_emptied_box_stays_empty_and_thanks_stay_said(chromium: Any, served_u
             late.continue_()
         screen.page.wait_for_timeout(1000)
         expect(found).to_have_count(0)
-        screen.page.unroute("**/api/find?*")
+        screen.page.unroute("**/api/v1/page/search?*")
         box.fill("hazmat")
         expect(found.first).to_be_visible()
         screen.page.get_by_role("button", name="Not what you were looking for?").click()

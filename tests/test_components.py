@@ -151,9 +151,9 @@ def test_a_facet_of_the_search_keeps_the_focus_when_its_answer_arrives(chromium:
     found |= {"stages": [], "warnings": [], "summary": "", "advice": "", "notice": "", "query": "q", "how": ""}
     data = {"asked": {"q": "q", "filters": {}}, "found": found, "direct": None, "serial": "1", "placeholder": ""}
     with browser.component(chromium, "search", "snippet", "answer") as page:
-        page.route("**/api/find?*", lambda route: route.fulfill(json=found))
+        page.route("**/api/v1/page/search?*", lambda route: route.fulfill(json=found))
         page.evaluate("show", data)
-        with page.expect_request("**/api/find?*") as asked:
+        with page.expect_request("**/api/v1/page/search?*") as asked:
             page.locator("[data-key='folders=hr']").press("Space")
         assert asked.value.url.endswith("?q=q&folders=hr")
         page.locator(".line.busy").wait_for(state="detached")
@@ -333,14 +333,14 @@ def test_a_finished_question_and_a_used_hit_are_told_once_and_only_with_consent(
         route.fulfill(status=204)
 
     with browser.component(chromium, "search", "snippet", "answer") as page:
-        page.route("**/api/find?*", lambda route: route.fulfill(json=found))
-        page.route("**/api/asked", keep)
+        page.route("**/api/v1/page/search?*", lambda route: route.fulfill(json=found))
+        page.route("**/api/v1/page/asked", keep)
         page.evaluate("show", {**data, "kept": {"days": 90, "mine": True}})
-        with page.expect_response("**/api/asked"):
+        with page.expect_response("**/api/v1/page/asked"):
             page.locator("[data-key=search]").press("Enter")
         page.locator("[data-key=search]").press("Enter")
         page.locator(".line.busy").wait_for(state="detached")
-        with page.expect_response("**/api/asked"):
+        with page.expect_response("**/api/v1/page/asked"):
             page.get_by_role("link", name="Open here").click()
         assert "top" in page.evaluate("sessionStorage.getItem('concord place')"), "Back leads to the same place"
         assert told == [{"q": "labels", "opened": ""}, {"q": "labels", "opened": "d"}], "and which document it led to"

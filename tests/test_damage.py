@@ -491,6 +491,8 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     from starlette.middleware import Middleware
     from starlette.testclient import TestClient
 
+    from core.entrypoints.api.application import ApiDoor
+    from core.entrypoints.api.calls import NOT_OPEN
     from pages.ui.server import routes, startup
     from pages.ui.sign_in.gate import SignInGate
     from pages.ui.workspace import current_app
@@ -501,9 +503,11 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     st.cache_resource.clear()
     current_app.cache_clear()
     startup.warm_up()
-    browser = TestClient(Starlette(routes=routes.ROUTES, middleware=[Middleware(SignInGate)]))
-    for path in ("/", "/documents?doc=a", "/sign-in", "/api/find?q=x"):
+    door = Middleware(ApiDoor, api=routes.API)
+    browser = TestClient(Starlette(routes=routes.ROUTES, middleware=[door, Middleware(SignInGate)]))
+    for path in ("/", "/documents?doc=a", "/sign-in"):
         answer = browser.get(path, headers={"accept": "text/html"})
         assert (answer.status_code, shown in answer.text) == (503, True), path
         assert (str(home) in answer.text) == (mode == "demo"), "strangers read no paths"
-    assert browser.get("/api/find?q=x").json().keys() == {"error"}
+    asked = browser.get("/api/v1/page/search?q=x")
+    assert (asked.status_code, asked.json()["detail"]) == (503, NOT_OPEN)

@@ -178,7 +178,7 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
 }
 
 
-ROUTES = {"/api/health": EVERYBODY, "/api/find": "search", "/api/pending": "search", "/api/asked": "keep asked questions", "/api/playground": "compare configurations", "/api/codemirror.js": EVERYBODY}  # fmt: skip
+ROUTES = {"/api/health": EVERYBODY, "/api/codemirror.js": EVERYBODY}
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/sign-in/first", "/sign-in/password", "/sign-in/lost", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
@@ -486,7 +486,7 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
     from starlette.testclient import TestClient
 
     from pages.ui import pictures
-    from pages.ui.server import direct, routes
+    from pages.ui.server import routes
 
     monkeypatch.setattr(routes, "current_app", lambda: doors_app)
     monkeypatch.setattr(pictures, "current_app", lambda: doors_app)
@@ -496,18 +496,47 @@ def test_every_route_asks_every_role(doors_app: App, monkeypatch: pytest.MonkeyP
     client = TestClient(Starlette(routes=routes.ROUTES))
     for route in (route for route in routes.ROUTES if ROUTES[route.path] != SIGN_IN):
         action, method = ROUTES[route.path], sorted(route.methods - {"HEAD"})[0]
-        statuses = {
-            role: client.request(method, route.path, headers={"Authorization": f"Bearer {token}"}).status_code
-            for role, token in {
-                "": "",
-                "stranger": "eyJ4IjoxfQ==.0000",
-                "gone": direct.token(Actor("gone", "Gustav Gone", "gone@example.org", "admin"), 0),
-                **{role: direct.token(demo(role), 0) for role in ROLES},
-            }.items()
-        }
-        for who, status in statuses.items():
-            wanted = 0 if may(who, action) else 403 if who in ROLES else 401
-            assert status == wanted if wanted else status not in (401, 403), (route.path, who, status)
+        for who, secret in strangers_and_roles().items():
+            status = client.request(method, route.path, headers={"Authorization": f"Bearer {secret}"}).status_code
+            check_answer((route.path, who), action, status)
+
+
+def strangers_and_roles() -> dict[str, str]:
+    """Tokens of pages, by who sends them."""
+    from pages.ui.server import direct
+
+    return {
+        "": "",
+        "stranger": "eyJ4IjoxfQ==.0000",
+        "gone": direct.token(Actor("gone", "Gustav Gone", "gone@example.org", "admin"), 0),
+        **{role: direct.token(demo(role), 0) for role in ROLES},
+    }
+
+
+def check_answer(asked: tuple[str, str], action: str, status: int) -> None:
+    who = asked[1]
+    wanted = 0 if may(who, action) else 403 if who in ROLES else 401
+    assert status == wanted if wanted else status not in (401, 403), (asked, status)
+
+
+def test_what_components_ask_is_asked_of_every_role_and_closed_to_programs(
+    doors_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from starlette.testclient import TestClient
+
+    from core.entrypoints.api.operations import of_module
+    from pages.ui.server import routes
+
+    monkeypatch.setattr(routes, "current_app", lambda: doors_app)
+    monkeypatch.setattr("pages.ui.playground.view_data.app", lambda: doors_app)
+    program = doors_app.people.tokens.make(demo("admin"), "tests", "review")[0]
+    client = TestClient(routes.API)
+    for each in of_module("pages.ui.server.operations"):
+        given = {"params": {"q": "cash"} if each.form else {}} if each.verb == "GET" else {"json": {"setup": {}} if "playground" in each.path else {}}  # fmt: skip
+        for who, secret in {**strangers_and_roles(), "program": program}.items():
+            answer = client.request(each.verb, each.path, headers={"Authorization": f"Bearer {secret}"}, **given)
+            check_answer((each.path, who), needed(each), answer.status_code)
+            assert "RateLimit-Limit" not in answer.headers, "knobs and keys are no requests of a program"
 
 
 def test_every_action_is_asked_somewhere() -> None:

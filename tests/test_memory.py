@@ -340,7 +340,7 @@ def test_what_waits_for_submission_is_half_of_one_account_at_most_and_the_oldest
 def test_a_large_body_of_nobody_is_refused_before_it_is_read(sign_in_app: App) -> None:
     inner = Inner()
     door = Intake(inner)
-    for path in ("/api/v1/changes", "/mcp", "/api/playground"):
+    for path in ("/api/v1/changes", "/mcp", "/api/v1/page/playground"):
         for length in ({"content_length": "100000"}, {"transfer_encoding": "chunked"}):
             code, sentence = status(called(door, path=path, method="POST", authorization="Bearer guess", **length))
             assert (code, "oken" in sentence) == (401, True), path
@@ -569,13 +569,12 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
 
 def test_comparisons_of_one_account_wait_for_each_other_and_take_no_quick_thread() -> None:
     from core.entrypoints.api import calls
-    from core.entrypoints.api.operations import operations
-    from pages.ui.server import routes
+    from core.entrypoints.api.operations import of_module, operations
 
-    assert (routes._COMPARERS.at_once, routes._COMPARED.total_tokens) == (1, 2)
-    lanes = {each.name: each.lane for _, each in operations()}
-    assert (lanes["compare"], lanes["where"]) == ("slow", "slow")
-    assert calls.LANES["slow"] // 2 == 1, "one of an account"
+    own = of_module("pages.ui.server.operations")
+    lanes = {each.name: each.lane for each in (*own, *(each for _, each in operations()))}
+    assert (lanes["compare"], lanes["where"], lanes["playground"]) == ("slow", "slow", "knobs")
+    assert (calls.LANES["slow"] // 2, calls.LANES["knobs"] // 2) == (1, 1), "one of an account"
 
 
 # ---------------------------------------------------------------- the log

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from core import strict
 from core.bootstrap import App
 from core.retrieval.presets import presets
 from core.services.playground.compare import Column
@@ -46,8 +45,7 @@ def ask(*turns: dict[str, Any], run: str = "run", start: Sequence[dict[str, Any]
     now = Setup(QUERY, tuple(Column("local", presets()[name], name) for name in NAMES))
     for turn in start:
         now = view_data.apply_turn(demo("author"), now, turn)
-    asked = {"setup": strict.plain(now), "run": run, "turns": list(turns)}
-    return json.loads(json.dumps(view_data.update(demo("author"), json.loads(json.dumps(asked)))))
+    return json.loads(json.dumps(view_data.update(demo("author"), view_data.Board(now, run), turns)))
 
 
 def joined(was: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
@@ -127,16 +125,23 @@ def test_a_reranker_is_asked_once_what_it_cuts(indexed_app: App, monkeypatch: py
     assert len(asked) == len(set(asked)) > 0
 
 
-def test_a_move_that_its_browser_gave_up_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_move_that_its_browser_gave_up_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:
     import anyio
-    from starlette.requests import Request
 
+    from core.entrypoints.api.application import ApiDoor
     from pages.ui.server import routes
 
     async def gone() -> dict[str, str]:
         return {"type": "http.disconnect"}
 
-    monkeypatch.setattr(routes, "_account", lambda request: demo("author"))
-    headers = [(b"content-type", b"application/json")]
-    scope = {"type": "http", "method": "POST", "path": "/api/playground", "query_string": b"", "headers": headers}
-    assert anyio.run(routes.playground, Request(scope, gone)).status_code == 499
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    path = "/api/v1/page/playground"
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"9")]
+    scope = {"type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": headers}  # fmt: skip
+    anyio.run(ApiDoor(None, routes.API), scope, gone, send)
+    assert sent[0]["status"] == 400
+    assert not [record for record in caplog.records if record.levelname == "ERROR"]

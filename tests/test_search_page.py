@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import gzip
-import json
 import re
 import weakref
 from collections import Counter
@@ -22,7 +20,6 @@ from core.services.search.page import readable
 from core.types import Filters, LexicalOptions
 from pages.ui import style
 from pages.ui.components.search_view import view
-from pages.ui.server.direct import packed
 from tests.conftest import FixedClock, indexed, put
 
 WORDS = ["filing", "files", "CTR", "e-mail", "C++", "31", "the", "Then", "bank", "Banks"]
@@ -239,15 +236,6 @@ def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(indexed_a
 def test_an_empty_workspace_has_nothing_to_warm(app: App) -> None:
     app.platform.workspace.warm()
     assert app.index.generations.current(app.platform.settings.profile()) is None
-
-
-def test_an_answer_is_the_same_zipped_or_not() -> None:
-    value = {"title": "Café", "shares": [0.5, None], "many": ["bank"] * 500}
-    plain, zipped = packed(value, False), packed(value, True)
-    assert json.loads(plain.body) == json.loads(gzip.decompress(zipped.body)) == value
-    assert len(zipped.body) < len(plain.body) / 10
-    assert (plain.headers.get("content-encoding"), zipped.headers["content-encoding"]) == (None, "gzip")
-    assert plain.headers["vary"] == zipped.headers["vary"] == "Accept-Encoding"
 
 
 def test_a_replaced_generation_is_forgotten(indexed_app: App) -> None:

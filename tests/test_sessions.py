@@ -16,6 +16,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from core.bootstrap import App
+from core.entrypoints.api.application import ApiDoor
 from core.entrypoints.cli import main
 from core.errors import NotFound, Refused
 from core.services.people.accounts import NewAccount
@@ -32,7 +33,8 @@ LINUX = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) 
 def visitor(base: str = "http://concord.test", **headers: str) -> TestClient:
     """A browser with a cookie jar of its own, in front of the routes and of a page behind them."""
     page = Route("/{path:path}", lambda request: PlainTextResponse("the app"))
-    app = Starlette(routes=[*routes.ROUTES, page], middleware=[Middleware(SignInGate)])
+    door = Middleware(ApiDoor, api=routes.API)
+    app = Starlette(routes=[*routes.ROUTES, page], middleware=[door, Middleware(SignInGate)])
     made = TestClient(app, base, follow_redirects=False)
     made.headers = {"user-agent": LINUX, **HTML, **headers}
     return made
@@ -328,8 +330,9 @@ def token_of(app: App, browser: TestClient) -> dict[str, str]:
 def test_page_tokens_end_with_the_session(sign_in_app: App, what: str) -> None:
     browser = signed_in()
     held, accounts = token_of(sign_in_app, browser), sign_in_app.people.accounts
-    calls = (("GET", "/api/find?q="), ("GET", "/api/pending"), ("POST", "/api/playground"))
-    before = [browser.request(*call, headers=held).status_code for call in calls]
+    calls = (("GET", "/api/v1/page/search?q="), ("GET", "/api/v1/page/pending"), ("POST", "/api/v1/page/playground"))
+    ask = lambda: [browser.request(*call, headers=held, json={"setup": {}}).status_code for call in calls]
+    before = ask()
     assert 401 not in before
     if what == "sign out":
         browser.post("/sign-out")
@@ -337,7 +340,7 @@ def test_page_tokens_end_with_the_session(sign_in_app: App, what: str) -> None:
         accounts.set_password(demo("admin"), "zoe", "another long password")
     else:
         accounts.set_active(demo("admin"), "zoe", False)
-    assert [browser.request(*call, headers=held).status_code for call in calls] == [401] * 3
+    assert ask() == [401] * 3
     assert not inside(browser)
 
 
@@ -426,7 +429,7 @@ def test_the_demo_needs_no_sign_in(sign_in_app: App, monkeypatch: pytest.MonkeyP
 
 def test_what_is_no_page_is_not_led_to_sign_in(sign_in_app: App) -> None:
     browser = visitor()
-    assert browser.get("/api/find?q=x").status_code == 401
+    assert browser.get("/api/v1/page/search?q=x").status_code == 401
     assert browser.get("/api/health").status_code == 200
     assert browser.get("/_stcore/health").text == "the app"
     assert "Source Sans" in browser.get("/sign-in/look.css").text

@@ -116,7 +116,7 @@ def test_routes_answer_and_every_answer_has_the_security_headers(home: Path, tmp
         for answer in (health, page):
             assert "default-src 'self'" in answer.headers["content-security-policy"]
             assert answer.headers["x-content-type-options"] == "nosniff"
-        for path in ("/api/find?q=a", "/api/pending"):
+        for path in ("/api/v1/page/search?q=a", "/api/v1/page/pending"):
             with pytest.raises(urllib.error.HTTPError, match="401"):
                 urllib.request.urlopen(url + path, timeout=browser.PATIENCE)
 

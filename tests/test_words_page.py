@@ -14,7 +14,7 @@ from core.curation.words.pins import Pin
 from core.entrypoints.cli import main
 from core.services.reviews.authoring import Target
 from core.types import Filters
-from pages.ui.components.search_view import answer
+from pages.ui.components.search_view import found
 from pages.ui.workspace import current_app
 from tests.apptest import words
 from tests.conftest import demo, indexed, put
@@ -73,10 +73,10 @@ def test_a_broken_list_is_named_on_the_page(page_app: App, visit: Callable[..., 
 
 
 def test_the_search_page_says_what_is_pinned_and_what_else_was_searched(page_app: App) -> None:
-    shown = answer(page_app, "days off", Filters())
+    shown = found(page_app, "days off", Filters())
     assert shown["groups"][0]["badges"][0] == {"text": "Pinned answer", "tone": "note"}
     assert shown["groups"][0]["passages"][0]["why"]["sentence"].startswith("Pinned to “How do I take days off?”")
-    shown = answer(page_app, "vacation", Filters())
+    shown = found(page_app, "vacation", Filters())
     assert shown["also"] == ["PTO", "annual leave"]
     leave = next(group for group in shown["groups"] if group["title"] == "Annual leave")
     marked = {text.lower() for passage in leave["passages"] for text, matched, _ in passage["segments"] if matched}

@@ -184,6 +184,7 @@ class Operation(UseCaseRecord):
     state: str = ""  # what its answer depends on: served, head, day; the answer itself if not said
     paged: bool = False  # whether a part of the list can be asked for
     head: bool = False  # whether its ETag starts with the head of the change it gives
+    own_page: bool = False  # whether it is for components, with the token of their page, and in no description
 
     @property
     def verb(self) -> str:
@@ -202,6 +203,7 @@ class ServedOptions(TypedDict, total=False):
     state: str
     paged: bool
     head: bool
+    own_page: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +264,7 @@ def operation(
     reply: str,
     *,
     calls: str = "",
+    needs: str = "",
     **served: Unpack[ServedOptions],
 ) -> Callable[[Run], Run]:
     """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the same."""
@@ -269,9 +272,9 @@ def operation(
     def made(function: Run) -> Run:
         typed = next((found for found in COMMANDS.values() if found.function is function), None)
         about = inspect.getdoc(function) or (typed.about if typed else "")
-        calling, needs = (typed.calls, typed.needs) if typed else (calls, "")
+        calling, needing = (typed.calls, typed.needs) if typed else (calls, needs)
         form = _form_of(function)
-        OPERATIONS[name] = Operation(name, about, calling, needs, form, function, address, reply, **served)
+        OPERATIONS[name] = Operation(name, about, calling, needing, form, function, address, reply, **served)
         return function
 
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI
@@ -22,7 +22,7 @@ from core.entrypoints.api.calls import FAULT, Service
 from core.entrypoints.api.gateway import Gateway
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import TokenBuckets
-from core.entrypoints.record import OPERATIONS
+from core.entrypoints.record import Operation
 from core.errors import ConcordError
 from core.settings import Settings
 
@@ -41,9 +41,10 @@ def create(
     opened: Callable[[], App],
     settings: Settings,
     visitor: Callable[[str, App], Actor | None] = lambda secret, app: None,
+    own: Iterable[Operation] = (),
 ) -> FastAPI:
     """`opened` gives the workspace, which is opened at the first request. `visitor` is who holds the token of a page: its
-    components read with it."""
+    components read with it, and use what is `own` of pages."""
     api = FastAPI(
         title="Concord",
         version=__version__,
@@ -56,7 +57,7 @@ def create(
     api.add_middleware(Gateway, service=api.state.service)
     for error, handler in ((RequestValidationError, _wrong), (HTTPException, _refused), (ConcordError, _unusable)):
         api.add_exception_handler(error, handler)
-    api.state.routers = (operations.router(), service.router)
+    api.state.routers = (operations.router(own), service.router)
     for router in api.state.routers:
         api.include_router(router)
     return api
@@ -79,13 +80,13 @@ class ApiDoor:
     def __init__(self, app: Any, api: FastAPI) -> None:
         self.app, self.api = app, api
         self.mounted = _compressed(mounted(api))
-        self.search = _compressed(Gateway(self._search, api.state.service))
-        self.route = next(route for route in _routes(api) if route.path == "/search")
+        self.search = _compressed(Gateway(_searched, api.state.service))
+        self.searches = {f"{reference.PREFIX}{route.path}": route for route in _routes(api) if _past(route)}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path = scope["path"] if scope["type"] == "http" else ""
-        if path == f"{reference.PREFIX}/search" and scope["method"] in READS:
-            await self.search({**scope, "app": self.api, "route": self.route}, receive, send)
+        if path in self.searches and scope["method"] in READS:
+            await self.search({**scope, "app": self.api, "route": self.searches[path]}, receive, send)
         elif path == reference.PREFIX:
             await self.mounted({**scope, "path": f"{path}/", "raw_path": f"{path}/".encode()}, receive, send)
         elif path.startswith(f"{reference.PREFIX}/"):
@@ -93,15 +94,21 @@ class ApiDoor:
         else:
             await self.app(scope, receive, send)
 
-    async def _search(self, scope: Any, receive: Any, send: Any) -> None:
-        request = Request(scope, receive)
-        try:
-            answer = await operations.direct(OPERATIONS["search"], request)
-        except RequestValidationError as error:
-            answer = await _wrong(request, error)
-        except ConcordError as error:
-            answer = await _unusable(request, error)
-        await answer(scope, receive, send)
+
+async def _searched(scope: Any, receive: Any, send: Any) -> None:
+    request = Request(scope, receive)
+    try:
+        answer = await scope["route"].endpoint(request)
+    except RequestValidationError as error:
+        answer = await _wrong(request, error)
+    except ConcordError as error:
+        answer = await _unusable(request, error)
+    await answer(scope, receive, send)
+
+
+def _past(route: Route | APIRoute) -> bool:
+    """Whether a search goes past the framework."""
+    return isinstance(route.endpoint, operations.Direct)
 
 
 def _compressed(app: Any) -> GZipMiddleware:

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("concord.api")
 # Threads. Searches compute and wait for nothing, so that many at once gain nothing; what takes long has its own, so that
 # nothing else waits for it.
-LANES = {"search": 2, "quick": 8, "slow": 2, "model": 8}  # threads; those of models mostly wait
+LANES = {"search": 2, "quick": 8, "slow": 2, "knobs": 2, "model": 8}  # threads; those of models mostly wait
 DOOR = "api"
 KEY, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
 REVALIDATE = {"Cache-Control": "private, no-cache"}
 NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
+OLD_PAGE = "This is for pages, and the token of this one does not count any more. Load the page again."
 NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
 FAULT = "This is a fault of the server. Whoever runs it finds the request's id in its log."
 
@@ -92,6 +93,7 @@ class ApiCall:
         self.headers: dict[str, str] = {}
         self.key = request.headers.get(KEY) if request.method == "POST" else None
         self.asked = ""  # the digest of what a key stands for
+        self.own_page = False  # whether a component asks for what its page may
 
     @property
     def id(self) -> str:
@@ -166,7 +168,7 @@ class ApiCall:
             LOG.error("Request %s: %s", self.id, error)
             return problems.answer(503, NOT_OPEN, self.id)
         actor = known or self.actor(app)
-        if known is None and (wait := self._waiting(actor)):
+        if known is None and not self.own_page and (wait := self._waiting(actor)):
             sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
             return problems.answer(429, sentence, self.id, self.headers)
         with reading_as(actor):
@@ -220,7 +222,11 @@ class ApiCall:
             raise Unauthenticated(NO_TOKEN)
         visitor: Actor | None = self.service.visitor(secret, app)
         if visitor:
-            return replace(visitor, scope=SCOPES[0], request=self.id)
+            self.service.account_of[secret] = f"{visitor.id} at a page"
+            self.request.scope["concord.who"] = visitor.id
+            return replace(visitor, scope="" if self.own_page else SCOPES[0], request=self.id)
+        if self.own_page:
+            raise Unauthenticated(OLD_PAGE)
         actor = app.people.tokens.holder(secret, DOOR, self.id)
         self.service.account_of[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, is_dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -64,22 +64,29 @@ class ApiUse:
 def operations() -> Iterator[tuple[str, Operation]]:
     """Every operation with the part of the API that it belongs to."""
     for part, modules in PARTS.items():
-        names = [import_module(f"core.entrypoints.{module}").__name__ for module in modules]
-        for name in names:
-            yield from ((part, each) for each in record.OPERATIONS.values() if each.function.__module__ == name)
+        for module in modules:
+            yield from ((part, each) for each in of_module(f"core.entrypoints.{module}"))
 
 
-def router() -> APIRouter:
+def of_module(module: str) -> Iterator[Operation]:
+    """The operations whose records stand in a module."""
+    name = import_module(module).__name__
+    yield from (each for each in record.OPERATIONS.values() if each.function.__module__ == name)
+
+
+def router(own: Iterable[Operation] = ()) -> APIRouter:
+    """A route per operation; `own` are those of pages."""
     made = APIRouter()
-    for part, operation in operations():
+    for part, operation in (*operations(), *(("page", each) for each in own)):
         made.add_api_route(
             operation.path,
-            _direct(operation) if operation.lane == "search" else _endpoint(operation),
+            Direct(operation) if operation.lane == "search" else _endpoint(operation),
             methods=[operation.verb],
             name=operation.name,
             description=operation.about,
             status_code=operation.status,
-            response_model=schemas.model(operation.reply),
+            response_model=schemas.model(operation.reply) if operation.reply else None,
+            include_in_schema=not operation.own_page,
             responses=documented(*_refusals(operation)),
             tags=[part],
             openapi_extra={"parameters": _documented(operation)} if operation.lane == "search" else None,
@@ -163,6 +170,8 @@ def _bounded(kind: Any, bounds: Bounds) -> Any:
     if get_origin(kind) is tuple:
         return Annotated[tuple[_bounded(get_args(kind)[0], Bounds(bounds.longest)), ...], several]  # type: ignore[misc]
     if isinstance(get_origin(kind), type) and issubclass(get_origin(kind), Mapping):
+        if get_args(kind)[1] is Any:
+            return dict[str, Any]
         return Annotated[dict[_bounded(str, Bounds()), _bounded(str, Bounds())], several]  # type: ignore[misc]
     if isinstance(kind, type) and is_dataclass(kind):
         return _document(kind, bounds)
@@ -264,7 +273,7 @@ async def answered(
     operation: Operation, call: ApiCall, given: Mapping[str, Any], window: Window | None = None
 ) -> Response:
     """Run an operation for whoever the token names."""
-    form = _form(operation, call, given)
+    form, call.own_page = _form(operation, call, given), operation.own_page
 
     def work(app: App, actor: Actor) -> Any:
         if action := action_of(operation, app):
@@ -299,18 +308,16 @@ def _told(operation: Operation, call: ApiCall, shown: Shown) -> Any:
 # ---------------------------------------------------------------- past the framework
 
 
-def _direct(operation: Operation) -> Callable[..., Any]:
-    async def endpoint(request: Request) -> Response:
-        return await direct(operation, request)
+@dataclass(frozen=True)
+class Direct:
+    """A search, which is asked often, without what the framework does around it: that takes as long as a small search."""
 
-    return endpoint
+    operation: Operation
 
-
-async def direct(operation: Operation, request: Request) -> Response:
-    """An operation that is asked often, without what the framework does around it: that takes as long as a small search."""
-    form = _model(operation, 1)
-    assert form
-    return await answered(operation, ApiCall(request), vars(_read(form, request)))
+    async def __call__(self, request: Request) -> Response:
+        form = _model(self.operation, 1)
+        assert form
+        return await answered(self.operation, ApiCall(request), vars(_read(form, request)))
 
 
 def _read(form: type[BaseModel], request: Request) -> BaseModel:

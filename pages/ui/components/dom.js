@@ -106,13 +106,17 @@ function refocus(root, draw) {
 }
 
 // What /api/v1 says to the token of this page: its value and how many there are of a list, or the sentence of a refusal.
-async function api(path, token) {
+// With `body` it is told something; nothing comes back to a question that was aborted by `signal`.
+async function api(path, token, { body, ...more } = {}) {
+  const headers = { Authorization: `Bearer ${token}`, ...(body ? { "Content-Type": "application/json" } : {}) };
+  const sent = body ? { method: "POST", body: JSON.stringify(body) } : {};
   try {
-    const answer = await fetch(`/api/v1/${path}`, { headers: { Authorization: `Bearer ${token}` } });
-    if (answer.status === 401) return { error: "This page is too old. Load it again." };
+    const answer = await fetch(`/api/v1/${path}`, { headers, ...sent, ...more });
+    if (answer.status === 401) return { error: "This page is too old. Load it again.", old: true };
     const value = await answer.json();
     return answer.ok ? { value, total: Number(answer.headers.get("x-total-count")) } : { error: value.detail };
-  } catch {
+  } catch (error) {
+    if (error.name === "AbortError") return {};
     return { error: "The server cannot be reached. Try again in a moment." };
   }
 }

@@ -48,7 +48,7 @@ function draw(root, state, data) {
 
 // ------------------------------------------------------------ turning knobs
 
-// A turn asks the server's route and is drawn at once. The session is told when the knob rests, and again until its
+// A turn asks the API and is drawn at once. The session is told when the knob rests, and again until its
 // data shows the turn, so that an answer to an older turn never moves a knob back.
 function turnKnob(root, state, turn) {
   state.turns.set(`${turn.column}-${turn.knob}`, turn);
@@ -99,26 +99,17 @@ function throttle(state, act) {
 
 async function ask(root, state) {
   state.request?.abort();
-  const request = (state.request = new AbortController());
+  const { signal } = (state.request = new AbortController());
   const { setup, run, looked } = state.data;
-  const fallBack = () => {
-    state.direct = null;
-    tellSession(state, 0);
-  };
-  try {
-    const answer = await fetch("/api/playground", {
-      method: "POST",
-      signal: request.signal,
-      headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
-      body: JSON.stringify({ setup, run, looked, turns: [...state.turns.values()] }),
-    });
-    if (!answer.ok) return fallBack();
-    const changed = await answer.json();
-    const columns = changed.columns.map((column, n) => mergeColumn(state.data.columns[n], column));
-    draw(root, state, { ...state.data, ...changed, columns });
-  } catch (error) {
-    if (error.name !== "AbortError") fallBack();
+  const body = { setup, run, looked, turns: [...state.turns.values()] };
+  const { value, error } = await api("page/playground", state.direct, { body, signal });
+  if (signal.aborted) return;
+  if (error) {
+    state.direct = null; // until a run of the page brings another token
+    return tellSession(state, 0);
   }
+  const columns = value.columns.map((column, n) => mergeColumn(state.data.columns[n], column));
+  draw(root, state, { ...state.data, ...value, columns });
 }
 
 // An answer leaves out what the page already has: unchanged columns, and the text of passages that only moved.

@@ -1,4 +1,4 @@
-// The search box and its results. Queries go straight to the server's route and the answers are drawn in place;
+// The search box and its results. Queries go straight to the API and the answers are drawn in place;
 // the page runs again only where its token is too old.
 const PAUSE = 120; // milliseconds between the last key and the query
 const SETTLED = 2000; // milliseconds after which a question counts as asked
@@ -11,7 +11,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const state = memory(root, () => ({
     asked: data.asked,
     found: data.found,
-    direct: data.direct, // the token for the route
+    direct: data.direct, // the token of the page
     open: { all: "", filters: false, ...sets("why", "menu", "more", "whole", "reported", "told", "watched", "pinned") },
     request: null,
     timer: 0,
@@ -134,23 +134,16 @@ async function ask(root, state, change) {
     return;
   }
   state.progress.classList.add("busy");
-  await askRoute(root, state, asked);
+  await find(root, state, asked);
 }
 
-async function askRoute(root, state, asked) {
-  const request = (state.request = new AbortController());
-  try {
-    const answer = await fetch(`/api/find?${parameters(asked)}`, {
-      signal: request.signal,
-      headers: { Authorization: `Bearer ${state.direct}` },
-    });
-    if (answer.status === 401) return state.renew(asked); // a rerun of the page brings another token, and the answer
-    state.found = await answer.json();
-    state.pending = state.found.pending;
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    state.found = { error: "The server cannot be reached. Try again in a moment." };
-  }
+async function find(root, state, asked) {
+  const { signal } = (state.request = new AbortController());
+  const { value, error, old } = await api(`page/search?${parameters(asked)}`, state.direct, { signal });
+  if (old) return state.renew(asked); // a rerun of the page brings another token, and the answer
+  if (signal.aborted) return;
+  state.found = error ? { error } : value;
+  if (value) state.pending = value.pending;
   draw(root, state);
 }
 
@@ -195,15 +188,11 @@ function drawPending(root, state) {
 
 async function look(root, state) {
   state.looking = 0;
-  try {
-    const answer = await fetch("/api/pending", { headers: { Authorization: `Bearer ${state.direct}` } });
-    if (!answer.ok || !root.isConnected) return; // the next question brings the news
-    state.pending = await answer.json();
-    if (!state.pending && state.asked.q.trim()) askRoute(root, state, state.asked);
-    drawPending(root, state);
-  } catch {
-    drawPending(root, state);
-  }
+  const { value, old } = await api("page/pending", state.direct);
+  if (old || !root.isConnected) return; // the next question brings the news
+  if (value !== undefined) state.pending = value;
+  if (!state.pending && state.asked.q.trim()) find(root, state, state.asked);
+  drawPending(root, state);
 }
 
 // ------------------------------------------------------------ what is kept of a question
@@ -222,12 +211,7 @@ function settle(state, opened = "") {
   const q = state.asked.as_of ? "" : state.asked.q.trim(); // what was known earlier is nothing that is missing now
   if (!q || !state.kept?.mine || (q === state.settled && !opened)) return;
   state.settled = q;
-  fetch("/api/asked", {
-    method: "POST",
-    keepalive: true,
-    headers: { Authorization: `Bearer ${state.direct}`, "Content-Type": "application/json" },
-    body: JSON.stringify({ q, opened }),
-  }).catch(() => {});
+  api("page/asked", state.direct, { body: { q, opened }, keepalive: true });
 }
 
 function drawNote(state) {

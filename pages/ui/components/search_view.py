@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core import strict
 from core.bootstrap import App
 from core.curation.document.names import top_folder
-from core.errors import ConcordError
 from core.retrieval.engines import approximate
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.snippets import Snippet
@@ -16,7 +15,7 @@ from core.services.search.page import Group, PagePassage, PageResults
 from core.services.search.searcher import pending_json
 from core.services.search.spelling import absence
 from core.types import Commit, Document, Filters, Result, SearchConfig
-from pages.ui import flash, keys, style
+from pages.ui import keys, style
 from pages.ui.components import component, heard
 from pages.ui.configurations import called
 from pages.ui.passage_links import also, also_sentence, pinned, place
@@ -56,18 +55,10 @@ def examples(documents: Sequence[Document]) -> list[str]:
     return sorted(shortest.values(), key=lambda asked: (len(asked), asked))[:EXAMPLES]
 
 
-def answer(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str, Any]:
-    """Search, and return what the component draws; a refusal becomes its own sentence."""
-    try:
-        found = app.search.page.find(query, filters, as_of=as_of)
-        return view(found, filters, {} if as_of else app.knowledge.documents.touched())
-    except ConcordError as error:
-        return {"error": flash.refusal(error)}
-
-
-def filters_from(values: Callable[[str], Sequence[str]], history: bool) -> Filters:
-    """Filters from the URL; unknown values match nothing."""
-    return Filters(**{name: tuple(values(name))[:20] for name in keys.FACETS}, history=history)
+def found(app: App, query: str, filters: Filters, as_of: str = "") -> dict[str, Any]:
+    """Search, and return what the component draws."""
+    results = app.search.page.find(query, filters, as_of=as_of)
+    return view(results, filters, {} if as_of else app.knowledge.documents.touched())
 
 
 def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) -> dict[str, Any]:

@@ -42,7 +42,8 @@ EVENTS = ("turn", "adjust", "judge", "look", "keep")
 def draw() -> None:
     me, now = identity.require("compare configurations"), state.setup()
     comparison = state.compare(now) if now.query else None
-    data = view_data.view(now, state.run_id(), comparison, me, st.session_state.get(keys.LOOKED, []))
+    board = view_data.Board(now, state.run_id(), st.session_state.get(keys.LOOKED, []))
+    data = view_data.view(me, board, comparison)
     judging.draw(now)
     if comparison:
         _tools(now, comparison)

@@ -1,9 +1,9 @@
-"""What the playground component shows, as plain values: for the page, and for the route that knobs call."""
+"""What the playground component shows, as plain values: for the page, and for what its knobs ask."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import Any
 
@@ -23,7 +23,15 @@ from pages.ui.playground import column_data
 from pages.ui.workspace import app, cached_search
 
 _RUN = 64  # characters
-_MOST = 500  # turns, or passages that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """What somebody has before them: the setup, the run whose searches are cached, the passages that are looked at."""
+
+    setup: Setup
+    run: str
+    looked: Sequence[str] = ()
 
 
 def cached_searches(actor: Actor, now: Setup, run: str) -> dict[str, CachedSearch]:
@@ -37,34 +45,27 @@ def compare(now: Setup, searches: Mapping[str, CachedSearch]) -> Comparison:
     return app().playground.comparer.rank(now.query, now.columns, searches)
 
 
-def update(actor: Actor, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn knobs of the setup that a component shows, and return what changes there."""
-    now = shown = check(strict.parse(Setup, request.get("setup") or {}, "setup"))
-    turns, run = _listed(request, "turns"), str(request.get("run") or "")
-    looked = [str(chunk) for chunk in _listed(request, "looked")]
+def update(actor: Actor, shown: Board, turns: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Turn knobs of the board that a component shows, and return what changes there."""
+    now = check(shown.setup)
     for turn in turns:
         now = apply_turn(actor, now, turn)
+    board = replace(shown, setup=now)
     if not now.query or not now.columns:
-        return ranked(actor, now, run, None, {}, looked, ())
-    searches = cached_searches(actor, now, run)
-    page = compare(shown, searches) if turns else None
+        return ranked(actor, board, None, {}, ())
+    searches = cached_searches(actor, now, shown.run)
+    page = compare(shown.setup, searches) if turns else None
     comparison = compare(now, searches)
     return {
-        **ranked(actor, now, run, comparison, searches, looked, (), page),
+        **ranked(actor, board, comparison, searches, (), page),
         "scores": _scores(actor, comparison, searches),
     }
 
 
-def _listed(request: Mapping[str, Any], name: str) -> list[Any]:
-    values = request.get(name) or []
-    if not isinstance(values, list) or len(values) > _MOST:
-        raise BadInput(f"{name}: expected a list of at most {_MOST}.")
-    return values
-
-
-def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, looked: Sequence[str]) -> dict[str, Any]:
+def view(actor: Actor, board: Board, comparison: Comparison | None) -> dict[str, Any]:
     """Everything that the component shows."""
-    searches = cached_searches(actor, now, run) if comparison else {}
+    now = board.setup
+    searches = cached_searches(actor, now, board.run) if comparison else {}
     judged = [*hits(comparison).values(), *added(actor, now, searches)] if comparison else []
     own = app().playground.grades.grades(actor, now.query, judged) if judged else {}
     return {
@@ -73,7 +74,7 @@ def view(now: Setup, run: str, comparison: Comparison | None, actor: Actor, look
         "grades": {chunk: grade.grade for chunk, grade in own.items()},
         "notes": {chunk: grade.note for chunk, grade in own.items() if grade.note},
         "scores": _scores(actor, comparison, searches) if comparison else [],
-        **ranked(actor, now, run, comparison, searches, looked, list(choices(actor))),
+        **ranked(actor, board, comparison, searches, list(choices(actor))),
     }
 
 
@@ -90,19 +91,18 @@ def _scores(actor: Actor, comparison: Comparison, searches: Mapping[str, CachedS
 
 def ranked(
     actor: Actor,
-    now: Setup,
-    run: str,
+    board: Board,
     comparison: Comparison | None,
     searches: Mapping[str, CachedSearch],
-    looked: Sequence[str],
     names: Sequence[str],
     page: Comparison | None = None,
 ) -> dict[str, Any]:
     """The part that knobs change; given what the page shows already, only the differences."""
+    now = board.setup
     return {
         "setup": strict.plain(now),
-        "run": run,
-        "looked": list(looked),
+        "run": board.run,
+        "looked": list(board.looked),
         "query": now.query,
         "blind": now.blind and comparison is not None,
         "link": strict.digest(now, 10),
@@ -112,7 +112,7 @@ def ranked(
         "columns": column_data.columns(comparison, searches, names, page)
         if comparison and not now.blind
         else [column_data.head(column, n, names) for n, column in enumerate(now.columns)],
-        "around": _around(comparison, searches, looked) if comparison else {},
+        "around": _around(comparison, searches, board.looked) if comparison else {},
         "pool": _pool(actor, now, comparison, searches) if comparison and now.blind else [],
     }
 
@@ -178,8 +178,6 @@ def _around(
 
 def apply_turn(actor: Actor, now: Setup, turn: Mapping[str, Any]) -> Setup:
     """The setup after a knob of a column was turned, or a column was added or removed."""
-    if not isinstance(turn, Mapping):
-        raise BadInput("turns: each is an object with column, knob and value.")
     columns, n, knob = list(now.columns), int(_number("column", turn.get("column", 0))), str(turn.get("knob"))
     if knob == "add" and len(columns) < MOST:
         columns.append(_next_column(columns))

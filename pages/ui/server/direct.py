@@ -1,4 +1,4 @@
-"""Tokens with which components call the server's own routes for the signed-in account.
+"""Tokens with which components call the API for the signed-in account.
 
 A page signs a token with a key that lives as long as the process. It names the session of the page, not its rights:
 both are looked up per request, so that a sign-out and a lost role take effect at once. Where a token is too old, a rerun of the page
@@ -8,16 +8,12 @@ brings another one.
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import hmac
 import json
 import secrets
 import time
 from collections.abc import Callable
-from typing import Any
-
-from starlette.responses import Response
 
 from core.access import Actor
 from core.bootstrap import App
@@ -56,12 +52,3 @@ def _persona(app: App, who: str) -> Actor | None:
 
 def _sign(body: bytes) -> bytes:
     return hmac.new(_KEY, body, hashlib.sha256).hexdigest().encode()
-
-
-def packed(value: Any, zipped: bool) -> Response:
-    """A JSON response, gzipped at level 1 where accepted: Streamlit's own compression takes twice the time."""
-    body = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-    headers = {"Vary": "Accept-Encoding"}
-    if zipped:
-        body, headers["Content-Encoding"] = gzip.compress(body, 1, mtime=0), "gzip"
-    return Response(body, headers=headers, media_type="application/json")

@@ -54,7 +54,7 @@ class Intake:
             if path.startswith(UPLOADS) and scope["method"] != "OPTIONS":
                 await self._upload(Request(scope), path, (scope, receive, send))
             elif path.startswith(("/api/", "/mcp")) and (size := _declared(scope, MAX_BYTES)) > SMALL:
-                await self._body(Request(scope), path, size, (scope, receive, send))
+                await self._body(Request(scope), size, (scope, receive, send))
             else:
                 await self.app(scope, receive, send)
         except ConcordError as error:
@@ -72,8 +72,8 @@ class Intake:
         with self.uploads.taking(tab, account, size):
             await self.app(*call)
 
-    async def _body(self, request: Request, path: str, size: int, call: tuple[Any, Any, Any]) -> None:
-        actor = await anyio.to_thread.run_sync(_sender, request, path)
+    async def _body(self, request: Request, size: int, call: tuple[Any, Any, Any]) -> None:
+        actor = await anyio.to_thread.run_sync(_sender, request)
         current_app().platform.memory.require_room("no large body is taken")
         with self.bodies.taking(actor.id, size):
             await self.app(*call)
@@ -131,16 +131,14 @@ def _uploader(request: Request, tab: str) -> str:
     return sender[1].id
 
 
-def _sender(request: Request, path: str) -> Actor:
+def _sender(request: Request) -> Actor:
     """Whose token a request brings: an access token, or that of a page."""
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
     app: App = current_app()
     secret = secret.strip() if kind.lower() == "bearer" else ""
-    programs = path.startswith(("/api/v1/", "/mcp"))
-    actor = None if programs else direct.holder(secret, app)
-    if actor is None and not (programs and secret):
+    if not secret:
         raise Unauthenticated(NOBODY)
-    return actor or app.people.tokens.holder(secret, "api")
+    return direct.holder(secret, app) or app.people.tokens.holder(secret, "api")
 
 
 def _answer(error: ConcordError, path: str) -> Response:
