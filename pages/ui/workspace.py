@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -159,39 +160,38 @@ def generation() -> str:
     return serving.folder if serving else ""
 
 
+@dataclass(frozen=True, slots=True)
+class SweepKey:
+    """A query set over the serving index: what its arrays are cached by."""
+
+    queryset: str
+    digest: str
+    generation: str
+    day: str
+    depth: int
+    production: str
+
+
 @kept(4, "Searching every question once")
-def sweep_data(
-    queryset: str, digest: str, generation: str, day: str, depth: int, production: str, _actor: Actor
-) -> SweepData:
+def sweep_data(asked: SweepKey, _actor: Actor) -> SweepData:
     """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
-    return app().tuning.sweeps.load(_actor, queryset, SweepScope(depth=depth), config=configs.parse(production))
+    production = configs.parse(asked.production)
+    return app().tuning.sweeps.load(_actor, asked.queryset, SweepScope(depth=asked.depth), config=production)
 
 
 @kept(16, "Drawing the curve")
-def alpha_curve(
-    queryset: str,
-    digest: str,
-    generation: str,
-    day: str,
-    depth: int,
-    production: str,
-    config: str,
-    measure: str,
-    _actor: Actor,
-) -> AlphaCurve:
+def alpha_curve(asked: SweepKey, config: str, measure: str, _actor: Actor) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
-    return app().tuning.sweeps.alpha(
-        sweep_data(queryset, digest, generation, day, depth, production, _actor), configs.parse(config), measure
-    )
+    return app().tuning.sweeps.alpha(sweep_data(asked, _actor), configs.parse(config), measure)
 
 
 @kept(16, "Weighing against production")
 def evidence(
-    run: str, production: str, generation: str, digests: tuple[str, ...], newest: str, measure: str, _actor: Actor
+    run: str, measure: str, depends: tuple[str, ...], _actor: Actor
 ) -> tuple[RunComparison, tuple[RunComparison, ...]]:
     """A run against what is in production, and the same on the other query sets that production was measured on.
 
-    Every new run is another try, so the `newest` one is a part of what is asked.
+    It `depends` on production, the index, the sets, and the newest run: every new one is another try.
     """
     weigh = app().tuning.production
     return weigh.evidence(_actor, run, measure), weigh.guardrails(_actor, run, measure)

@@ -6,14 +6,14 @@ import inspect
 import logging
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import anyio
 from mcp import MCPError
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, ListToolsResult, TextContent, ToolAnnotations
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from core import __version__
 from core.access import reading_as, require
@@ -167,7 +167,7 @@ def _offered(tool: Tool, visits: Visits, limiter: anyio.CapacityLimiter) -> Call
 
     own = inspect.signature(tool.function, eval_str=True)
     context = inspect.Parameter("ctx", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Context)
-    parameters = [context, *list(own.parameters.values())[1:]]
+    parameters = [context, *(seen for each in list(own.parameters.values())[1:] for seen in _spread(each))]
     returned = Annotated[CallToolResult, own.return_annotation]
     call.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
     call.__annotations__ = {each.name: each.annotation for each in parameters} | {"return": returned}
@@ -175,12 +175,35 @@ def _offered(tool: Tool, visits: Visits, limiter: anyio.CapacityLimiter) -> Call
     return call
 
 
+def _spread(each: inspect.Parameter) -> list[inspect.Parameter]:
+    """A parameter as clients see it: a record is one for each of its fields."""
+    if not _is_record(each):
+        return [each]
+    kinds = get_type_hints(each.annotation, include_extras=True)
+    fields = each.annotation.model_fields
+    return [each.replace(name=name, annotation=kinds[name], default=fields[name].default) for name in fields]
+
+
+def _gathered(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What clients sent, with the fields of records in them again."""
+    given = dict(arguments)
+    for each in inspect.signature(tool.function, eval_str=True).parameters.values():
+        if _is_record(each):
+            fields = {name: given.pop(name) for name in each.annotation.model_fields if name in given}
+            given[each.name] = each.annotation(**fields)
+    return given
+
+
+def _is_record(each: inspect.Parameter) -> bool:
+    return inspect.isclass(each.annotation) and issubclass(each.annotation, BaseModel)
+
+
 def _answer(tool: Tool, visits: Visits, ctx: Context, arguments: dict[str, Any]) -> CallToolResult:
     try:
         visit = visits(ctx)
         require(visit.actor, tool.needs)
         with reading_as(visit.actor):
-            reply = tool.function(visit, **arguments)
+            reply = tool.function(visit, **_gathered(tool, arguments))
     except ConcordError as error:
         return _refused(str(error))
     return CallToolResult(

@@ -71,7 +71,7 @@ class SearchPage:
         production = self.team_settings.production()
         index, day = self.searcher.opened(production.profile, as_of)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        result = self.searcher.search_in(index, query, config, filters, threshold=production.threshold, day=day)
+        result = self.searcher.search_in(index, query, config, filters, day=day)
         result = self.searcher.told(index, result)
         catalogue, open_filters = self._catalogue(index, day), _without_facets(filters)
         groups = self._groups(result, index, catalogue)
@@ -97,7 +97,7 @@ class SearchPage:
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:
         """What would be listed without the chosen values; a reranker is too slow for a count."""
-        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, threshold=0.0, day=day)
+        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, day=day)
 
     def _catalogue(self, index: Index, day: date | None) -> _Catalogue:
         """Cached per generation and day: every search counts the same documents."""

@@ -146,7 +146,7 @@ class QueryLog:
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile, words=True)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
-        result = self.searcher.search_in(index, question, config, threshold=production.threshold)
+        result = self.searcher.search_in(index, question, config)
         hits = result.hits
         outcome = {
             "hits": len(hits),

@@ -99,7 +99,7 @@ class Searcher:
             config = replace(config, k=k, depth=max(config.depth, k))
         chosen = self.team_settings.profile(profile) if profile else production.profile
         index, day = self.opened(chosen, as_of)
-        return self.search_in(index, query, config, filters, threshold=production.threshold, day=day)
+        return self.search_in(index, query, config, filters, day=day)
 
     @use_case(EVERYBODY)
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
@@ -135,18 +135,15 @@ class Searcher:
         config: SearchConfig,
         filters: Filters = Filters(),
         cache: QueryCache | None = None,
-        threshold: float | None = None,
         day: date | None = None,
     ) -> Result:
-        """Answer a query from an open generation; a cache saves the legs and models a second run. The threshold of
-        confidence is the team's, read anew where it is not given; `day` is the earlier one that is asked about. Where vectors
-        are pending, words alone are searched, and the result says so."""
+        """Answer a query from an open generation; a cache saves the legs and models a second run. `day` is the earlier
+        one that is asked about. Where vectors are pending, words alone are searched, and the result says so."""
         pending = None
         if index.generation.pending and configs.embeds(config):
             pending, config = self._pending(index.generation), configs.by_words(config)
         result = pipeline.search(query, config, index, self.ask(index, config, filters, cache, day=day))
-        enough = self.team_settings.confidence().threshold if threshold is None else threshold
-        fits = result.confidence >= enough
+        fits = result.confidence >= self.team_settings.confidence().threshold
         warnings = (*result.warnings, *self._caveats(config))
         return replace(result, warnings=warnings, fits=fits, as_of=day.isoformat() if day else "", pending=pending)
 

@@ -123,7 +123,7 @@ def _promote(tuning_set: TuningSet) -> None:
                 return
         newest = app().evaluation.runs.listed(identity.me(), limit=1)[0].id
         comparison, guards = evidence(
-            chosen, strict.digest(now), tuning_set.generation, tuple(sets.values()), newest, MEASURE, identity.me()
+            chosen, MEASURE, (strict.digest(now), tuning_set.generation, *sets.values(), newest), identity.me()
         )
     except ConcordError as error:
         _cannot(run, tuning_set.queryset, flash.refusal(error))

@@ -18,7 +18,7 @@ from core.services.tuning.sweeps import AlphaCurve, SweepData, position
 from core.types import SearchConfig
 from pages.ui import flash, identity
 from pages.ui.home import empty
-from pages.ui.workspace import alpha_curve, app, generation, sweep_data
+from pages.ui.workspace import SweepKey, alpha_curve, app, generation, sweep_data
 
 PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer
 DEEP = 50  # candidates per leg that sliders can reach
@@ -40,26 +40,15 @@ ALPHA, TAU, DEPTH = knob("alpha"), knob("tau"), knob("depth")
 
 
 @dataclass(frozen=True, slots=True)
-class TuningSet:
-    """A query set over the serving index, as the key of its cached arrays; small enough for a fragment."""
-
-    queryset: str
-    digest: str
-    generation: str
-    day: str
-    depth: int
-    production: str
+class TuningSet(SweepKey):
+    """A query set with its cached arrays; small enough for a fragment."""
 
     @property
     def data(self) -> SweepData:
-        return sweep_data(*self._key, identity.me())
+        return sweep_data(self, identity.me())
 
     def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
-        return alpha_curve(*self._key, spell(config), measure, identity.me())
-
-    @property
-    def _key(self) -> tuple[str, str, str, str, int, str]:
-        return self.queryset, self.digest, self.generation, self.day, self.depth, self.production
+        return alpha_curve(self, spell(config), measure, identity.me())
 
 
 def open_set(queryset: str) -> TuningSet:

@@ -47,8 +47,8 @@ def draw(tuning_set: TuningSet) -> None:
 def _form(tuning_set: TuningSet) -> None:
     config = state.unread()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen: dict[str, Any] = {"rule": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
-        if chosen["rule"] == calibration.GAIN:
+        chosen: dict[str, Any] = {"by": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
+        if chosen["by"] == calibration.GAIN:
             chosen["keep"] = st.number_input("Share", 0.5, 1.0, calibration.KEEP, 0.05, key="tau_keep", width=130, help="Of what reranking every question gains.")  # fmt: skip
         else:
             chosen["beta"] = st.number_input("Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be.")  # fmt: skip
@@ -57,7 +57,12 @@ def _form(tuning_set: TuningSet) -> None:
         measure = st.selectbox("Measure", offered, key="tau_measure", width=150)
         if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
             actions.do(
-                partial(start, queryset=tuning_set.queryset, config=spell(config), measure=str(measure), **chosen)
+                partial(
+                    start,
+                    queryset=tuning_set.queryset,
+                    config=spell(config),
+                    rule=TauRule(measure=str(measure), **chosen),
+                )
             )
             st.rerun()
     st.caption(
@@ -80,17 +85,8 @@ def _duration(tuning_set: TuningSet, passages: int) -> str:
     return style.count(max(1, round(seconds)), "second") if seconds < 90 else style.count(round(seconds / 60), "minute")
 
 
-def start(
-    actor: Actor,
-    queryset: str,
-    config: str,
-    measure: str,
-    rule: str,
-    keep: float = calibration.KEEP,
-    beta: float = calibration.BETA,
-    least: int = calibration.LEAST,
-) -> str:
-    job = app().evaluation.jobs.calibrate(actor, queryset, config, TauRule(rule, beta, least, keep, measure))
+def start(actor: Actor, queryset: str, config: str, rule: TauRule) -> str:
+    job = app().evaluation.jobs.calibrate(actor, queryset, config, rule)
     return f"Calibrating as job {job.id}."
 
 
