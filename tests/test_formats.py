@@ -13,9 +13,11 @@ import pytest
 
 from core.adapters.conversion import ocr
 from core.adapters.conversion.converter import Converters
-from core.adapters.conversion.formats import pdf, sheets, slides, word
+from core.adapters.conversion.formats import sheets, slides, word
 from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
-from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text
+from core.adapters.conversion.formats.pdf import reader as pdf
+from core.adapters.conversion.formats.pdf.blocks import in_text
+from core.adapters.conversion.formats.pdf.headings import letters
 from core.adapters.conversion.ocr import Ocr
 from core.adapters.conversion.programs import original_worker
 from core.adapters.conversion.worker_pool import Overrun, WorkerPool
@@ -110,12 +112,60 @@ def test_a_heading_that_was_missed_is_known_by_its_letters() -> None:
         for block in parsed.blocks
     ]
     parsed = replace(parsed, blocks=seen)
-    blocks = in_text(parsed, set(), heading_styles([parsed]))
+    blocks = in_text(parsed, set(), letters([parsed]))
     assert [(block.text, block.level) for block in blocks if block.kind == "heading"] == [
         ("Dock safety", 1),
         ("Doors", 2),
         ("Lamps", 2),
     ]
+
+
+def headings_of(*pages: list[Line]) -> list[str]:
+    return [line for line in pdf.convert(printed(*pages))["text"].split("\n") if line.startswith("#")]
+
+
+def test_a_bold_label_and_the_first_line_of_a_paragraph_are_no_headings() -> None:
+    page = [
+        (72, 740, 20, "Dock safety"),
+        (72, 700, 11, "1. Doors", True),
+        *prose(680, *SENTENCES),
+        (72, 630, 11, "Before each load:", True),
+        *((90, 612 - 15 * n, 11, f"\x95 {text}") for n, text in enumerate(("wear a vest", "test the lamp"))),
+        (72, 560, 11, "Meridale keeps every door of the dock shut at night, and the guard", True),
+        *prose(546, "walks along all of them before the first truck comes in."),
+        (72, 500, 11, "2. Lamps", True),
+        *prose(480, *SENTENCES),
+    ]
+    assert headings_of(page) == ["# Dock safety", "## 1. Doors", "## 2. Lamps"]
+
+
+def test_a_large_line_is_a_heading_where_no_other_has_its_letters_and_two_lines_of_it_are_one() -> None:
+    page = [(72, 740, 24, "Keys"), *prose(670, *SENTENCES), (72, 600, 17, "Doors"), (72, 580, 17, "and lamps"), *prose(540, *SENTENCES)]  # fmt: skip
+    (parsed,) = pdf._parsed(printed(page)).pages
+    (title, first, split, second) = parsed.blocks
+    lines = [
+        (line, replace(split.bbox, y=split.bbox.y + 20 * n, height=17))
+        for n, line in enumerate(split.text.split(" ", 1))
+    ]
+    parts = [replace(split, kind="paragraph", level=None, text=line, bbox=box) for line, box in lines]
+    parsed = replace(parsed, blocks=[title, first, *parts, second])
+    blocks = in_text(parsed, set(), letters([parsed]))
+    assert [block.text for block in blocks if block.kind == "heading"] == ["Keys", "Doors and lamps"]
+
+
+def test_numbers_of_headings_tell_their_level_where_the_letters_are_the_same() -> None:
+    heads = ("1. Doors", "1.1 Night", "1.2 Day", "2. Lamps")
+    page = [(72, 750, 20, "Dock safety")]
+    for n, head in enumerate(heads):
+        page += [(72, 700 - 100 * n, 11, head, True), *prose(680 - 100 * n, *SENTENCES)]
+    assert headings_of(page) == ["# Dock safety", "## 1. Doors", "### 1.1 Night", "### 1.2 Day", "## 2. Lamps"]
+
+
+def test_entries_of_contents_are_no_headings_and_a_date_at_the_margin_is_not_of_one() -> None:
+    entries = [(90, 660 - 40 * n, 11, f"Part {name} of the dock {n + 4}") for n, name in enumerate("abcdefg")]
+    contents = [(72, 740, 20, "Contents"), (72, 700, 11, "FIRST CHAPTER", True), *entries]
+    text = [(72, 740, 11, "FIRST CHAPTER", True), (480, 740, 11, "May 4, 2031", True), *prose(700, *SENTENCES)]
+    assert headings_of(contents, text) == ["# Contents", "## FIRST CHAPTER"]
 
 
 def test_bullets_that_a_browser_draws_begin_items_and_a_line_to_their_left_ends_the_list() -> None:

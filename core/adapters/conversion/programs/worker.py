@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.adapters.conversion.confined import Answer, serve
-from core.adapters.conversion.formats import pdf, sheets, slides, word
+from core.adapters.conversion.formats import sheets, slides, word
 from core.adapters.conversion.formats.html_markdown import TakenPictures, markdown
 from core.adapters.conversion.formats.markdown_table import TooLarge
+from core.adapters.conversion.formats.pdf import reader
 
 MAX_TEXT = 8 * 1024 * 1024  # characters; more is refused by the size check anyway
 
@@ -23,7 +24,7 @@ def load() -> Answer:
     import pypdfium2  # noqa: F401
 
     readers = {
-        ".pdf": pdf.convert, ".docx": word.convert, ".html": _html, ".htm": _html, ".pptx": slides.convert,
+        ".pdf": reader.convert, ".docx": word.convert, ".html": _html, ".htm": _html, ".pptx": slides.convert,
         ".xlsx": sheets.convert,
     }  # fmt: skip
 
@@ -31,7 +32,7 @@ def load() -> Answer:
         try:
             answer = readers[question["suffix"]](raw)
             return {**answer, "text": answer["text"][:MAX_TEXT]}
-        except pdf.LockedFile:
+        except reader.LockedFile:
             return {"error": "locked"}
         except TooLarge as error:
             return {"error": str(error)}

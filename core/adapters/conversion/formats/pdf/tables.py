@@ -132,8 +132,8 @@ def gathered(blocks: Iterable[Any], items: Sequence[Any]) -> list[Any]:
             n = found.index(block)
             below = list(_spilled(grid, found[n + 1 :], items, 1))
             above = list(_spilled(grid, found[n - 1 :: -1] if n else [], items, -1))
-            inside = [each for each in found if _loose(each) and box_of(each).share_in(grid.box) > 1 - INSIDE]
-            taken = [each for each in inside if each not in below + above and grid.fill(_inside(items, box_of(each)))]
+            loose = [each for each in found if _loose(each) and box_of(each).share_in(grid.box) > 1 - INSIDE]
+            taken = [each for each in loose if each not in below + above and grid.fill(inside(items, box_of(each)))]
             if below or above or taken:
                 found[n] = grid.table
                 found = [each for each in found if not any(each is one for one in below + above + taken)]
@@ -155,13 +155,14 @@ def _spilled(grid: _Grid, near: Iterable[Any], items: Sequence[Any], way: int) -
             headed
             or numbered
             or not _loose(block)
-            or not grid.grow(_lines(_inside(items, box_of(block))), box_of(block), way)
+            or not grid.grow(_lines(inside(items, box_of(block))), box_of(block), way)
         ):
             return
         yield block
 
 
-def _inside(items: Iterable[Any], box: Box) -> list[Any]:
+def inside(items: Iterable[Any], box: Box) -> list[Any]:
+    """The words of a page that stand in a box."""
     return [item for item in items if item.text.strip() and _place(item).share_in(box) > INSIDE]
 
 

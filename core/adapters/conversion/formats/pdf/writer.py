@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.adapters.conversion.formats.html_markdown import TakenPictures
-from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of
+from core.adapters.conversion.formats.pdf.tables import Box, PdfTable, box_of
 
 BULLETS = "•◦▪▫‣⁃∙●○■□–\uf0b7\uf0a7\uf0d8\uf0fc\uf076\uf0a8"
 CLOSE = 8.0  # points between two lines of one paragraph
@@ -41,9 +41,7 @@ class PdfWriter:
             if rows:
                 self._table(replace(table, rows=rows), page)
         elif block.kind == "heading":
-            self._add(
-                "heading", f"{'#' * min(block.level or 1, 6)} {_inline(' '.join((block.text or '').split()))}", page
-            )
+            self._add("heading", f"{'#' * (block.level or 1)} {_inline(' '.join((block.text or '').split()))}", page)
         elif block.kind == "list_item":
             self._item(block.text, block.marker or "", block.level or 0, page)
         elif block.kind in ("code", "grid_fallback"):
@@ -143,15 +141,25 @@ class PdfWriter:
 
 
 def _levelled(parts: Sequence[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
-    """The parts with headings that skip no level: sizes of letters tell an order, not a number."""
-    used = sorted({len(part) - len(part.lstrip("#")) for kind, part, _ in parts if kind == "heading"})
-    last = 0
+    """The parts with headings that skip no level: sizes of letters, and then their numbers, tell an order."""
+    opened: list[tuple[int, int]] = []
     for kind, part, _ in parts:
         if kind == "heading":
             words = part.lstrip("#")
-            last = min(used.index(len(part) - len(words)) + 1, last + 1)
-            part = "#" * last + words
+            place = len(part) - len(words), _dots(words)
+            opened = [*(above for above in opened if above < place), place]
+            part = "#" * min(len(opened), 6) + words
         yield kind, part
+
+
+def _dots(words: str) -> int:
+    """How deep the number of a heading is.
+
+    >>> _dots(" 3. Doors"), _dots(" 3.1 Keys"), _dots(" Lamps")
+    (0, 1, 0)
+    """
+    number = re.match(r" (\d{1,3}(?:\.\d{1,3})*)\.?\s", words)
+    return number[1].count(".") if number else 0
 
 
 def _guessed(block: Any) -> PdfTable | None:

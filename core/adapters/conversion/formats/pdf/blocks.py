@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from core.adapters.conversion.formats.pdf_tables import Box, box_of, text_of
+from core.adapters.conversion.formats.pdf.headings import Letters, with_headings
+from core.adapters.conversion.formats.pdf.tables import Box, box_of, inside, text_of
 
 BAND = 0.09  # the share of a page's height at its top and bottom where print headers stand
 REPEATED = 3  # pages on which a line stands to be one of them
 BULLET = (1.5, 7.0)  # points: how wide and high the bullets are that browsers draw
 NEAR = 25.0  # points between a bullet and its words
-SHORT = 120  # characters that a heading has at most
-Style = tuple[str, int]
 
 
 def running_lines(pages: Sequence[Any]) -> set[str]:
@@ -26,10 +25,10 @@ def running_lines(pages: Sequence[Any]) -> set[str]:
     return {line for line, count in counts.items() if line and count >= min(REPEATED, max(2, len(pages)))}
 
 
-def in_text(page: Any, running: set[str], styles: Mapping[Style, int]) -> list[Any]:
+def in_text(page: Any, running: set[str], known: Letters) -> list[Any]:
     """The blocks of a page without its print headers, with all its headings, and with lists where bullets are drawn."""
     marks = _bullets(page)
-    blocks = (_headed(block, page, styles) for block in page.blocks or () if not _runs(block, page, running))
+    blocks = with_headings([block for block in page.blocks or () if not _runs(block, page, running)], page, known)
     return [part for block in blocks for part in (_items(block, page, marks) if block.kind == "paragraph" else [block])]
 
 
@@ -37,41 +36,6 @@ def _runs(block: Any, page: Any, running: set[str]) -> bool:
     """Whether a block is a print header; the title of the first page may say the same."""
     title = page.page_num == 1 and block.kind == "heading"
     return _marginal(block, page) and _line(block) in running and not title
-
-
-def heading_styles(pages: Sequence[Any]) -> dict[Style, int]:
-    """Letters of headings, and their level; never those of most of the text."""
-    found: dict[Style, Counter[int]] = {}
-    usual: Counter[Style] = Counter()
-    for page in pages:
-        for block in page.blocks or ():
-            style = _style(block, page)
-            if style and block.kind == "heading":
-                found.setdefault(style, Counter())[block.level or 1] += 1
-            elif style and block.kind in ("paragraph", "list_item"):
-                usual[style] += len(block.text or "")
-    body = dict(usual.most_common(1))
-    return {style: levels.most_common(1)[0][0] for style, levels in found.items() if style not in body}
-
-
-def _style(block: Any, page: Any) -> Style | None:
-    """The name and size of a block's letters, if all of it has the same."""
-    items = [item for item in _inside(page, box_of(block)) if item.text.strip()]
-    styles = {
-        (str(item.font_name), round(item.font_size if (item.font_size or 0) > 3 else item.height)) for item in items
-    }
-    return styles.pop() if len(styles) == 1 else None
-
-
-def _headed(block: Any, page: Any, styles: Mapping[Style, int]) -> Any:
-    """A short paragraph in the letters of headings is one, too."""
-    if (
-        block.kind != "paragraph"
-        or len(block.text or "") > SHORT
-        or (level := styles.get(_style(block, page) or ("", 0))) is None
-    ):
-        return block
-    return replace(block, kind="heading", level=level)
 
 
 def _line(block: Any) -> str:
@@ -99,7 +63,9 @@ def _items(block: Any, page: Any, marks: Sequence[Box]) -> Iterator[Any]:
     """A paragraph cut where drawn bullets stand to the left of its lines; itself where there are none."""
     box = box_of(block)
     own = [mark for mark in marks if box.top - 2 <= _middle(mark) <= box.bottom + 2]
-    parts = list(_parts(sorted(_inside(page, box), key=lambda item: (round(item.y), item.x)), own)) if own else []
+    parts = (
+        list(_parts(sorted(inside(page.text_items, box), key=lambda item: (round(item.y), item.x)), own)) if own else []
+    )
     if not any(begins for begins, _ in parts):
         yield block
         return
@@ -124,12 +90,6 @@ def _parts(items: Sequence[Any], marks: Sequence[Box]) -> Iterator[tuple[bool, s
         words.append(item.text)
     if words:
         yield begun, " ".join(words)
-
-
-def _inside(page: Any, box: Box) -> Iterator[Any]:
-    for item in page.text_items:
-        if Box(item.x, item.y, item.x + item.width, item.y + item.height).share_in(box) > 0.5:
-            yield item
 
 
 def _middle(box: Box) -> float:

@@ -10,9 +10,10 @@ from contextlib import suppress
 from typing import Any
 
 from core.adapters.conversion.formats.markdown_table import TooLarge
-from core.adapters.conversion.formats.pdf_blocks import heading_styles, in_text, running_lines
-from core.adapters.conversion.formats.pdf_tables import Box, PdfTable, box_of, gathered, laid_over, ruled
-from core.adapters.conversion.formats.pdf_writer import PdfWriter
+from core.adapters.conversion.formats.pdf.blocks import in_text, running_lines
+from core.adapters.conversion.formats.pdf.headings import letters
+from core.adapters.conversion.formats.pdf.tables import Box, PdfTable, box_of, gathered, laid_over, ruled
+from core.adapters.conversion.formats.pdf.writer import PdfWriter
 from core.curation.upload.conversions import own_title
 
 PAGES = 300  # that are read
@@ -33,14 +34,14 @@ def convert(raw: bytes) -> Mapping[str, Any]:
     """The text with its tables and pictures, each with its page, and the pages that could not be read."""
     parsed, drawn = _parsed(raw), _Pages(raw)
     writer = PdfWriter()
-    ornaments, running, styles = _ornaments(parsed.images), running_lines(parsed.pages), heading_styles(parsed.pages)
+    ornaments, running, known = _ornaments(parsed.images), running_lines(parsed.pages), letters(parsed.pages)
     pictures = {image.id: image for image in parsed.images if image.id not in ornaments}
     with _RuledPages(raw) as tables:
         for page in parsed.pages:
             if _scanned(page):
                 writer.picture(drawn.page(page.page_num), page.page_num, scan=True)
                 continue
-            for block in gathered(laid_over(in_text(page, running, styles), tables.of(page)), page.text_items):
+            for block in gathered(laid_over(in_text(page, running, known), tables.of(page)), page.text_items):
                 if isinstance(block, PdfTable) or block.kind != "figure":
                     writer.block(block, page.page_num)
                 elif block.id in pictures and _large(box_of(block), page):
