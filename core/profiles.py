@@ -10,7 +10,7 @@ from typing import Any
 from core import strict
 from core.analysis import STEMMERS, STOPWORDS, analyser
 from core.chunking import CONTEXTS, check_spec, known
-from core.chunking.questions import MOST as MOST_QUESTIONS
+from core.chunking.passage_questions import MOST as MOST_QUESTIONS
 from core.curation.document.names import safe_profile
 from core.errors import BadInput
 from core.parameter import Parameter

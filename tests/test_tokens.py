@@ -15,7 +15,7 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound, Refused, Unauthenticated
 from core.services.people.accounts import NewAccount
-from core.services.people.tokens import MARK, Tokens
+from core.services.people.tokens import MARK, AccessTokens
 from tests.conftest import FixedClock, NoProcesses, SmallModels, demo, put, small_app, sql
 
 ADMIN, AUTHOR, REVIEWER = demo("admin"), demo("author"), demo("reviewer")
@@ -47,11 +47,11 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def tokens(app: App, clock: Clock) -> Tokens:
+def tokens(app: App, clock: Clock) -> AccessTokens:
     """With a clock of their own, and no token of another test."""
     database = app.people.tokens.database
     database.tokens.revoke_everybody("before")
-    return Tokens(database, app.people.accounts, app.people.audit, clock)
+    return AccessTokens(database, app.people.accounts, app.people.audit, clock)
 
 
 # ---------------------------------------------------------------- the table
@@ -121,7 +121,7 @@ def test_scopes_are_offered_as_far_as_role_and_kind_can_use_them() -> None:
 # ---------------------------------------------------------------- the life of a token
 
 
-def test_a_token_names_its_account_with_the_role_of_now(app: App, tokens: Tokens) -> None:
+def test_a_token_names_its_account_with_the_role_of_now(app: App, tokens: AccessTokens) -> None:
     text, made = tokens.make(demo("author2"), "Script", "propose")
     actor = tokens.holder(text, "api", "r-1")
     assert (actor.id, actor.role, actor.door, actor.scope, actor.token, actor.request, actor.kind) == (
@@ -134,7 +134,7 @@ def test_a_token_names_its_account_with_the_role_of_now(app: App, tokens: Tokens
 
 
 @pytest.mark.sqlite
-def test_only_a_digest_is_stored_and_the_text_is_in_no_row_and_no_listing(app: App, tokens: Tokens) -> None:
+def test_only_a_digest_is_stored_and_the_text_is_in_no_row_and_no_listing(app: App, tokens: AccessTokens) -> None:
     text, made = tokens.make(AUTHOR, "Secret")
     assert text.startswith(MARK)
     assert len(text) == len(MARK) + 52, "312 random bits"
@@ -148,12 +148,12 @@ def test_only_a_digest_is_stored_and_the_text_is_in_no_row_and_no_listing(app: A
 
 
 @pytest.mark.parametrize("text", ["", MARK, "concord", f"{MARK}{'A' * 52}", "Bearer x", "ü" * 3000, "\udc80", "\0"])
-def test_a_text_that_is_no_token_names_nobody(tokens: Tokens, text: str) -> None:
+def test_a_text_that_is_no_token_names_nobody(tokens: AccessTokens, text: str) -> None:
     with pytest.raises(Unauthenticated, match="not known here"):
         tokens.holder(text, "api")
 
 
-def test_a_token_with_one_letter_changed_names_nobody(tokens: Tokens) -> None:
+def test_a_token_with_one_letter_changed_names_nobody(tokens: AccessTokens) -> None:
     text, _ = tokens.make(AUTHOR, "Exact")
     for n in (len(MARK), 16, 30, len(text) - 1):
         wrong = text[:n] + ("a" if text[n] != "a" else "b") + text[n + 1 :]
@@ -163,7 +163,7 @@ def test_a_token_with_one_letter_changed_names_nobody(tokens: Tokens) -> None:
         tokens.holder(f"{text} ", "api")
 
 
-def test_a_revoked_token_is_refused_at_once_also_in_another_process(app: App, tokens: Tokens) -> None:
+def test_a_revoked_token_is_refused_at_once_also_in_another_process(app: App, tokens: AccessTokens) -> None:
     text, made = tokens.make(AUTHOR, "Laptop")
     other = small_app(app.settings.home, NoProcesses()).people.tokens  # with connections of its own
     assert other.holder(text, "api").id == "author"
@@ -174,7 +174,7 @@ def test_a_revoked_token_is_refused_at_once_also_in_another_process(app: App, to
     assert tokens.revoke(AUTHOR, made.id).revoked == made.created, "revoking twice changes nothing"
 
 
-def test_a_token_ends_on_its_last_day(tokens: Tokens, clock: Clock) -> None:
+def test_a_token_ends_on_its_last_day(tokens: AccessTokens, clock: Clock) -> None:
     text, _ = tokens.make(AUTHOR, "Short", days=30)
     clock.time += 30 * DAY - 1
     assert tokens.holder(text, "api").id == "author"
@@ -185,7 +185,7 @@ def test_a_token_ends_on_its_last_day(tokens: Tokens, clock: Clock) -> None:
     assert tokens.make(AUTHOR, "Short")[1].state == "active", "the name is free again"
 
 
-def test_switching_an_account_off_ends_its_tokens_for_good(app: App, tokens: Tokens) -> None:
+def test_switching_an_account_off_ends_its_tokens_for_good(app: App, tokens: AccessTokens) -> None:
     text, _ = tokens.make(demo("reviewer2"), "Gone")
     app.people.accounts.set_active(ADMIN, "reviewer2", False)
     with pytest.raises(Unauthenticated, match="'reviewer2' is switched off"):
@@ -195,7 +195,7 @@ def test_switching_an_account_off_ends_its_tokens_for_good(app: App, tokens: Tok
         tokens.holder(text, "api")
 
 
-def test_the_last_use_is_written_once_a_minute(tokens: Tokens, clock: Clock) -> None:
+def test_the_last_use_is_written_once_a_minute(tokens: AccessTokens, clock: Clock) -> None:
     text, made = tokens.make(AUTHOR, "Busy")
     used = lambda: next(token.used for token in tokens.listed(AUTHOR, "author") if token.id == made.id)
     assert used() == ""
@@ -209,7 +209,9 @@ def test_the_last_use_is_written_once_a_minute(tokens: Tokens, clock: Clock) -> 
     assert used() > first
 
 
-def test_reading_goes_on_where_the_last_use_cannot_be_written(tokens: Tokens, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_goes_on_where_the_last_use_cannot_be_written(
+    tokens: AccessTokens, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from core.errors import StorageFailed
 
     def full(*_: object) -> None:
@@ -221,7 +223,7 @@ def test_reading_goes_on_where_the_last_use_cannot_be_written(tokens: Tokens, mo
 
 
 @pytest.mark.sqlite
-def test_restoring_a_backup_revokes_every_token(app: App, tokens: Tokens, tmp_path: Path) -> None:
+def test_restoring_a_backup_revokes_every_token(app: App, tokens: AccessTokens, tmp_path: Path) -> None:
     text, _ = tokens.make(AUTHOR, "Kept")
     app.platform.backups.take(ADMIN, tmp_path / "backup")
     settings = replace(app.settings, home=tmp_path / "restored")
@@ -234,7 +236,7 @@ def test_restoring_a_backup_revokes_every_token(app: App, tokens: Tokens, tmp_pa
 # ---------------------------------------------------------------- who makes them
 
 
-def test_people_make_their_own_and_admins_those_of_services_and_agents(tokens: Tokens) -> None:
+def test_people_make_their_own_and_admins_those_of_services_and_agents(tokens: AccessTokens) -> None:
     _, made = tokens.make(ADMIN, "Pipeline", "review", 365, "service")
     assert (made.account, made.made_by) == ("service", "admin")
     with pytest.raises(Refused, match="Avery Lindqvist makes their own access tokens"):
@@ -245,7 +247,7 @@ def test_people_make_their_own_and_admins_those_of_services_and_agents(tokens: T
         tokens.make(ADMIN, "Nobody's", account="stranger")
 
 
-def test_people_see_and_revoke_their_own_and_admins_everybodys(tokens: Tokens) -> None:
+def test_people_see_and_revoke_their_own_and_admins_everybodys(tokens: AccessTokens) -> None:
     _, mine = tokens.make(AUTHOR, "Mine")
     assert [token.name for token in tokens.listed(AUTHOR, "author") if token.state == "active"] == ["Mine"]
     for call in (lambda: tokens.listed(REVIEWER, "author"), lambda: tokens.revoke(REVIEWER, mine.id)):
@@ -257,7 +259,7 @@ def test_people_see_and_revoke_their_own_and_admins_everybodys(tokens: Tokens) -
         tokens.revoke(ADMIN, 99_999)
 
 
-def test_no_token_makes_tokens_ends_sessions_or_sets_a_password(app: App, tokens: Tokens) -> None:
+def test_no_token_makes_tokens_ends_sessions_or_sets_a_password(app: App, tokens: AccessTokens) -> None:
     text, made = tokens.make(ADMIN, "Root", "review")
     bearer = tokens.holder(text, "api")
     people = app.people
@@ -287,12 +289,12 @@ def test_no_token_makes_tokens_ends_sessions_or_sets_a_password(app: App, tokens
         ({"name": "A", "scope": "review", "account": "agent"}, "Agents may propose and comment; .* not review"),
     ],
 )
-def test_what_a_token_cannot_be_is_said(tokens: Tokens, values: dict[str, object], sentence: str) -> None:
+def test_what_a_token_cannot_be_is_said(tokens: AccessTokens, values: dict[str, object], sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
         tokens.make(ADMIN, **values)  # type: ignore[arg-type]
 
 
-def test_two_tokens_that_work_have_different_names(tokens: Tokens) -> None:
+def test_two_tokens_that_work_have_different_names(tokens: AccessTokens) -> None:
     _, made = tokens.make(AUTHOR, "Same")
     with pytest.raises(BadInput, match="already has an access token 'Same'"):
         tokens.make(AUTHOR, " Same ")
@@ -318,7 +320,7 @@ def test_services_and_agents_have_no_password_and_are_no_admins(app: App) -> Non
             accounts.set_role(ADMIN, kind, "admin")
 
 
-def test_an_agent_proposes_and_comments_and_a_person_approves_and_merges(app: App, tokens: Tokens) -> None:
+def test_an_agent_proposes_and_comments_and_a_person_approves_and_merges(app: App, tokens: AccessTokens) -> None:
     reviews = app.reviews
     agent = tokens.holder(tokens.make(ADMIN, "Assistant", "propose", account="agent")[0], "mcp", "r-9")
     number = reviews.changes.propose(agent, "Better", {"a.md": b"# Note\n\nSecond line.\n"}).id
@@ -339,7 +341,7 @@ def test_an_agent_proposes_and_comments_and_a_person_approves_and_merges(app: Ap
     assert (entry.door, entry.token, entry.request) == ("mcp", "Assistant", "r-9")
 
 
-def test_an_admins_token_neither_bypasses_rules_nor_approves_new_ones(app: App, tokens: Tokens) -> None:
+def test_an_admins_token_neither_bypasses_rules_nor_approves_new_ones(app: App, tokens: AccessTokens) -> None:
     from core.curation.review.moves import FILE, may_judge
 
     bearer = tokens.holder(tokens.make(ADMIN, "Power", "review")[0], "api")

@@ -11,7 +11,7 @@ import pytest
 
 from core.bootstrap import App, build
 from core.chunking.agentic import context_task
-from core.chunking.questions import questions_task
+from core.chunking.passage_questions import questions_task
 from core.entrypoints.cli import main
 from core.errors import BadInput, OverBudget, Refused, Unfit, Unusable
 from core.evaluation.generators import known_items, paraphrase, qa

@@ -16,7 +16,7 @@ from core.chunking.fixed import FIXED
 from core.chunking.hierarchical import HIERARCHICAL
 from core.chunking.markdown import MARKDOWN
 from core.chunking.packing import Piece, trimmed
-from core.chunking.questions import with_questions
+from core.chunking.passage_questions import with_questions
 from core.chunking.ruler import Ruler
 from core.chunking.semantic import SEMANTIC
 from core.curation.text.markup import blanked

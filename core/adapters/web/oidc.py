@@ -20,7 +20,7 @@ FRESH = 3600.0  # seconds for which the provider's own description is kept
 LEEWAY = 60  # seconds that the provider's clock may differ
 LARGEST = 1 << 20  # bytes of an answer
 SCOPE = "openid email profile"
-Tokens = Mapping[str, str]  # of the provider, by name
+ProviderTokens = Mapping[str, str]  # of the provider, by name
 
 
 class OidcProvider:
@@ -53,7 +53,7 @@ class OidcProvider:
         if named != self._endpoint("issuer") and (announced or named is not None):
             raise Refused("The answer came from another provider than the one that was asked (iss). Start again.")
 
-    def claims(self, code: str, verifier: str, nonce: str) -> tuple[dict[str, Any], Tokens]:
+    def claims(self, code: str, verifier: str, nonce: str) -> tuple[dict[str, Any], ProviderTokens]:
         """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing; and
         the tokens with which that can be asked again."""
         with self._client() as client:
@@ -65,7 +65,7 @@ class OidcProvider:
                 claims = {**self._userinfo(client, str(claims["sub"])), **claims}
         return claims, _kept(token)
 
-    def renewed(self, tokens: Tokens, subject: str) -> tuple[dict[str, Any], Tokens]:
+    def renewed(self, tokens: ProviderTokens, subject: str) -> tuple[dict[str, Any], ProviderTokens]:
         """What the provider says now of somebody who signed in before: by userinfo, and where that names no groups or the access
         token has run out, by the refresh token. Without claims and tokens where neither helps; Refused where it vouches no more."""
         with self._client() as client:
@@ -83,13 +83,13 @@ class OidcProvider:
                 claims = {**self._userinfo(client, subject), **claims}
         return claims, {**tokens, **_kept(token)}
 
-    def sealed(self, secret: str, tokens: Tokens) -> str:
+    def sealed(self, secret: str, tokens: ProviderTokens) -> str:
         """Tokens as the workspace keeps them: only who has the secret, the cookie of a session, can read them."""
         from joserfc import jwe
 
         return jwe.encrypt_compact({"alg": "dir", "enc": "A256GCM"}, json.dumps(tokens), _key(secret)) if tokens else ""
 
-    def unsealed(self, secret: str, text: str) -> Tokens:
+    def unsealed(self, secret: str, text: str) -> ProviderTokens:
         """The tokens again; none where another secret sealed them."""
         from joserfc import jwe
         from joserfc.errors import JoseError
@@ -223,7 +223,7 @@ class OidcProvider:
         return found
 
 
-def _kept(token: Mapping[str, Any]) -> Tokens:
+def _kept(token: Mapping[str, Any]) -> ProviderTokens:
     return {name: str(token[name]) for name in ("access_token", "refresh_token") if token.get(name)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from core import profiles
 from core.chunking.agentic import context_task, segment_task
-from core.chunking.questions import questions_task
+from core.chunking.passage_questions import questions_task
 from core.errors import Unavailable
 from core.graph import communities, extraction
 from core.graph.entities import VALUES, extract

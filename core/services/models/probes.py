@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from core.chunking.agentic import breakpoints_task, context_task
-from core.chunking.questions import questions_task
+from core.chunking.passage_questions import questions_task
 from core.evaluation.generators import paraphrase, qa
 from core.evaluation.runs import pooling
 from core.graph import communities, extraction

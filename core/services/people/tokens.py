@@ -50,7 +50,7 @@ class AccessToken:
     folders: tuple[str, ...] = ()  # that it is narrowed to
 
 
-class Tokens:
+class AccessTokens:
     """Makes, lists, finds and revokes access tokens. Every use asks the database: a revoked token is over everywhere."""
 
     def __init__(

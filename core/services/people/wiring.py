@@ -14,7 +14,7 @@ from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
 from core.services.people.replies import Replies
 from core.services.people.sessions import Sessions
-from core.services.people.tokens import Tokens
+from core.services.people.tokens import AccessTokens
 from core.services.people.tries import AccountKeys, Tries
 from core.services.platform.base import Base
 from core.settings import ProviderSettings
@@ -26,7 +26,7 @@ class People:
 
     accounts: Accounts
     sessions: Sessions
-    tokens: Tokens
+    tokens: AccessTokens
     provider: ProviderSignIn
     audit: Audit
     replies: Replies
@@ -40,7 +40,7 @@ def wire(base: Base) -> People:
     return People(
         accounts,
         Sessions(database, audit, settings.session_idle, settings.session_life),
-        Tokens(database, accounts, audit),
+        AccessTokens(database, accounts, audit),
         ProviderSignIn(database, accounts, audit),
         audit,
         replies,

@@ -11,7 +11,7 @@ import streamlit as st
 from core import profiles
 from core.access import Actor
 from core.chunking import CHUNKERS, CONTEXTS, known, presets
-from core.chunking.questions import MOST
+from core.chunking.passage_questions import MOST
 from core.errors import ConcordError
 from core.llm.asking import dollars_of
 from core.parameter import Parameter
