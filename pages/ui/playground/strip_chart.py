@@ -114,8 +114,22 @@ def figure(
     """Steps of rank over alpha; hits of the present ranking in the column's colour."""
     from plotly import graph_objects as go
 
-    alpha, colour = column.config.alpha, style.CONFIGURATIONS[n]
     chart = go.Figure()
+    _draw_lines(chart, strip, column.config.alpha, search, style.CONFIGURATIONS[n])
+    _label_lines(chart, strip, column.config.alpha, search)
+    _mark_alphas(chart, strip, column.config.alpha, style.CONFIGURATIONS[n], learned)
+    if best:
+        _mark_best(chart, best)
+    chart.update_layout(
+        height=330, margin={"l": 44, "r": 150, "t": 30, "b": 42}, hovermode="closest",
+        xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
+        yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
+    )  # fmt: skip
+    return chart
+
+
+def _draw_lines(chart: Any, strip: AlphaStrip, alpha: float, search: CachedSearch, colour: str) -> None:
+    """A line per passage; those of the present ranking are drawn last, over the others."""
     for chunk in sorted(strip.intervals, key=lambda chunk: strip.rank(chunk, alpha) == 0, reverse=True):
         rank = strip.rank(chunk, alpha)
         xs, ys = [], []
@@ -130,7 +144,10 @@ def figure(
             opacity=max(0.35, 1.06 - 0.07 * rank) if rank else 1.0,
             hovertemplate="%{fullData.name}<br>rank %{y} at alpha %{x:.2f}<extra></extra>",
         )  # fmt: skip
-    _label_lines(chart, strip, alpha, search)
+
+
+def _mark_alphas(chart: Any, strip: AlphaStrip, alpha: float, colour: str, learned: Mapping[str, float]) -> None:
+    """Where ranks flip, the alpha of now, and those that were learned."""
     chart.add_scatter(
         x=list(strip.flips), y=[strip.k + 0.9] * len(strip.flips), mode="markers", showlegend=False,
         marker={"symbol": "line-ns-open", "size": 7, "color": _GREY}, hovertemplate="flip at alpha %{x:.3f}<extra></extra>",
@@ -148,22 +165,18 @@ def figure(
             annotation={"text": f"learned {predicted:.2f}", "yanchor": "top", "hovertext": name},
             annotation_position="bottom right" if predicted < 0.8 else "bottom left",
         )
-    if best:
-        chart.add_vrect(
-            x0=best[0],
-            x1=best[1],
-            fillcolor="#009E73",
-            opacity=0.13,
-            line_width=0,
-            annotation={"text": "best by judgments", "yanchor": "bottom", "y": 1},
-            annotation_position="top right",
-        )
-    chart.update_layout(
-        height=330, margin={"l": 44, "r": 150, "t": 30, "b": 42}, hovermode="closest",
-        xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
-        yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
-    )  # fmt: skip
-    return chart
+
+
+def _mark_best(chart: Any, best: tuple[float, float]) -> None:
+    chart.add_vrect(
+        x0=best[0],
+        x1=best[1],
+        fillcolor="#009E73",
+        opacity=0.13,
+        line_width=0,
+        annotation={"text": "best by judgments", "yanchor": "bottom", "y": 1},
+        annotation_position="top right",
+    )
 
 
 def pick_column(comparison: Comparison, columns: Sequence[int], key: str) -> int:
