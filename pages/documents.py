@@ -14,10 +14,6 @@ from pages.ui.workspace import app
 me = identity.require("read documents")
 
 
-def back_to_library() -> None:
-    address.show()
-
-
 def new_document() -> None:
     address.show(**{keys.DO: "new"})
 
@@ -55,7 +51,7 @@ def passage(document: Document) -> tuple[int, int] | None:
 
 
 def one_document(name: str) -> None:
-    st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
+    st.button("All documents", on_click=address.show, icon=":material/arrow_back:", type="tertiary", key="back")
     if as_of := st.query_params.get(keys.AS_OF, ""):
         start, end = number(keys.START), number(keys.END)
         history.draw_past(
@@ -161,7 +157,7 @@ def leave_editor() -> None:
 if st.query_params.get(keys.DO) in ("edit", "new"):
     edit_document()
 elif st.query_params.get(keys.DO) == "owners" and allowed(me, "propose a change"):
-    st.button("All documents", on_click=back_to_library, icon=":material/arrow_back:", type="tertiary", key="back")
+    st.button("All documents", on_click=address.show, icon=":material/arrow_back:", type="tertiary", key="back")
     owners.draw(me)
 elif st.query_params.get(keys.DOC):
     one_document(st.query_params[keys.DOC])

@@ -22,10 +22,6 @@ from pages.ui.workspace import app
 me = identity.require("propose a change")
 
 
-def back_to_queues() -> None:
-    address.show()
-
-
 def chosen_tab(change: Change) -> str:
     address.first_tab(keys.SIDE, str(change.id))
     tabs = [
@@ -42,7 +38,7 @@ def chosen_tab(change: Change) -> str:
 
 
 def one_change(number: str) -> None:
-    st.button("All changes", on_click=back_to_queues, icon=":material/arrow_back:", type="tertiary", key="back")
+    st.button("All changes", on_click=address.show, icon=":material/arrow_back:", type="tertiary", key="back")
     try:
         change = app().reviews.changes.show(me, int(number) if number.isdecimal() and len(number) < 10 else 0)
     except ConcordError:

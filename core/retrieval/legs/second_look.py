@@ -138,11 +138,6 @@ def first_hit(asked: LegQuery, index: Index, allowed: np.ndarray | None) -> tupl
     return next(zip(first, chances(reduced, first, FIRST, index), strict=True), (0, 0.0))
 
 
-def open_second_look(asked: LegQuery, index: Index) -> Leg:
-    """A search for what the first hit adds."""
-    return SecondLook(asked, index)
-
-
 SECOND_LOOK = LegKind(
     name="hop",
     title="Second look",
@@ -150,7 +145,7 @@ SECOND_LOOK = LegKind(
     source="two-hop questions; Yang et al. 2018 (HotpotQA)",
     side="graph",
     colour="#A67BD4",
-    open=open_second_look,
+    open=SecondLook,
     embeds=True,
     fields=True,
 )
