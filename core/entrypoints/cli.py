@@ -98,7 +98,10 @@ def _parser(asked: frozenset[str]) -> argparse.ArgumentParser:
         {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
     for module, commands in COMMANDS.items():
-        records = [] if asked.isdisjoint(commands) else records_of(module)
+        if asked.isdisjoint(commands):
+            adder.group.choices.update(dict.fromkeys(commands, top))  # names alone: nobody typed one of them
+            continue
+        records = records_of(module)
         for name in commands:
             adder.add(name, [record for record in records if record.name.split()[0] == name])
     return top
