@@ -69,7 +69,7 @@ def test_first_start_to_first_search(chromium: Any, served_url: str) -> None:
         wide = phone.page.evaluate("document.scrollingElement.scrollWidth > window.innerWidth + 1")
         assert not wide, "nothing sticks out on a phone"
         for path, first in (("/", ".item a"), ("/freshness", ".item a")):  # something to do, not figures
-            phone.open(path)
+            phone.go(path)
             expect(phone.page.locator(first).first).to_be_in_viewport()
 
 
