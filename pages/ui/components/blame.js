@@ -13,5 +13,5 @@ export default function ({ data, parentElement }) {
       el("td.text", line.text),
     ),
   );
-  fill(parentElement, el("div.frame", el("table", rows)));
+  fill(parentElement, el("div.frame", el("table.code", rows)));
 }

@@ -24,5 +24,5 @@ const drawChunk = (chunk) =>
       el("span.crumb", chunk.heading),
       el("span.muted.small.right", chunk.tokens),
     ),
-    diffBlock("text", chunk.rows),
+    diffBlock(chunk.rows),
   );

@@ -5,15 +5,15 @@ export default function ({ data, parentElement }) {
   root.replaceChildren(
     el("div.sides", data.sides.map(drawSide)),
     data.both ? bothEdits(data.both) : touching(),
-    el("details.before", el("summary", "The text before both edits"), el("pre", data.before || "(nothing)")),
+    el("details.before", el("summary", "The text before both edits"), el("pre.code", data.before || "(nothing)")),
   );
 }
 
-const drawSide = ({ name, rows }) => el("div.side", el("div.name", name), changes(rows));
+const drawSide = ({ name, rows }) => el("div.frame", el("div.name", name), changes(rows));
 
 const bothEdits = (rows) =>
   el(
-    "div.side.both",
+    "div.frame.both",
     el(
       "div.name",
       "Both edits ",
@@ -26,4 +26,4 @@ const bothEdits = (rows) =>
 const touching = () =>
   el("div.muted.small.note", "Both edits change the same words, so one text cannot hold them both.");
 
-const changes = (rows) => (rows.length ? diffBlock("lines", rows) : el("div.lines.muted", "(deletes these lines)"));
+const changes = (rows) => (rows.length ? diffBlock(rows) : el("div.muted.small.gone", "(deletes these lines)"));

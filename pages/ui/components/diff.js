@@ -47,5 +47,5 @@ function lineTable({ rows, left, right }, split) {
   const gap = (row) => el("tr.gap", el("td", { colspan: columnSpan(split) }, unchangedLines(row.count)));
   const lineNumber = (number) => el("td.no", number || "");
   const body = rows.map((row) => (row.kind === "gap" ? gap(row) : diffRows(row, split, lineNumber)));
-  return el("table", columnWidths(split), head, body);
+  return el("table.code", columnWidths(split), head, body);
 }

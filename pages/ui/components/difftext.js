@@ -9,10 +9,9 @@ function markWords(element, marks) {
 }
 
 // A small diff without line numbers: old lines, and below them the new ones.
-const diffBlock = (className, rows) =>
+const diffBlock = (rows) =>
   el(
-    "div",
-    { class: className },
+    "div.code",
     rows.flatMap((row) => [
       row.left ? markWords(el("div", { class: row.kind === "equal" ? "" : "minus" }), row.before) : null,
       row.right && row.kind !== "equal" ? markWords(el("div.plus"), row.after) : null,

@@ -396,7 +396,7 @@ function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, 
   const rows = foldRows(state, file).map((row) =>
     row.kind === "gap" ? gapRow(row, split, openGap) : [named(diffRows(row, split, lineNumber), row), talk(row)],
   );
-  return el("table.lines", columnWidths(split), rows);
+  return el("table.code.lines", columnWidths(split), rows);
 }
 
 // What another document says otherwise than this line.

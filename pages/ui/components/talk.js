@@ -207,7 +207,7 @@ function suggestion(remark, may, act) {
   return el(
     "div",
     el("div.muted.small.suggests", label),
-    diffBlock("suggestion", remark.suggestion),
+    el("div.frame.suggestion", diffBlock(remark.suggestion)),
     suggestionState(remark, may, act),
   );
 }

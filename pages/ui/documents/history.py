@@ -98,7 +98,7 @@ def blame_view(lines: Sequence[BlameLine], key: str) -> Any:
                 "why": commit.message.splitlines()[0] if commit and commit.message else "",
             }
         )
-    return component("blame")(key=key, data={"lines": rows})
+    return component("blame", "difftext")(key=key, data={"lines": rows})
 
 
 def draw_past(name: str, as_of: str, mark: tuple[int, int] | None, me: Actor) -> None:
