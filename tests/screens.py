@@ -48,7 +48,7 @@ def drop(screen: Screen) -> None:
     screen.page.locator("input[type=file]").set_input_files(
         [{"name": "dock-safety-atl4.md", "mimeType": "text/markdown", "buffer": text}]
     )
-    screen.page.locator("button.line").first.wait_for(timeout=browser.PATIENCE * 1000)
+    screen.page.locator("li:has(button.title)").first.wait_for(timeout=browser.PATIENCE * 1000)
 
 
 def ask(screen: Screen) -> None:

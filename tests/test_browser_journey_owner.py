@@ -62,7 +62,7 @@ def test_a_word_file_becomes_a_document_that_is_found(chromium: Any, url: str, o
         page.locator("input[type=file]").set_input_files(
             [{"name": "Dock doors (Rev C FINAL v2).docx", "mimeType": "application/octet-stream", "buffer": raw}]
         )
-        line = page.locator("button.line")
+        line = page.locator("li:has(button.title)")
         expect(line).to_contain_text("Look at it")
         expect(line).to_contain_text("Dock doors")
         expect(page.get_by_text("1 table, 1 picture to check")).to_be_visible()

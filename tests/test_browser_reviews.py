@@ -46,7 +46,7 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         page.locator("input[type=file]").set_input_files(
             [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in files.items()]
         )
-        lines = page.locator("button.line")
+        lines = page.locator("li:has(button.title)")
         expect(lines.nth(0)).to_contain_text("review_due is 'soon'")
         expect(page.get_by_text("1 document ready · 1 refused")).to_be_visible()
         screen.settle().shot("journey-1-upload")

@@ -60,7 +60,7 @@ def test_files_are_read_checked_compared_and_fixed(chromium: Any, url: str) -> N
     with browser.screen(chromium, url, height=1000) as screen:
         screen.open("/upload")
         screen.page.locator("input[type=file]").set_input_files(files())
-        lines = screen.page.locator("button.line")
+        lines = screen.page.locator("li:has(button.title)")
         expect(lines).to_have_count(4)
         expect(lines.nth(0)).to_contain_text("Ready")
         expect(lines.nth(1)).to_contain_text("review_due is 'soon'")
@@ -104,7 +104,7 @@ def test_hostile_files_do_not_run_or_load_anything_before_they_are_submitted(chr
     with browser.screen(chromium, url) as screen:
         screen.open("/upload")
         screen.page.locator("input[type=file]").set_input_files(chosen)
-        lines = screen.page.locator("button.line")
+        lines = screen.page.locator("li:has(button.title)")
         expect(lines).to_have_count(3)
         for n in range(3):
             lines.nth(n).click()
@@ -130,7 +130,7 @@ def test_pages_slides_and_sheets_stand_beside_their_text_and_a_choice_turns_to_i
     with browser.screen(chromium, url, height=1000) as screen:
         page = screen.open("/upload").page
         page.locator("input[type=file]").set_input_files(brought)
-        lines = page.locator("button.line")
+        lines = page.locator("li:has(button.title)")
         expect(lines).to_have_count(3)
         expect(page.get_by_text("1 table, 1 picture, 1 scanned page to check")).to_be_visible()
         parts = page.get_by_test_id("stButtonGroup")

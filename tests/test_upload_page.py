@@ -15,7 +15,7 @@ from core.services.reviews.changes import Change
 from pages.ui import keys
 from pages.ui.batches import BATCHES
 from tests import uploads
-from tests.apptest import PATIENCE, Open, drawn, words
+from tests.apptest import PATIENCE, Open, all_drawn, drawn, words
 from tests.conftest import ROOT, demo, kb_settings, put
 from tests.uploads import GOOD
 
@@ -51,8 +51,12 @@ def box(app: AppTest, kind: str, label: str) -> Any:
 
 
 def items(app: AppTest) -> list[dict[str, Any]]:
-    shown: list[dict[str, Any]] = drawn(app, "upload")["items"]
+    shown: list[dict[str, Any]] = drawn(app, "listing")["items"]
     return shown
+
+
+def state(item: dict[str, Any]) -> str:
+    return str(item["badges"][0]["text"])
 
 
 def waiting(app: AppTest) -> Batch:
@@ -97,12 +101,12 @@ def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_fields_that_cannot_be_read_are_started_fresh_and_what_is_good_of_them_stays(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("badges.md", BAD.encode()))
-    assert [item["state"] for item in items(app)] == ["refused"]
+    assert [state(item) for item in items(app)] == ["Refused"]
     assert "is 'soon'; write the date" in words(app)
     assert not [one for one in app.text_input if one.label == "Title"]
     button(app, "item_fresh").click().run()
     assert box(app, "text_input", "Title").value == "Badges"
-    assert [item["state"] for item in items(app)] == ["needs attention"]
+    assert [state(item) for item in items(app)] == ["Look at it"]
 
 
 def test_missing_fields_are_named_at_their_place_and_filled_in_without_typing_any_markup(
@@ -130,9 +134,9 @@ def test_a_folder_chosen_after_the_drop_moves_the_files_but_not_a_path_that_was_
     files = [("a.md", b"# A\n\nSee [b](b.md).\n"), ("b.md", b"# B\n\nText.\n")]
     app = bring(opened(visit, home), *files)
     box(app, "text_input", "File name").set_value("first.md").run()
-    assert [item["path"] for item in items(app)] == ["first.md", "b.md"]
+    assert [item["sub"] for item in items(app)] == ["first.md", "b.md"]
     app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
-    assert [item["path"] for item in items(app)] == ["first.md", "it/b.md"]
+    assert [item["sub"] for item in items(app)] == ["first.md", "it/b.md"]
     assert "[b](it/b.md)" in texts(app)[0]
     assert not app.exception
 
@@ -169,8 +173,8 @@ def test_a_draft_is_kept_as_one(visit: Open, home: Path) -> None:
 
 def test_a_conversion_is_amber_until_somebody_looked_at_it_and_the_change_says_who(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("Badges.html", uploads.HTML))
-    assert (items(app)[0]["state"], items(app)[0]["why"]) == (
-        "needs attention",
+    assert (state(items(app)[0]), items(app)[0]["note"]) == (
+        "Look at it",
         "Converted from HTML: compare it with the original.",
     )
     assert "1 table to check" in words(app)
@@ -178,7 +182,7 @@ def test_a_conversion_is_amber_until_somebody_looked_at_it_and_the_change_says_w
     with pytest.raises(Exception, match="There is no change 1"):
         change()
     button(app, "item_looked").click().run()
-    assert items(app)[0]["state"] == "ready"
+    assert state(items(app)[0]) == "Ready"
     button(app, "upload_submit").click().run()
     assert change().state == "in review"
     from pages.ui.workspace import app as workspace
@@ -203,13 +207,13 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path) -> None:
     app.selectbox(key=keys.UPLOAD_INTO).set_value("it").run()
     more = GOOD.format("IT-1") + "\nCall 4400 when the tunnel drops twice within one hour.\n"
     bring(app, ("vpn.md", more.encode()))
-    assert items(app)[0]["state"] == "waits"
+    assert state(items(app)[0]) == "Choose"
     app.segmented_control[-1].set_value("duplicates").run()
     assert "Compared with 1 document by wording" in words(app)
-    assert drawn(app, "duplicates")["theirs"] == "it/vpn.md"
+    assert all_drawn(app, "listing")[-1]["items"][0]["sides"][1]["title"] == "it/vpn.md"
     app.radio[0].set_value("replace").run()
     assert not app.exception
-    assert items(app)[0]["why"] == "Becomes a new version of it/vpn.md."
+    assert items(app)[0]["note"] == "Becomes a new version of it/vpn.md."
     button(app, "upload_submit").click().run()
     assert [edit.path for edit in change().documents] == ["it/vpn.md"]
 
@@ -217,8 +221,8 @@ def test_a_duplicate_waits_for_a_choice(visit: Open, home: Path) -> None:
 def test_a_zip_of_a_folder_brings_its_documents_and_names_what_it_leaves_out(visit: Open, home: Path) -> None:
     files = {"hr/a.md": GOOD.format("H-1"), "hr/../../x.md": "# X\n\nText.\n", "hr/page.exe": "x", "hr/.DS_Store": "x"}
     app = bring(opened(visit, home), ("kb.zip", uploads.zipped(files)))
-    assert [(item["path"], item["state"]) for item in items(app)][:1] == [("hr/a.md", "ready")]
-    said = words(app) + str([item["why"] for item in items(app)])
+    assert [(item["sub"], state(item)) for item in items(app)][:1] == [("hr/a.md", "Ready")]
+    said = words(app) + str([item["note"] for item in items(app)])
     assert "Files of this kind cannot be used" in said
     assert "It is a hidden file" in said
     assert not app.exception
@@ -243,8 +247,8 @@ def test_pasted_text_and_templates_become_items(visit: Open, home: Path) -> None
     next(one for one in app.text_input if one.key.startswith("template_title")).set_value("Swap a shift").run()
     button(app, "template_add").click().run()
     assert not app.exception
-    assert [item["path"] for item in items(app)] == ["lost-badge.md", "swap-a-shift.md"]
-    assert items(app)[1]["state"] == "needs attention", "the template's own words are still there"
+    assert [item["sub"] for item in items(app)] == ["lost-badge.md", "swap-a-shift.md"]
+    assert state(items(app)[1]) == "Look at it", "the template's own words are still there"
 
 
 def test_a_role_that_was_lost_meanwhile_is_refused_inside_the_act(
@@ -263,10 +267,10 @@ def test_an_upload_that_is_not_submitted_is_there_after_a_reload_for_its_author_
     raw = GOOD.format("IT-9").replace("VPN", "Badges")
     bring(opened(visit, home), ("badges.md", raw.encode()), ("doors.md", GOOD.format("IT-10").encode()))
     again = opened(visit, home)
-    assert [item["path"] for item in items(again)] == ["badges.md", "doors.md"]
+    assert [item["sub"] for item in items(again)] == ["badges.md", "doors.md"]
     assert "before anything is written" in words(opened(visit, home, "reviewer"))
     button(again, "item_remove").click().run()
-    assert [item["path"] for item in items(opened(visit, home))] == ["doors.md"]
+    assert [item["sub"] for item in items(opened(visit, home))] == ["doors.md"]
     button(again, "upload_submit").click().run()
     assert "before anything is written" in words(opened(visit, home)), "what was submitted is not brought back"
 
@@ -283,13 +287,13 @@ def test_an_upload_beyond_what_a_draft_holds_is_refused_with_a_sentence_and_the_
     monkeypatch.setattr("pages.ui.upload.session.MAX_KEPT", 10)
     bring(app, ("doors.md", GOOD.format("IT-10").encode()))
     assert "Bring fewer at once, or submit what is here first." in app.session_state[keys.FLASH][0][1]
-    assert [item["path"] for item in items(app)] == ["badges.md"]
+    assert [item["sub"] for item in items(app)] == ["badges.md"]
 
 
 def test_an_upload_that_left_memory_with_its_page_is_there_when_it_is_opened_again(visit: Open, home: Path) -> None:
     app = bring(opened(visit, home), ("badges.md", GOOD.format("IT-9").encode()))
     BATCHES._held.clear()
-    assert [item["path"] for item in items(app.run())] == ["badges.md"]
+    assert [item["sub"] for item in items(app.run())] == ["badges.md"]
     assert [held.batch.items[0].path for held in BATCHES._held.values()] == ["badges.md"]
 
 

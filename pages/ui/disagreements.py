@@ -103,7 +103,7 @@ def _item(found: Disagreement, may: bool) -> dict[str, Any]:
         "state": found.state,
         "beside": [{"text": WORDS[found.kind], "tone": "warn" if found.state == "open" else ""}],
         "sub": why.get(found.state, ""),
-        "sides": [row["mine"], row["theirs"]],
+        "sides": [{**side, "sub": f"{side['owner']} · {side['place']}"} for side in (row["mine"], row["theirs"])],
         "action": (REOPEN if settled else SETTLE) if may else None,
     }
 

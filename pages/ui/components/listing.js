@@ -1,5 +1,5 @@
 // A list of items that may lead somewhere, filtered while somebody types, or a bar chart of counts. An item with an id is
-// opened by Python, which notes that it was read.
+// opened by Python; one that can be pressed is chosen among the others, with a click anywhere on it.
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
   if (data.bars) return root.replaceChildren(bars(data.bars));
@@ -10,7 +10,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
     const rows = items.filter((item) => fits(item, filters, state));
     list.replaceChildren(
       rows.length
-        ? el(filters.length ? "ul.list.wide" : "ul.list", ...rows.map((item) => drawItem(item, setTriggerValue)))
+        ? el(
+            "ul",
+            { class: `list ${filters.length ? "wide" : ""}` },
+            ...rows.map((item) => drawItem(item, setTriggerValue)),
+          )
         : nothing(items.length ? "Nothing fits these filters." : data.empty),
     );
   };
@@ -50,16 +54,17 @@ function bars(counts) {
 }
 
 function drawItem(item, send) {
-  const { id, key, title, sub, beside, badges, note, right, action, sides } = item;
+  const { key, sub, beside, badges, note, right, action, sides } = item;
   return el(
-    "li.item",
+    "li",
+    { class: item.pressed ? "item picked" : "item" },
     el(
       "div.main",
       item.unread ? el("span.mark", el("span.offscreen", "New")) : null,
       drawTitle(item, send),
       item.number ? el("span.muted.small", ` ${item.number}`) : null,
       beside?.map((news) => [" ", badge(news)]),
-      sub ? el(id ? "div.sub.short" : "div.sub", sub) : null,
+      sub ? el(item.href && item.id ? "div.sub.short" : "div.sub", sub) : null,
     ),
     el("div", el("div.row", badges?.map(badge)), note ? el("div.sub", note) : null),
     el(
@@ -78,16 +83,20 @@ function drawItem(item, send) {
 }
 
 function drawTitle(item, send) {
+  const { id, title, pressed } = item;
   const href = item.href || (item.doc ? documentHref(item.place || { doc: item.doc }) : "");
-  if (item.id) return el("a.title", { href, onclick: plainClick(() => send("open", item.id)) }, item.title);
-  return href ? inside({ class: "title" }, href, item.title) : item.title;
+  const open = () => send("open", id);
+  if (pressed !== undefined)
+    return el("button.title", { "aria-pressed": String(pressed), "data-key": `open ${id}`, onclick: open }, title);
+  if (id) return el("a.title", { href, onclick: plainClick(open) }, title);
+  return href ? inside({ class: "title" }, href, title) : title;
 }
 
-// One of two statements that differ, the words that do so marked.
-const drawSide = ({ doc, title, owner, place, marks }) =>
+// One of two texts that differ, the words that do so marked.
+const drawSide = ({ doc, title, sub, marks }) =>
   el(
     "div.frame",
-    inside({ class: "title" }, documentHref({ doc }), title),
-    el("div.sub", `${owner} · ${place}`),
+    doc ? inside({ class: "title" }, documentHref({ doc }), title) : el("strong", title),
+    el("div.sub", sub),
     el("p", ...marks.map(([differs, text]) => (differs ? el("mark", text) : text))),
   );

@@ -8,26 +8,34 @@ from core.curation.review.diffs import diff
 from core.curation.upload.items import Batch, UploadItem, document_of
 from core.curation.upload.shingles import CLOSE, Duplicate
 from pages.ui import style
-from pages.ui.components import component, heard
+from pages.ui.components.listing import listing
 
+STATES = {
+    "ready": ("Ready", "good"),
+    "needs attention": ("Look at it", "warn"),
+    "refused": ("Refused", "bad"),
+    "waits": ("Choose", "warn"),
+    "dropped": ("Dropped", ""),
+}
 _NOUNS = {"error": "error", "warning": "thing to fix", "note": "note"}
 
 
 def upload_list(batch: Batch, opened: int, key: str) -> Any:
     """Draw the list. Returns what was clicked: `open` (the number of an item)."""
-    items = [_line(n, item) for n, item in enumerate(batch.items)]
-    return component("upload")(key=key, data={"items": items, "open": opened}, **heard("open"))
+    return listing([_line(n, item, n == opened) for n, item in enumerate(batch.items)], "", key)
 
 
-def _line(n: int, item: UploadItem) -> dict[str, object]:
+def _line(n: int, item: UploadItem, is_open: bool) -> dict[str, object]:
     document = document_of(item)
+    text, tone = STATES["dropped" if item.choice == "drop" else "waits" if _waits(item) else item.state]
     return {
-        "n": n,
-        "state": "dropped" if item.choice == "drop" else "waits" if _waits(item) else item.state,
+        "id": n,
+        "pressed": is_open,
         "title": document.title if document else item.name,
-        "path": item.place,
-        "why": why(item),
-        "from": item.converted,
+        "sub": item.place,
+        "badges": [{"text": text, "tone": tone}],
+        "note": why(item),
+        "right": item.converted,
     }
 
 
@@ -80,10 +88,14 @@ def kind(duplicate: Duplicate) -> str:
 
 def matching_passages(duplicate: Duplicate, key: str) -> None:
     """Draw the passages that match, with differing words marked."""
-    rows = []
+    items = []
     for pair in duplicate.pairs:
         lines = diff(pair.theirs, pair.mine, context=-1).rows
         theirs = [mark for row in lines if row.left for mark in (*row.before, (False, "\n"))]
         mine = [mark for row in lines if row.right for mark in (*row.after, (False, "\n"))]
-        rows.append({"my_line": pair.my_line, "their_line": pair.their_line, "mine": mine, "theirs": theirs})
-    component("duplicates", "difftext")(key=key, data={"pairs": rows, "mine": "This upload", "theirs": duplicate.path})
+        sides = [
+            {"title": "This upload", "sub": f"Line {pair.my_line}", "marks": mine},
+            {"title": duplicate.path, "sub": f"Line {pair.their_line}", "marks": theirs},
+        ]
+        items.append({"sides": sides})
+    listing(items, "", key)
