@@ -28,7 +28,7 @@ function stop(node, send) {
     key: `centre ${node.id}`,
   });
   return el(
-    "div.stop",
+    "div.row.stop",
     { role: "listitem" },
     el("span", { class: `mark ${node.kind}` }),
     el("strong", node.label),

@@ -12,7 +12,7 @@ export default function ({ data, parentElement }) {
   const draw = () =>
     root.replaceChildren(
       el(
-        "div.tools",
+        "div.row.tools",
         el("span.muted.small", data.summary),
         el("span.spring"),
         viewButton("Side by side", true),

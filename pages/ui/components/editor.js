@@ -35,7 +35,7 @@ function build(root, state) {
   state.checks = el("div.checks", { role: "region", "aria-label": "Checks", "aria-live": "polite" });
   state.note = el("span.muted.small", { role: "status" });
   root.replaceChildren(
-    el("div.bar", tools.node, state.note),
+    el("div.row.bar", tools.node, state.note),
     el("div.layout", state.write, state.preview),
     state.checks,
   );

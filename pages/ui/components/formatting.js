@@ -194,7 +194,7 @@ function toolbar(view, picture) {
     ),
   );
   const node = el(
-    "div.toolbar",
+    "div.row.toolbar",
     { role: "toolbar", "aria-label": "Formatting", onkeydown: moveInToolbar },
     levels,
     TOOLS.map((entry) => (entry ? tool(entry) : el("span.gap"))),

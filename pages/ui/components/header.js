@@ -3,6 +3,6 @@ export default function ({ data, parentElement }) {
     parentElement,
     el("h1", data.title),
     el("div.row", data.badges.map(badge)),
-    el("div.facts", ...data.facts.map(([name, value]) => el("div", el("span", name), value))),
+    el("div.row.facts", ...data.facts.map(([name, value]) => el("div", el("span", name), value))),
   );
 }

@@ -32,7 +32,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const list = el("div");
   const summary = el("span.muted.small");
-  const picked = el("div.picked", { role: "status" });
+  const picked = el("div.row.picked", { role: "status" });
 
   const draw = () =>
     refocus(root, () => {
@@ -84,7 +84,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
       button(`Show ${Math.min(PAGE, hidden)} more`, showMore, { kind: "outline", key: "more" }),
     );
   const tools = el(
-    "div.tools",
+    "div.row.tools",
     wordFilter("Filter by title, id or tag", state.text, filterBy),
     data.filters.map((filter) => valueFilter(data.rows, filter, state, filterBy)),
     watch,

@@ -28,7 +28,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   };
   const tools = () =>
     el(
-      "div.tools",
+      "div.row.tools",
       { role: "group", "aria-label": "Filters" },
       words ? wordFilter(words, state.text, type) : null,
       filters.map((filter) => valueFilter(items, filter, state, choose)),

@@ -347,7 +347,7 @@ function drawLegend(state) {
       `${name} (${ids.length})`,
     );
   const shapeKey = ([shape, name]) => el("span.key.still", el("span", { class: `mark ${shape}` }), name);
-  return el("div.legend", legend.map(colourKey), shapes.length > 1 ? shapes.map(shapeKey) : null);
+  return el("div.row.legend", legend.map(colourKey), shapes.length > 1 ? shapes.map(shapeKey) : null);
 }
 
 // A box that finds nodes by name; Enter goes to the first match.

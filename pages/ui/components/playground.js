@@ -130,10 +130,10 @@ function toolbar(state) {
   const linkTitle = "A short link that shows this playground as it is now";
   const addColumn = () => sendTurn(state, { knob: "add", column: 0 });
   return el(
-    "div.toolbar",
+    "div.row.toolbar",
     data.said ? el("strong.said", data.said) : null,
     el("span.muted", data.summary),
-    el("span.legend", data.blind ? null : data.legend.map(legendEntry)),
+    el("span.row.legend", data.blind ? null : data.legend.map(legendEntry)),
     el("span.spring"),
     data.blind || !data.query ? null : keyboardHint(),
     data.columns.length < data.most && !data.blind
@@ -298,7 +298,7 @@ function columnStatus(column, score) {
 function drawScore({ k, ndcg, precision, judged, unjudged }) {
   const title = `By the judgments so far. Of the first ${k}, ${unjudged} are not judged and count as not relevant.`;
   return el(
-    "div.live",
+    "div.row.live",
     { title, "aria-live": "polite" },
     el("span", `nDCG@${k} `, el("b", ndcg)),
     el("span", `P@${k} `, el("b", precision)),
@@ -323,7 +323,7 @@ function stageTimes(stages) {
 function agreement(pair) {
   const title = pair.by === "doc" ? "Compared by document: the profiles cut them differently" : "Compared by passage";
   return el(
-    "div.pair",
+    "div.row.pair",
     { title },
     el("span.letter.small", { style: { "--own": pair.color } }, pair.with),
     el("span", el("b", `${pair.overlap}/${pair.of}`), el("span.word", " shared")),
@@ -497,8 +497,8 @@ function explain(hit) {
           el("span.spring"),
           el("span", `${leg.arithmetic} = ${leg.gave}`),
         ),
-        el("div.muted.facts", el("span", `rank ${leg.rank}`), el("span", `raw ${leg.raw}`)),
-        leg.note ? el("div.muted.facts", el("span", leg.note)) : null,
+        el("div.row.muted.facts", el("span", `rank ${leg.rank}`), el("span", `raw ${leg.raw}`)),
+        leg.note ? el("div.row.muted.facts", el("span", leg.note)) : null,
       ),
     ),
     hit.words?.rows.length ? drawWords(hit.words) : null,

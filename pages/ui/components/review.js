@@ -71,7 +71,7 @@ function tools(page) {
   };
   const many = data.documents.length > 1;
   return el(
-    "div.tools",
+    "div.row.tools",
     things.length
       ? button(`Next to fix (${things.length})`, next, {
           kind: "outline",
@@ -204,7 +204,7 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
   };
   const editable = may.edit && file.kind !== "deleted" && !isPicture(file);
   return el(
-    "header.filehead",
+    "header.row.filehead",
     el(
       "button.fold",
       {
@@ -407,7 +407,7 @@ function difference(found, may, act) {
     "div",
     { class: `difference ${found.state}`, role: "note" },
     el(
-      "div.say",
+      "div.row.say",
       severityBadge(isOpen(found) ? "differs" : "settled"),
       el("span", found.state === "settled" ? `Both are right: ${found.reason} (${found.by})` : found.sentence),
       may.settle && isOpen(found)

@@ -354,7 +354,7 @@ function summaryBar(root, state, facets) {
   };
   const isFiltered = found.facets.some((facet) => facet.options.some((option) => option.on));
   return el(
-    "div.bar",
+    "div.row.bar",
     el("span.muted", found.summary),
     found.as_of ? null : state.waiting,
     el("span.spring"),
@@ -638,6 +638,6 @@ function timing({ stages, how }) {
     "details",
     el("summary", `How this search ran: ${how}`),
     el("div.stages", stages.map(bar)),
-    el("div.legend", stages.map(key)),
+    el("div.row.legend", stages.map(key)),
   );
 }

@@ -157,7 +157,7 @@ function drawRemark(state, remark, may, act, redraw) {
   return el(
     "div.remark",
     el(
-      "div.who",
+      "div.row.who",
       el("span.face", { style: { background: remark.colour } }, remark.initials),
       el("strong", remark.name),
       el("span.muted.small", remark.when, remark.edited ? " · edited" : ""),
