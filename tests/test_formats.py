@@ -183,6 +183,15 @@ def test_bullets_that_a_browser_draws_begin_items_and_a_line_to_their_left_ends_
     assert "- invoice with unit values;\n- packing list that agrees;\n- bill of lading.\n\nValues include" in text
 
 
+def test_a_ruled_row_with_a_list_of_names_beside_lists_of_numbers_is_a_row_per_line() -> None:
+    rows = [("Door", "Loads", "Hours"), ("North", "1,530", "12"), ("South", "1,253", "9"), ("All", "2,783", "21")]
+    tops = (700, 670, 655, 640)
+    cells = [(80 + 120 * n, top, 11, text) for top, row in zip(tops, rows, strict=True) for n, text in enumerate(row)]
+    grid = " ".join(f"72 {y} m 432 {y} l S" for y in (720, 690, 630)) + " ".join(f" {x} 630 m {x} 720 l S" for x in (72, 192, 312, 432))  # fmt: skip
+    text = pdf.convert(printed([*cells, *prose(580, *SENTENCES)], draws=grid))["text"]
+    assert "| North | 1,530 | 12 |\n| South | 1,253 | 9 |\n| All | 2,783 | 21 |" in text
+
+
 def test_a_ruled_table_takes_the_place_of_what_was_guessed_and_joins_its_rest_on_the_next_page() -> None:
     def page(rows: list[tuple[str, str]]) -> tuple[list[Line], str]:
         cells = [

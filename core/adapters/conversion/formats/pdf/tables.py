@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from core.adapters.conversion.formats.pdf.listed_rows import lines_of
+
 KEPT = 0.9  # the share of words under a ruled table that it must hold to take their place
 INSIDE = 0.5  # the share of a block that lies inside a table to belong to it
 _NUMBER = re.compile(r"[-+$€£(]?\d[\d.,]*[%).]?")
@@ -72,10 +74,29 @@ def _filled(rows: Sequence[Sequence[str]]) -> int:
 
 def _table(found: Any) -> PdfTable:
     cells = found.extract()
-    rows = [[_cell(cell) for cell in row] for row in cells]
+    rows = [line for row, place in zip(cells, found.rows, strict=True) for line in _rows(row, found, place)]
     merged = sum(cell is None for row in cells for cell in row)
     kept = [tuple(row) for row in rows if any(row)]
     return PdfTable(Box(*found.bbox), tuple(kept), merged=merged)
+
+
+def _rows(cells: Sequence[str | None], found: Any, place: Any) -> list[list[str]]:
+    """A row; or its lines, where they are names in the first column and numbers in another."""
+    whole = [_cell(cell) for cell in cells]
+    if not any(_listed(cell) for cell in cells[1:]):
+        return [whole]
+    lines = lines_of(found, place)
+    return lines if lines and all(line[0] for line in lines) else [whole]
+
+
+def _listed(text: str | None) -> bool:
+    """Whether a cell has several lines that are all numbers.
+
+    >>> _listed("1,530\\n1,253"), _listed("12\\ndoors"), _listed("12")
+    (True, False, False)
+    """
+    lines = (text or "").split("\n")
+    return len(lines) > 1 and all(_NUMBER.fullmatch(line.strip()) for line in lines)
 
 
 def _cell(text: str | None) -> str:
