@@ -78,14 +78,11 @@ def _best_first(rankings: Iterable[Ranking]) -> list[int]:
     >>> _best_first([{4: 9.0, 7: 5.0}, {7: 0.8, 2: 0.3}])
     [7, 4, 2]
     """
-    merits: dict[int, float] = {}
-    for ranking in rankings:
-        if merits:
-            merits.update(
-                (chunk, merits.get(chunk, 0.0) + merit) for chunk, merit in zip(ranking, _MERITS, strict=False)
-            )
-        else:
-            merits = dict(zip(ranking, _MERITS, strict=False))
+    first, *others = rankings
+    merits = dict(zip(first, _MERITS, strict=False))
+    for ranking in others:
+        for chunk, merit in zip(ranking, _MERITS, strict=False):
+            merits[chunk] = merits.get(chunk, 0.0) + merit
     return sorted(sorted(merits), key=merits.__getitem__, reverse=True)
 
 

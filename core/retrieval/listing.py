@@ -69,9 +69,11 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     order = _order(ranked, config, index)
     if not config.collapse:
         return [Placed(explain, chunk) for chunk in order]
+    maybe = index.possible_copies(order[: LOOK * config.k])
+    if maybe is not None and not maybe:
+        return [Placed(explain, chunk) for chunk in order]
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
     whole = (lambda chunk: _body(chunk, index)) if config.documents else None
-    maybe = index.possible_copies(order[: LOOK * config.k])
     groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)

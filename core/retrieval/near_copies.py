@@ -107,9 +107,6 @@ def groups(
     >>> groups([7, 8, 9], said.__getitem__, 2), groups([7, 9], said.__getitem__, 2, {7: "Ring.", 9: "Ring. Wait."}.__getitem__)
     ([[7, 9], [8]], [[7], [9]])
     """
-
-    if maybe is not None and not maybe:
-        return [[candidate] for candidate in order]
     said = cache(lambda candidate: compared(text(candidate)))
 
     def alike(one: int, other: int) -> bool:

@@ -66,21 +66,28 @@ def lookup(
 
 
 @njit(cache=True, nogil=True)
+def _holds(rows: np.ndarray, one: int, other: int) -> bool:
+    """Whether the signature of a text has all the words of another that are looked up."""
+    for at in range(3, SIGNATURE):
+        probe = rows[other, at]
+        if not (rows[one, SIGNATURE + (probe >> 5)] >> (probe & 31)) & 1:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
 def possible(rows: np.ndarray):  # type: ignore[no-untyped-def]
     """Which texts may be copies of earlier ones: `near_copies.possible`, below the diagonal."""
     may = np.zeros((len(rows), len(rows)), np.bool_)
     for one in range(len(rows)):
-        own = rows[one]
+        words, text, telling = rows[one, 0], rows[one, 1], rows[one, 2]
         for n in range(one):
-            other = rows[n]
-            if own[1] == other[1]:
+            if text == rows[n, 1]:
                 may[one, n] = True
-            elif own[0] >= LEAST:
-                alike = own[2] == other[2] and own[0] >= ALIKE * other[0] and other[0] >= ALIKE * own[0]
-                within = own[0] <= other[0]
-                for probe in own[3:SIGNATURE]:
-                    within = within and (other[SIGNATURE + (probe >> 5)] >> (probe & 31)) & 1 == 1
-                may[one, n] = alike or within
+            elif words >= LEAST:
+                others = rows[n, 0]
+                alike = telling == rows[n, 2] and words >= ALIKE * others and others >= ALIKE * words
+                may[one, n] = alike or (words <= others and _holds(rows, n, one))
     return may
 
 

@@ -38,8 +38,12 @@ class OwnerScores(NamedTuple):
     owner_of: np.ndarray
 
     def __call__(self, chunks: Any) -> Any:
-        """Of a chunk, or of several."""
+        """Of several chunks."""
         return self.best[self.owner_of[chunks]]
+
+    def of(self, chunk: int) -> float:
+        score: float = self.best.item(self.owner_of.item(chunk))
+        return score
 
 
 @dataclass(frozen=True)
