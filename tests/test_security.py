@@ -18,9 +18,13 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from core import strict
 from core.bootstrap import App
 from core.entrypoints.api.application import ApiDoor
 from core.entrypoints.api.gateway import MAX_BYTES
+from core.retrieval.presets import presets
+from core.services.playground.compare import Column
+from core.services.playground.notebook import Setup
 from core.settings import Settings
 from pages.ui.server import direct, routes
 from pages.ui.server.security import Guard, policy
@@ -175,6 +179,14 @@ def test_no_shape_of_a_request_makes_the_server_speak_python(served: Any) -> Non
         assert code in (200, 422), body
         for word in ("object has no", "NoneType", "argument", "unhashable", "Error", "__", "<class", "must be str"):
             assert word not in sentence, (body, sentence)
+
+
+def test_a_knob_that_a_component_turns_is_turned(served: Any) -> None:
+    setup = strict.plain(Setup("form", (Column("local", presets()["Convex 0.3"], "Convex 0.3"),)))
+    body = {"setup": setup, "run": "r", "looked": [], "turns": [{"column": 0, "knob": "alpha", "value": 0.5}]}
+    token = {"Authorization": f"Bearer {direct.token(demo('author'), 0)}"}
+    moved = served[0].post("/api/v1/page/playground", json=body, headers=token).json()
+    assert (moved["setup"]["columns"][0]["config"]["alpha"], bool(moved["columns"][0]["hits"])) == (0.5, True)
 
 
 def test_strangers_learn_only_whether_the_app_is_up(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
