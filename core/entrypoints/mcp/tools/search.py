@@ -45,8 +45,8 @@ class DocumentFilters(BaseModel):
     history: Annotated[bool, Field(description="Also superseded, retired and not yet effective documents.")] = False
 
     def filters(self) -> Filters:
-        lists = (self.tags, self.owners, self.folders, self.docs)
-        return Filters(tuple(self.types), (), *map(tuple, lists), history=self.history)
+        types, tags, owners = tuple(self.types), tuple(self.tags), tuple(self.owners)
+        return Filters(types, (), tags, owners, tuple(self.folders), tuple(self.docs), history=self.history)
 
 
 EVERY = DocumentFilters()
