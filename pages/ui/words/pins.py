@@ -88,6 +88,6 @@ def _row(state: PinState, change: str) -> None:
                 key=f"unpin_{pin.question}",
                 type="tertiary",
                 help=f"Propose to unpin “{pin.question}”",
-                on_click=saving.propose,
+                on_click=saving.clicked,
                 args=(FILE, lambda actor, target: app().words.house.unpin(actor, pin.question, target)),
             )

@@ -27,6 +27,11 @@ def propose(file: str, edit: Edit) -> bool:
     return bool(saved)
 
 
+def clicked(file: str, edit: Edit) -> None:
+    """The same for a button."""
+    propose(file, edit)
+
+
 def waiting(number: int) -> None:
     """The way to a draft that has edits of this list."""
     if not number:

@@ -70,7 +70,7 @@ def _row(synonym: Synonym, state: str) -> None:
                 key=f"remove_{synonym.text}",
                 type="tertiary",
                 help=f"Propose to remove {synonym.text}",
-                on_click=saving.propose,
+                on_click=saving.clicked,
                 args=(FILE, lambda actor, target: app().words.house.remove(actor, synonym.text, target)),
             )
 
@@ -102,6 +102,6 @@ def _suggestion(acronym: Acronym) -> None:
             key=f"take_{acronym.short}",
             icon=":material/add:",
             help=f"Propose {acronym.synonym.text}",
-            on_click=saving.propose,
+            on_click=saving.clicked,
             args=(FILE, lambda actor, target: app().words.house.add(actor, [acronym.synonym.text], target)),
         )

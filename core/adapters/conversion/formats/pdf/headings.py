@@ -71,7 +71,7 @@ def with_headings(blocks: Sequence[Any], page: Any, known: Letters) -> list[Any]
 def _is_contents(blocks: Sequence[Any]) -> bool:
     """Whether most lines of a page end in a number, as those of a table of contents do."""
     lines = [(block.text or "").rstrip() for block in blocks if block.kind in ("paragraph", "list_item")]
-    entries = sum(line[-1:].isdigit() for line in lines)
+    entries = sum(1 for line in lines if line[-1:].isdigit())
     return entries >= ENTRIES and 2 * entries > len(lines)
 
 
