@@ -19,7 +19,7 @@ from core.ports import Clock, Index
 from core.profiles import IMAGE
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
-from core.services.search.searcher import Searcher
+from core.services.search.searcher import Searcher, judged
 from core.types import DocumentFacts, Filters, Hit, Result, SearchConfig
 
 MAX_TAGS = 40
@@ -71,8 +71,8 @@ class SearchPage:
         production = self.team_settings.production()
         index, day = self.searcher.opened(production.profile, as_of)
         config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        result = self.searcher.search_in(index, query, config, filters, day=day)
-        result = self.searcher.told(index, result)
+        found = self.searcher.found_in(index, query, config, filters, day=day)
+        result = self.searcher.told(index, judged(found, production.threshold))
         catalogue, open_filters = self._catalogue(index, day), _without_facets(filters)
         groups = self._groups(result, index, catalogue)
         near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters, day)
@@ -97,7 +97,7 @@ class SearchPage:
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:
         """What would be listed without the chosen values; a reranker is too slow for a count."""
-        return self.searcher.search_in(index, query, replace(config, rerank="off"), filters, day=day)
+        return self.searcher.found_in(index, query, replace(config, rerank="off"), filters, day=day)
 
     def _catalogue(self, index: Index, day: date | None) -> _Catalogue:
         """Cached per generation and day: every search counts the same documents."""

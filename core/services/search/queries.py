@@ -14,7 +14,7 @@ from core.ports import Clock
 from core.services.people.audit import Audit
 from core.services.people.readership import PUBLIC
 from core.services.platform.settings import QuestionSettings, TeamSettings
-from core.services.search.searcher import Searcher
+from core.services.search.searcher import Searcher, judged
 from core.storage.state.records import Asked, QueryTotals
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class QueryLog:
         production = self.team_settings.production()
         index = self.searcher.generations.open(production.profile, words=True)
         config = replace(production.config, rerank="off", k=PASSAGES, depth=max(PASSAGES, production.config.depth))
-        result = self.searcher.search_in(index, question, config)
+        result = judged(self.searcher.found_in(index, question, config), production.threshold)
         hits = result.hits
         outcome = {
             "hits": len(hits),

@@ -99,7 +99,7 @@ class Searcher:
             config = replace(config, k=k, depth=max(config.depth, k))
         chosen = self.team_settings.profile(profile) if profile else production.profile
         index, day = self.opened(chosen, as_of)
-        return self.search_in(index, query, config, filters, day=day)
+        return judged(self.found_in(index, query, config, filters, day=day), production.threshold)
 
     @use_case(EVERYBODY)
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
@@ -138,14 +138,27 @@ class Searcher:
         day: date | None = None,
     ) -> Result:
         """Answer a query from an open generation; a cache saves the legs and models a second run. `day` is the earlier
-        one that is asked about. Where vectors are pending, words alone are searched, and the result says so."""
+        one that is asked about."""
+        found = self.found_in(index, query, config, filters, cache, day)
+        return judged(found, self.team_settings.confidence().threshold)
+
+    def found_in(
+        self,
+        index: Index,
+        query: str,
+        config: SearchConfig,
+        filters: Filters = Filters(),
+        cache: QueryCache | None = None,
+        day: date | None = None,
+    ) -> Result:
+        """The same for who has the threshold of confidence at hand: to read it costs a look at the settings. Where vectors
+        are pending, words alone are searched, and the result says so."""
         pending = None
         if index.generation.pending and configs.embeds(config):
             pending, config = self._pending(index.generation), configs.by_words(config)
         result = pipeline.search(query, config, index, self.ask(index, config, filters, cache, day=day))
-        fits = result.confidence >= self.team_settings.confidence().threshold
         warnings = (*result.warnings, *self._caveats(config))
-        return replace(result, warnings=warnings, fits=fits, as_of=day.isoformat() if day else "", pending=pending)
+        return replace(result, warnings=warnings, as_of=day.isoformat() if day else "", pending=pending)
 
     def _caveats(self, config: SearchConfig) -> list[str]:
         """One sentence for each use of a language model that was found unfit and is allowed all the same."""
@@ -296,6 +309,11 @@ class Searcher:
     def _embed_passage(self, profile: Profile, text: str) -> np.ndarray:
         row: np.ndarray = self.models.of(profile).documents([text])[0]
         return row
+
+
+def judged(found: Result, threshold: float) -> Result:
+    """What was found, with whether it is enough."""
+    return replace(found, fits=found.confidence >= threshold)
 
 
 def _cross_encoder(config: SearchConfig) -> str:
