@@ -203,9 +203,16 @@ class Screen:
             small_png(self.page.screenshot(animations="disabled"), ROOT / PICTURES / f"{name}.png")
 
 
+def press(target: Any) -> None:
+    """Scroll, then click: a click scrolls to what is out of sight, and a list of options closes when its page scrolls."""
+    target.scroll_into_view_if_needed()
+    target.page.wait_for_timeout(80)
+    target.click()
+
+
 def act_as(screen: Screen, name: str) -> None:
     """Choose a persona in the sidebar."""
-    screen.key("persona").locator("input").click()
+    press(screen.key("persona").locator("input"))
     screen.page.get_by_role("option", name=re.compile(name)).click()
     screen.settle()
 
@@ -219,7 +226,7 @@ class Journey:
     def click(self, target: Any) -> None:
         """A click that counts, and what follows from it."""
         self.clicks += 1
-        target.click()
+        press(target)
         self.screen.settle()
 
     def step(self, name: str) -> None:
