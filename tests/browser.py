@@ -205,7 +205,7 @@ class Screen:
 
 def press(target: Any) -> None:
     """Scroll, then click: a click scrolls to what is out of sight, and a list of options closes when its page scrolls."""
-    target.scroll_into_view_if_needed()
+    target.hover()
     target.page.wait_for_timeout(80)
     target.click()
 
