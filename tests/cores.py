@@ -88,6 +88,7 @@ class Cores:
             self.hear(session, files, forks)
         except BaseException:
             for fork in forks:
+                fork.line.close()  # nobody hears what it would say while it ends
                 os.kill(fork.pid, signal.SIGINT)
             raise
         finally:
