@@ -98,7 +98,7 @@ def examples(count: int) -> hypothesis_settings:
 
 
 class Examples:
-    """ReviewerViews for examples only in files that have some."""
+    """Looks for examples only in files that have some."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collect_file(self, file_path: Path) -> Iterator[None]:

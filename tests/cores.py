@@ -12,7 +12,8 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
 from itertools import chain, groupby, pairwise
@@ -28,6 +29,7 @@ from tests.durations import Durations
 from tests.forks import Zygote
 
 NUMBER = 4  # bytes of a file's number
+PATIENCE = {"quick": 900, "slow": 3600}  # seconds for one test, on the slowest machine; whatever takes longer hangs
 
 
 def processes(asked: str) -> int:
@@ -66,6 +68,12 @@ class Fork:
     def __init__(self, pid: int, line: Connection) -> None:
         self.pid, self.line, self.running = pid, line, ""
         self.taken: dict[str, pytest.Item] = {}  # and not finished
+        self.heard = time.monotonic()
+
+    def hangs(self) -> bool:
+        item = self.taken.get(self.running)
+        kind = "slow" if item and item.get_closest_marker("slow") else "quick"
+        return time.monotonic() - self.heard > PATIENCE[kind]
 
 
 class Cores:
@@ -121,19 +129,27 @@ class Cores:
         """What the forks say, until all have ended."""
         lines = {fork.line: fork for fork in forks}
         while lines:
-            for line in wait(list(lines)):
+            for line in wait(list(lines), timeout=10):
+                lines[line].heard = time.monotonic()
                 try:
                     kind, said = lines[line].line.recv()
                 except EOFError:
                     self.lost(lines.pop(line))
                     continue
                 self.note(kind, said, lines[line], files)
+            self.end_hanging(lines.values())
             if session.shouldfail or session.shouldstop:
                 raise (
                     session.Failed(session.shouldfail)
                     if session.shouldfail
                     else session.Interrupted(session.shouldstop)
                 )
+
+    def end_hanging(self, forks: Iterable[Fork]) -> None:
+        """A test that hangs fails and says where, instead of holding up the rest for good: faulthandler prints every thread."""
+        for fork in filter(Fork.hangs, forks):
+            os.kill(fork.pid, signal.SIGABRT)
+            fork.heard = time.monotonic()
 
     def note(self, kind: str, said: Any, fork: Fork, files: list[list[pytest.Item]]) -> None:
         hook = self.config.hook

@@ -150,29 +150,37 @@ def run(module: str, arguments: Sequence[str], log: str, folder: str, env: Mappi
 
 def serve(listener: socket.socket, held: socket.socket) -> None:
     """Fork on request until nobody holds this process."""
-    lines = [listener, held]
+    lines, running = [listener, held], set[int]()
     while True:
         for line in select.select(lines, [], [])[0]:
             if line is held:
-                return
+                return end(running)
             if line is listener:
                 lines.append(listener.accept()[0])
             elif not (asked := line.recv(SIZE)):
                 lines.remove(line)
                 line.close()
-            elif not answer(line, what := json.loads(asked)):
+            elif not answer(line, what := json.loads(asked), running):
                 for inherited in lines:
                     inherited.close()
                 return run(**what)
 
 
-def answer(line: socket.socket, what: dict[str, Any]) -> bool:
+def end(running: set[int]) -> None:
+    """What a test that was cut off did not end."""
+    for pid in running:
+        os.kill(pid, signal.SIGKILL)
+
+
+def answer(line: socket.socket, what: dict[str, Any], running: set[int]) -> bool:
     """Whether this is still the process that forks."""
     if "ended" in what:
+        running.discard(what["ended"])
         _, status, used = os.wait4(what["ended"], 0)
         line.send(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]).encode())
         return True
     if pid := os.fork():
+        running.add(pid)
         line.send(json.dumps(pid).encode())
     return bool(pid)
 

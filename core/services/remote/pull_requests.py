@@ -51,7 +51,7 @@ class PullSource:
 
 
 class PullRequests:
-    """ReviewerViews at pull requests in an empty workspace, which is made for one look."""
+    """Looks at pull requests in an empty workspace, which is made for one look."""
 
     def __init__(
         self,

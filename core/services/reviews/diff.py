@@ -101,7 +101,7 @@ class News:
 
 
 class ReviewerViews:
-    """ReviewerViews and viewed documents, to each person their own."""
+    """Looks and viewed documents, to each person their own."""
 
     def __init__(self, changes: Changes) -> None:
         self.changes, self.database = changes, changes.database
