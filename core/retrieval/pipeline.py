@@ -144,7 +144,7 @@ def first_chance(ranked: Ranked, config: SearchConfig, index: Index) -> float:
 
 
 def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, trace: Trace) -> Candidates:
-    """SearchContext each leg for its best. A leg that fails is named, never silent."""
+    """Ask each leg for its best. A leg that fails is named, never silent."""
     query, allowed = check_query(query), ask.allowed(index)
     asked = _asked(query, config, ask, trace)
     also = wordings(query, ask.house, index) if config.synonyms and ask.house.leads else ()
