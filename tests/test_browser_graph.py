@@ -95,6 +95,26 @@ def test_focus_a_node_look_around_it_and_open_its_document(chromium: Any, own_ap
 
 
 @pytest.mark.slow
+def test_filters_are_in_the_address_and_come_back_with_it(chromium: Any, own_app: App, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    with browser.server(own_app.settings.home, tmp_path / "server.log") as url, browser.screen(chromium, url) as screen:
+        show(screen, "/graph?view=Document&around=BSA-SOP-002")
+        side, chosen = screen.page.locator("aside.side"), screen.page.locator("[data-tag]")
+        everything = side.inner_text()
+        screen.page.get_by_role("combobox", name="Types").click()
+        screen.page.get_by_role("option", name="Form", exact=True).click()
+        expect(screen.page).to_have_url(re.compile("of_type=Form"))
+        screen.page.reload()
+        expect(screen.settle().page).to_have_url(re.compile("of_type=Form"))
+        expect(chosen).to_have_text("Form")
+        expect(side).not_to_have_text(everything)
+        screen.page.go_back()
+        expect(screen.settle().page).not_to_have_url(re.compile("of_type"))
+        expect(chosen).to_have_count(0)
+
+
+@pytest.mark.slow
 def test_how_two_entities_are_connected(chromium: Any, own_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 

@@ -80,6 +80,7 @@ AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, query or en
 CONNECT, CONNECT_WITH = "connect", "with"  # the two entities of a path, also in the URL
 HOPS, SIZE, COLOUR = "hops", "size", "colour"  # how far it reaches, how many nodes, what colours mean
 GRAPH_AS = "as"  # picture or table
+NODE_TYPES, NODE_FOLDERS = "of_type", "in_folder"  # what the nodes are narrowed to, also in the URL
 RUN_WAITING = "run_waiting"  # what to run, until its estimate was seen
 QUERYSET = "set"  # the chosen query set, also in the URL
 MEASURE = "measure"  # what runs are ranked by

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.curation.document.names import top_folder
 from core.services.graph.view import GraphNode, GraphView
-from pages.ui import style
+from pages.ui import keys, style
 from pages.ui.graph.descriptions import KINDS, group, starts, type_words
 
 
@@ -63,15 +63,15 @@ def within(view: GraphView, kept: Collection[str]) -> GraphView:
     )
 
 
-def filtered(view: GraphView, name: str) -> GraphView:
+def filtered(view: GraphView) -> GraphView:
     """The view after the filters that somebody set on it."""
     types = sorted({group(node, "type") for node in view.nodes} - {""})
     folders = sorted({top for node in view.nodes for top in tops(node)})
     if len(types) < 2 and len(folders) < 2:
         return view
     with st.container(horizontal=True, key="graph_filters", vertical_alignment="center"):
-        kept_types = _pills("Types", types, f"graph_types_{name}")
-        kept_folders = _pills("Folders", folders, f"graph_folders_{name}")
+        kept_types = _chosen("Types", types, keys.NODE_TYPES)
+        kept_folders = _chosen("Folders", folders, keys.NODE_FOLDERS)
     return narrowed(view, kept_types, kept_folders)
 
 
@@ -95,11 +95,13 @@ def tops(node: GraphNode) -> set[str]:
     return {top_folder(path) for path in node.sources} - {""}
 
 
-def _pills(label: str, options: list[str], key: str) -> list[str]:
+def _chosen(label: str, options: list[str], key: str) -> list[str]:
     if len(options) < 2:
         return []
-    st.session_state[key] = [option for option in st.session_state.get(key, []) if option in options]
-    chosen = st.multiselect(
-        label, options, key=key, placeholder=f"All {label.lower()}", label_visibility="collapsed", width=300
-    )
-    return list(chosen)
+    kept = [option for option in st.session_state.get(key, []) if option in options]
+    if kept != st.session_state.get(key, kept):  # chosen in another view
+        st.session_state[key] = kept
+    return st.multiselect(
+        label, options, key=key, bind="query-params", placeholder=f"All {label.lower()}",
+        label_visibility="collapsed", width=300,
+    )  # fmt: skip

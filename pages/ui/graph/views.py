@@ -43,7 +43,7 @@ def draw(choice: Choice) -> None:
     if not view.nodes:
         st.info(_nothing(choice), icon=":material/hub:")
         return
-    view = filtered(view, choice.view)
+    view = filtered(view)
     _drawn(view, choice)
     _besides(view, choice)
 
