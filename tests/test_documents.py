@@ -53,3 +53,13 @@ def test_a_commit_costs_the_reading_of_what_it_changed(tmp_path: Path, monkeypat
     put(app, {"it/new.md": "# New\n", "review-rules.yaml": "readers:\n  it/: [everyone]\n"})
     app.knowledge.documents.whole()
     assert read == ["it/new.md"]
+
+
+def test_a_look_at_an_earlier_day_leaves_main_read(tmp_path: Path) -> None:
+    app = small_app(tmp_path / "home", processes=NoProcesses())
+    first = put(app, dict(FILES))
+    put(app, {"it/new.md": "# New\n"})
+    now, then = app.knowledge.documents.whole(), app.knowledge.documents.whole(first)
+    assert len(now) == len(then) + 1
+    assert (app.knowledge.documents.whole(), app.knowledge.documents.whole(first)) == (now, then)
+    assert app.knowledge.documents.whole() is now

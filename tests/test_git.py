@@ -352,6 +352,15 @@ def test_what_is_not_there_is_named(repository: Repository) -> None:
         repository.resolve("deadbeef")
 
 
+def test_a_commit_by_its_full_id_is_looked_for_once(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    with pytest.raises(NotFound, match="no commit or branch"):
+        repository.resolve("0" * 40)
+    assert repository.resolve(commit) == commit
+    monkeypatch.setattr(plumbing.Plumbing, "_execute", lambda *_: pytest.fail("No process is needed."))
+    assert repository.resolve(commit) == commit
+
+
 def test_what_a_killed_writer_left_is_swept(repository: Repository) -> None:
     repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
     pid = os.fork()

@@ -49,6 +49,15 @@ class Gone:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitDocuments:
+    """Every document of a commit, and the files that cannot be read, each with the reason."""
+
+    commit: str
+    documents: tuple[Document, ...] = ()
+    unreadable: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Imported:
     """What an import did, with the reason for each file that was refused or is no Markdown."""
 
@@ -145,7 +154,7 @@ class Documents:
         self.words = words  # the team's own for statuses
         self.readership = Readership(repository, self.whole)
         self._touched: tuple[str, Mapping[str, Commit]] = ("", {})
-        self._listed: tuple[str, tuple[Document, ...], tuple[tuple[str, str], ...]] = ("", (), ())
+        self._listed: tuple[CommitDocuments, ...] = ()  # of the last two commits: main, and a day or a change beside it
         self._unapproved: tuple[tuple[Document, ...], frozenset[str]] = ((), frozenset())
 
     def versions(self, commit: str, since: str = "", known: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -162,7 +171,7 @@ class Documents:
 
     def whole(self, revision: str = "main") -> tuple[Document, ...]:
         """The same, whoever reads: for services that work on all of them."""
-        return self._load(revision)[0]
+        return self._load(revision).documents
 
     def imported(self) -> frozenset[str]:
         """The ids of those that nobody here has approved, whoever reads: to mark what was found."""
@@ -197,20 +206,22 @@ class Documents:
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
         """Files that cannot be read as documents, with the reason."""
         seen = self.readership.now()
-        return tuple(row for row in self._load(revision)[1] if seen is None or seen.path(row[0]))
+        return tuple(row for row in self._load(revision).unreadable if seen is None or seen.path(row[0]))
 
-    def _load(self, revision: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
+    def _load(self, revision: str) -> CommitDocuments:
         commit = self.repository.head() if revision == "main" else self.repository.resolve(revision)
-        if self._listed[0] != commit or not commit:
-            self._listed = (commit, *self._read_all(commit)) if commit else ("", (), ())
-        return self._listed[1], self._listed[2]
+        if not commit:
+            return CommitDocuments("")
+        before = self._listed
+        listed = next((each for each in before if each.commit == commit), None) or self._read_all(commit)
+        self._listed = (listed, *(each for each in before if each.commit != commit))[:2]
+        return listed
 
-    def _read_all(self, commit: str) -> tuple[tuple[Document, ...], tuple[tuple[str, str], ...]]:
+    def _read_all(self, commit: str) -> CommitDocuments:
         entries, steps = self.repository.entries(commit), self.repository.log(commit)[::-1]
         versions, unseen = fold_versions({}, (edits for _, edits in steps)), fold_imported(steps)
-        read = {
-            (document.path, document.blob): document for document in self._listed[1]
-        }  # as the last commit left them
+        known = (document for listed in self._listed[::-1] for document in listed.documents)
+        read = {(document.path, document.blob): document for document in known}  # as the last commits left them
         raws = self.repository.read_blobs([entry.blob for entry in entries if (entry.path, entry.blob) not in read])
         readable, broken = [], []
         for path, blob in ((entry.path, entry.blob) for entry in entries):
@@ -222,7 +233,7 @@ class Documents:
                 broken.append((path, str(error)))
         ids = assign_ids({document.path: document.meta.id for document, _, _ in readable})
         listed = (_at(document, ids[document.path], version, unsaid) for document, version, unsaid in readable)
-        return tuple(listed), tuple(broken)
+        return CommitDocuments(commit, tuple(listed), tuple(broken))
 
     @use_case(EVERYBODY)
     def show(self, name: str) -> Document:

@@ -46,8 +46,9 @@ ENVIRONMENT = {
 _ZERO_ID = "0" * 40
 LOCK = "concord.lock"  # one writer of ours at a time
 _OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
-_READS = {"cat-file", "ls-tree", "diff-tree", "merge-base"}  # commands whose answer follows from the objects they name
-_BY_ID = re.compile(r"[0-9a-f]{40}(:.*)?\Z", re.DOTALL)
+# commands whose answer follows from the objects they name
+_READS = {"cat-file", "ls-tree", "diff-tree", "merge-base", "rev-parse"}
+_BY_ID = re.compile(r"[0-9a-f]{40}(:.*|\^\{\w+\})?\Z", re.DOTALL)
 _KEPT, _ENTRY = (
     16 << 20,
     4 << 10,

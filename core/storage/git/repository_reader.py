@@ -28,6 +28,7 @@ from core.storage.git.shared import Clone, SharedRepository
 from core.types import Commit, Edit, TreeEntry
 
 MAIN = "main"
+FULL_ID = re.compile(r"[0-9a-f]{40}")
 SUFFIXES = (".md", ".yaml", *picture_files.SUFFIXES)  # documents, and the settings and pictures that live beside them
 
 
@@ -75,7 +76,7 @@ class RepositoryReader:
     def resolve(self, revision: str) -> str:
         """The full commit id behind a branch name or a short id."""
         name = safe_revision(revision)
-        for candidate in (f"refs/heads/{name}", name):
+        for candidate in (name,) if FULL_ID.fullmatch(name) else (f"refs/heads/{name}", name):
             code, out = self.git.run("rev-parse", "--verify", "--quiet", f"{candidate}^{{commit}}")
             if code == 0:
                 return out.decode().strip()
@@ -122,7 +123,7 @@ class RepositoryReader:
 
     def blob(self, name: str) -> bytes | None:
         """A file by blob id; None where there is none."""
-        if not re.fullmatch(r"[0-9a-f]{40}", name):
+        if not FULL_ID.fullmatch(name):
             return None
         code, out = self.git.run("cat-file", "blob", name)
         if code and self.clone and self.clone.staged(name):
