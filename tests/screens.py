@@ -101,7 +101,7 @@ Address = Callable[[App], str]
 PICTURES: Mapping[str, tuple[str, Address, Callable[[Screen], None], int]] = {  # by whom, where, then what, how high
     "search": (READER, lambda app: "/search?q=how+long+do+we+keep+SAR+records", hits, 900),
     "upload": (AUTHOR, lambda app: "/upload", drop, 1000),
-    "change": (REVIEWER, newest_in_review, measured, 1300),
+    "change": (REVIEWER, newest_in_review, measured, 1000),
     "playground": (AUTHOR, lambda app: "/playground", ask, 1000),
     "tuning": (ADMIN, lambda app: "/tuning", wait, 1000),
     "readers": (ADMIN, with_readers, choose_readers, 760),

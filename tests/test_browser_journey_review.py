@@ -51,6 +51,7 @@ def test_a_reviewer_comes_back_twice_and_then_merges(chromium: Any, own_app: App
         journey.step("queue")
         journey.click(page.get_by_role("link", name="Keep SAR records"))
         number_button = page.get_by_role("button", name=f"Comment on line {line}", exact=True).first
+        expect(number_button, "what was changed stands on the first screen").to_be_in_viewport()
         number_button.hover()
         journey.step("first-look")
         journey.click(number_button)
@@ -127,7 +128,7 @@ def test_forty_documents_are_read_without_pages(chromium: Any, own_app: App, url
         journey.click(files_drawn.nth(0).get_by_label("Viewed"))
         expect(files_drawn.nth(0)).to_have_class(re.compile("closed"))
         expect(page.get_by_text("40 documents · 1 viewed")).to_be_visible()
-        fix = page.get_by_role("button", name="Next to fix (3)")
+        fix = page.get_by_role("button", name="Next open point (3)")
         journey.click(fix)
         expect(page.locator(".conversation", has_text="Is that all?")).to_be_in_viewport()
         journey.step("next-to-fix-is-a-conversation")

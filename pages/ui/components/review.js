@@ -19,7 +19,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     writing: null,
     filter: "",
     tree: root.clientWidth > 700,
-    thing: -1, // the last thing to fix that was jumped to
+    point: -1, // the last open point that was jumped to
     goal: null, // a place whose document is on its way
     wanted: new Set(), // documents that were asked for
   }));
@@ -52,15 +52,15 @@ function drawPage(page) {
 
 function tools(page) {
   const { state, data, draw } = page;
-  const things = thingsToFix(data.documents);
+  const points = openPoints(data.documents);
   const closed = data.documents.every((file) => isFolded(state, file));
   const foldAll = () => {
     data.documents.forEach((file) => state.folded.set(file.path, !closed));
     draw();
   };
   const next = () => {
-    state.thing = (state.thing + 1) % things.length;
-    jump(page, things[state.thing]);
+    state.point = (state.point + 1) % points.length;
+    jump(page, points[state.point]);
   };
   const viewButton = ([view, label]) => {
     const choose = () => {
@@ -72,8 +72,8 @@ function tools(page) {
   const many = data.documents.length > 1;
   return el(
     "div.row.tools",
-    things.length
-      ? button(`Next to fix (${things.length})`, next, {
+    points.length
+      ? button(`Next open point (${points.length})`, next, {
           kind: "outline",
           key: "next",
           title: "Go to the next finding or open conversation",
@@ -90,7 +90,7 @@ const isFolded = (state, file) => state.folded.get(file.path) ?? file.viewed;
 // ------------------------------------------------------------ going to a place
 
 // What a check found and what is still talked about, document by document and line by line.
-const thingsToFix = (documents) =>
+const openPoints = (documents) =>
   documents.flatMap((file) => {
     const found = [...file.checks, ...file.differs.filter(isOpen)].map(({ line }) => ({ file, line }));
     const talks = file.threads.filter((thread) => !thread.resolved).map(({ id, line }) => ({ file, line, thread: id }));

@@ -44,10 +44,9 @@ def draw(change: Change, me: Actor) -> None:
             _beside(change, me)
             impact.panel(change, me)
             _pointers(change, me)
+        if change.state == "draft":
             reviewers.draw(change, me)
-        if change.open and (refusal := moves.not_theirs("edit", change, me)):
-            st.caption(flash.plain(refusal))
-        elif not offered:
+        if not (offered or change.open):
             st.caption(f"{flash.plain(me.name)} is a {me.role} and can look at this change.")
 
 

@@ -12,7 +12,7 @@ from core.curation.review.moves import names, not_theirs
 from core.services.reviews.changes import Change
 from pages.ui import actions, flash, people, style
 from pages.ui.components import component
-from pages.ui.reviews import labels, queues
+from pages.ui.reviews import labels, queues, reviewers
 from pages.ui.reviews.transitions import do, key_of
 from pages.ui.workspace import app
 
@@ -53,6 +53,10 @@ def draw(change: Change, me: Actor) -> None:
             if not not_theirs("edit", change, me):
                 _description(change)
             _draw_co_authors(change, me)
+    if change.open and (refusal := not_theirs("edit", change, me)):
+        st.caption(flash.plain(refusal))
+    if change.open and change.state != "draft":
+        reviewers.draw(change, me)
 
 
 def _seen_by(change: Change) -> str:
