@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from streamlit.testing.v1 import AppTest, local_script_runner
+from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 ROOT = Path(__file__).resolve().parent.parent
 Open = Callable[..., AppTest]
@@ -21,7 +23,14 @@ def _ended(runner: Any, timeout: float) -> None:
     LOOK(runner, 60)  # at once, unless the run was cut off
 
 
+def _runtime(spec: type) -> SimpleNamespace:
+    """A server that every tab is connected to, without headers; AppTest's own makes five mocks for every header that a page reads."""
+    return SimpleNamespace(get_client=lambda tab: SimpleNamespace(client_context=None))
+
+
 local_script_runner.require_widgets_deltas = _ended
+app_test.MagicMock = _runtime
+app_test.ScriptCache = local_script_runner.ScriptCache = cache(app_test.ScriptCache)  # pages are compiled once
 
 
 def page_of(page: str, persona: str = "admin", *, framed: bool = True, **query: str) -> AppTest:
