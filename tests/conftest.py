@@ -591,6 +591,13 @@ def forget_app() -> None:
     current_app.cache_clear()
 
 
+def serve(app: App, patch: pytest.MonkeyPatch) -> None:
+    """Let pages and routes work on an App that is open already: one more of the same workspace costs as much as a page."""
+    forget_app()
+    patch.setenv("CONCORD_HOME", str(app.settings.home))
+    patch.setattr("pages.ui.workspace.open_app", lambda: app)
+
+
 PASSWORD = "correct horse battery"
 
 

@@ -29,7 +29,7 @@ from core.services.tuning.sweeps import SweepScope
 from pages.ui import flash
 from tests.apptest import page_of
 from tests.apptest import plain_words as words
-from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, small_app
+from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, serve, small_app
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 from tests.test_embedder import NotingTrainer
 
@@ -52,15 +52,9 @@ def kb(judged_home: Path, tmp_path: Path) -> App:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch) -> Open:
     """Open a page on a workspace, as a persona."""
-    from core.adapters.models import registry
-
-    small = SmallModels()
-    for name in ("embedder", "reranker", "llm"):
-        monkeypatch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
 
     def go(page: str, where: App, persona: str = "admin", framed: bool = False, **query: str) -> AppTest:
-        forget_app()
-        monkeypatch.setenv("CONCORD_HOME", str(where.settings.home))
+        serve(where, monkeypatch)
         return page_of(page, persona, framed=framed, **query)
 
     return go
@@ -426,11 +420,9 @@ def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open
     assert figure(app, "learn_strengths")["data"][0]["x"]
 
 
-def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(
-    visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(visit: Open, kb: App) -> None:
     assert "No language model is configured" in words(visit("tuning", kb, tuning_tab="Train", train="Prompts"))
-    monkeypatch.setenv("CONCORD_LLM", "openai:scripted")
+    kb = small_app(kb.settings.home, NoProcesses(), llm="openai:scripted")
     assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Prompts").button(key="prompt_go").disabled
     llm = ScriptedLlm("[3, 2, 1]")
     kb.search.searcher.models = SmallModels(llm)

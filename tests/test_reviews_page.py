@@ -23,7 +23,7 @@ from pages.ui import owner_field
 from pages.ui.reviews import queues, rules
 from tests.apptest import PATIENCE, drawn, page_of
 from tests.apptest import plain_words as words
-from tests.conftest import ROOT, NoProcesses, demo, forget_app, kb_settings, put
+from tests.conftest import ROOT, NoProcesses, demo, kb_settings, put, serve
 from tests.hostile import PAYLOADS, document
 
 Open = Callable[..., AppTest]
@@ -50,9 +50,7 @@ def kb(furnished_home: Path, tmp_path: Path) -> App:
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb: App) -> Open:
     """Open a page as a persona."""
-    monkeypatch.setenv("CONCORD_HOME", str(kb.settings.home))
-    monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
-    forget_app()
+    serve(kb, monkeypatch)
 
     def go(page: str, persona: str = "admin", **query: str) -> AppTest:
         return page_of(page, persona, framed=page == "documents", **query)  # it leads to pages that the frame must know

@@ -38,6 +38,11 @@ R = TypeVar("R")
 
 @st.cache_resource(show_spinner="Opening the knowledge base")
 def app() -> App:
+    """The one App of this server."""
+    return open_app()
+
+
+def open_app() -> App:
     """The workspace named by the environment; interrupted jobs resume and the index catches up."""
     opened = build(load())
     opened.platform.workspace.create()
