@@ -8,6 +8,7 @@ in interpreters of its own.
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import logging
 import os
@@ -20,18 +21,23 @@ import subprocess
 import sys
 import threading
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTED = """
     streamlit.web.cli streamlit.web.bootstrap streamlit.web.server.starlette streamlit.testing.v1 pandas pyarrow
     tokenizers uvicorn starlette.middleware fastapi mcp authlib.jose core.bootstrap core.entrypoints.cli
-    core.entrypoints.api.application core.entrypoints.mcp.server core.storage.serving.compiled pages.ui.frame
+    core.entrypoints.api.application core.entrypoints.mcp.server core.storage.serving.compiled
+    uvicorn.lifespan.on uvicorn.protocols.http.httptools_impl uvicorn.protocols.websockets.websockets_impl uvloop
+    anyio._backends._asyncio rich.console rich.traceback rapidfuzz.distance onnxruntime
 """  # nothing that starts a thread or reads the environment
+SETTINGS = ("pages.ui.server.routes",)  # they read the environment
 SIZE = 1 << 20
 ADDRESS = f"\0concord-forks-{os.getpid()}"  # the same in forks of the process that collected the tests
 
@@ -186,22 +192,45 @@ def answer(line: socket.socket, what: dict[str, Any], running: set[int]) -> bool
 
 
 def main() -> None:
-    from streamlit.components.v2 import manifest_scanner
-
-    from core.storage.serving import kernels
-
     logging.disable()
     with warnings.catch_warnings(record=True):  # nobody asked this process
-        for name in IMPORTED.split():
+        for name in (*IMPORTED.split(), *parts_of_pages()):
             import_module(name)
+        prepare()
     logging.disable(logging.NOTSET)
-    manifest_scanner.scan_component_manifests = lambda: []  # half a second to look into every package, as in conftest
-    kernels.warm()
     tasks = os.listdir("/proc/self/task")
     if len(tasks) > 1:
         raise SystemExit(f"A process with {len(tasks)} threads cannot be forked safely.")
     listener, held = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    gc.collect()
+    gc.freeze()
     serve(listener, held)
+
+
+def parts_of_pages() -> Iterator[str]:
+    import pages.ui
+
+    yield from (each.name for each in walk_packages(pages.ui.__path__, "pages.ui.") if each.name not in SETTINGS)
+
+
+def prepare() -> None:
+    """What every server would do for itself, a CPU second and a half: load the model, and make the forms of the API."""
+    from streamlit.components.v2 import manifest_scanner
+
+    from core.adapters.models import onnx, registry
+    from core.entrypoints.api import operations
+    from core.errors import ConcordError
+    from core.services.search import page
+    from core.storage.serving import kernels
+    from core.types import Profile
+
+    manifest_scanner.scan_component_manifests = lambda: []  # half a second to look into every package, as in conftest
+    page.WARMED = 0  # half a second for snippets that hardly a test looks at; test_search_page looks at the law
+    kernels.warm()
+    operations.router(operations.of_module("pages.ui.server.operations"))
+    onnx._session, onnx._tokenizer = cache(onnx._session), cache(onnx._tokenizer)  # type: ignore[assignment]
+    with suppress(ConcordError):  # where no weights are, pages say so
+        registry.ModelRegistry(ROOT / ".models", 1, True).embedder(Profile("").embedder)
 
 
 if __name__ == "__main__":
