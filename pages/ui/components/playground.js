@@ -131,11 +131,10 @@ function toolbar(state) {
   const addColumn = () => sendTurn(state, { knob: "add", column: 0 });
   return el(
     "div.row.toolbar",
-    data.said ? el("strong.said", data.said) : null,
+    data.blind || !data.query ? null : el("div.row.said", el("strong", data.said), keyboardHint()),
     el("span.muted", data.summary),
     el("span.row.legend", data.blind ? null : data.legend.map(legendEntry)),
     el("span.spring"),
-    data.blind || !data.query ? null : keyboardHint(),
     data.columns.length < data.most && !data.blind
       ? button("Add column", addColumn, { kind: "outline", key: "add" })
       : null,
