@@ -39,11 +39,11 @@ class SqliteDatabase(Database):
         url = URL.create("sqlite", database=str(path))
         engine = create_engine(url, creator=self._connect, max_overflow=-1, pool_use_lifo=True)
         event.listen(engine, "connect", partial(_prepare, path))
-        event.listen(engine, "begin", _begin)
-        event.listen(engine, "before_cursor_execute", _watch)
         event.listen(engine, "checkin", _forget_frozen)
         event.listen(engine, "handle_error", _explain)
-        self._writer = engine.execution_options(writing=True)
+        self._writer = engine.execution_options()  # with listeners of its own, which reading need not pass
+        event.listen(self._writer, "begin", _begin)
+        event.listen(self._writer, "before_cursor_execute", _watch)
         super().__init__(engine)
 
     def _connect(self) -> sqlite3.Connection:
@@ -259,14 +259,13 @@ def _begin(connection: Connection) -> None:
 
     One whose code is older than the file is refused: it would keep digests of columns that it does not know.
     """
-    if connection.get_execution_options().get("writing"):
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-        if connection.info.get("seen") != (seen := migrations.version(connection)):
-            if seen > (newest := migrations.newest()):
-                raise Unavailable(
-                    "The workspace was upgraded to a newer version of Concord meanwhile. Start the server again with that version."
-                )
-            connection.info.update(seen=seen, watched={} if seen == newest else None)
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    if connection.info.get("seen") != (seen := migrations.version(connection)):
+        if seen > (newest := migrations.newest()):
+            raise Unavailable(
+                "The workspace was upgraded to a newer version of Concord meanwhile. Start the server again with that version."
+            )
+        connection.info.update(seen=seen, watched={} if seen == newest else None)
 
 
 def _watch(connection: Connection, _cursor: object, statement: str, *_: object) -> None:
