@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -38,19 +38,13 @@ class KeptReadings(Generic[T]):
                 old.unlink(missing_ok=True)
         return TextCache(path)
 
-    @cached_property
-    def _adapter(self) -> TypeAdapter[T]:
-        from pydantic import TypeAdapter
-
-        return TypeAdapter(self.kind)
-
     def get(self, places: Iterable[Place]) -> dict[Place, T]:
         """Those that are known."""
         found: dict[Place, T] = {}
         with suppress(ConcordError, ValueError), storing(self.folder):
             keys = {_key(place): place for place in places}
             for key, text in (self._texts.some(list(keys)) if keys else {}).items():
-                found[keys[key]] = self._adapter.validate_json(text)
+                found[keys[key]] = _adapter(self.kind).validate_json(text)
         return found
 
     def put(self, readings: Mapping[Place, T]) -> None:
@@ -59,6 +53,15 @@ class KeptReadings(Generic[T]):
                 self._texts.keep({_key(place): strict.canonical(reading) for place, reading in readings.items()})
 
 
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    """Reads a kind; making one takes 5 ms."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+@cache
 def rules_digest(rules: tuple[str, ...]) -> str:
     """What names the rules that read a document: the text of their modules and the parser's version."""
     digest = hashlib.blake2b(version("markdown-it-py").encode(), digest_size=8)
