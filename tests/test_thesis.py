@@ -17,6 +17,7 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.evaluation.generators import qa
+from core.evaluation.learning import learners
 from core.evaluation.learning.learners import NETWORKS, TREES
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -38,7 +39,7 @@ STAGES = (
 )
 
 
-def library(count: int = 8, parts: int = 12, seed: int = 3) -> dict[str, str]:
+def library(count: int = 8, parts: int = 8, seed: int = 3) -> dict[str, str]:
     """Documents of some six hundred words; all name BETA-7, so that two parts of any of them can be joined."""
     chance, files = random.Random(seed), {}
     for n in range(count):
@@ -89,6 +90,7 @@ def priced(server: ScriptedServer, home: Path) -> Iterator[App]:
     patch.setattr(ModelRegistry, "of", lambda self, profile: HashEmbedder())
     patch.setattr(chunking, "SIX", 1)
     patch.setattr(thesis, "GRIDS", {"ridge": None, "xgboost": TREES[:1], "mlp": NETWORKS[:1]})
+    patch.setattr(learners, "EPOCHS", 5)
     settings = load({}, home=home, prices=home / "prices.json", llm=MODEL, openai_url=f"{server.url}/v1")
     app = build(settings, clock=FixedClock())
     app.platform.workspace.create()
@@ -118,7 +120,7 @@ def replay_app(replay_server: ScriptedServer, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="module")
 def replayed(replay_app: App) -> WrittenReport:
-    return replay_app.evaluation.experiments.run(ADMIN, "thesis", limit=30, options=ExperimentOptions(documents=6))
+    return replay_app.evaluation.experiments.run(ADMIN, "thesis", limit=24, options=ExperimentOptions(documents=4))
 
 
 def tables(made: WrittenReport) -> dict[str, ReportTable]:
@@ -144,9 +146,9 @@ def test_both_agentic_chunkers_stand_beside_the_others_and_cost_what_their_build
     assert list(rows) == ["fixed-700-20", "semantic-80-1-800", "hierarchical-2000-500-100", "agentic-1", "agentic-2"]
     assert all(rows[name]["dollars_per_document"] == 0 == rows[name]["calls"] for name in list(rows)[:3])
     assert rows["agentic-1"]["calls"] == rows["agentic-1"]["chunks"], "one context for each chunk"
-    assert rows["agentic-2"]["calls"] == rows["agentic-2"]["chunks"] + 6, "and the segments of each document"
+    assert rows["agentic-2"]["calls"] == rows["agentic-2"]["chunks"] + 4, "and the segments of each document"
     spent = {row.purpose: row.dollars for row in replay_app.models.ledger.summary(ADMIN).rows}
-    written = sum(6 * rows[name]["dollars_per_document"] for name in ("agentic-1", "agentic-2"))
+    written = sum(4 * rows[name]["dollars_per_document"] for name in ("agentic-1", "agentic-2"))
     assert written == pytest.approx(spent["context"] + spent["segment"])
 
 
@@ -181,8 +183,8 @@ def test_a_limited_replay_says_what_was_limited_and_asks_few_hundred_times(
     replayed: WrittenReport, replay_server: ScriptedServer, replay_app: App
 ) -> None:
     facts = replayed.report.facts
-    assert facts["documents"] == "6 of 8: the longest"
-    assert facts["questions"].startswith("30 of ")
+    assert facts["documents"] == "4 of 8: the longest"
+    assert facts["questions"].startswith("24 of ")
     assert facts["question source"].startswith("written by openai:small from segments of 250 words")
     assert len(replay_server.seen) < 600
     assert replay_server.most_busy > 1, "independent calls are made at once"
