@@ -456,6 +456,18 @@ def _on_postgres(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module")
+def few_trees() -> Iterator[None]:
+    """Learners of a few trees and epochs, for files that look at how something is learned and not at how well."""
+    from core.evaluation.learning import lambdamart, learners
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lambdamart, "ROUNDS", (0, 5, 10))
+        patch.setattr(learners, "ROUNDS", (5, 10))
+        patch.setattr(learners, "EPOCHS", 5)
+        yield
+
+
 @pytest.fixture
 def app(tmp_path: Path) -> App:
     """An empty workspace with the miniature models."""

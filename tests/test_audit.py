@@ -35,12 +35,13 @@ from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.prompts import PromptSettings
 from core.storage.state.records import AuditEntry
 from core.types import Profile, Receipt
-from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app, write
+from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, indexed, put, small_app, write
 from tests.evaluated import evaluated, questions
 from tests.remotes import bare, outside
 from tests.test_doors import records
 from tests.test_embedder import NotingTrainer
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 AUTHOR, REVIEWER = demo("author"), demo("reviewer")
 ADMIN = replace(demo("admin"), door="command line")
 TEXT = "# Note\n\nFirst line.\n"
@@ -69,7 +70,7 @@ def tuned(app: App) -> None:
 
 def wide(app: App) -> str:
     """The name of a set with questions enough to learn from."""
-    app.evaluation.querysets.keep(ADMIN, questions(each=4, name="wide"))
+    app.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
     return "wide"
 
 
@@ -223,9 +224,9 @@ def session(app: App) -> int:
     return app.people.sessions.all(AUTHOR, AUTHOR.id)[0].id
 
 
-def restored(app: App, name: str = "other") -> App:
+def restored(app: App) -> App:
     """Another workspace, filled from a backup of this one."""
-    place = app.settings.home.parent / name
+    place = app.settings.home.parent / "other"
     place.mkdir()
     app.platform.backups.take(ADMIN, place / "backup")
     other = replace(app.settings, home=place / "restored")
@@ -236,15 +237,15 @@ def restored(app: App, name: str = "other") -> App:
 
 def sample_removed(app: App) -> App:
     """Another workspace, which held the sample."""
-    other = restored(app, "sampled")
+    other = small_app(app.settings.home.parent / "sampled", NoProcesses())
     other.platform.settings.set_sample("whole", ADMIN.person)
     other.platform.sample.remove(ADMIN)
     return other
 
 
 def moved(app: App) -> App:
-    """The same workspace, elsewhere, with another database."""
-    other = restored(app, "elsewhere")
+    """Another workspace, with another database."""
+    other = small_app(app.settings.home.parent / "elsewhere" / "home", NoProcesses())
     other.platform.backups.move(ADMIN, f"sqlite:///{other.settings.home.parent}/moved.db")
     made = replace(other.settings, database=f"sqlite:///{other.settings.home.parent}/moved.db")
     return build(made, clock=FixedClock(), models=SmallModels(), processes=NoProcesses())
@@ -507,10 +508,7 @@ def audited_app(tmp_path_factory: pytest.TempPathFactory) -> App:
 
 @pytest.fixture
 def app(tmp_path: Path) -> App:
-    made = small_app(tmp_path / "home", NoProcesses())
-    put(made, {"a.md": TEXT})
-    made.index.builder.build(made.platform.settings.profile())
-    return made
+    return indexed(tmp_path / "home", {"a.md": TEXT})
 
 
 def newest(app: App) -> tuple[AuditEntry, ...]:

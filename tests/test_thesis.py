@@ -17,7 +17,6 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.evaluation.generators import qa
-from core.evaluation.learning import learners
 from core.evaluation.learning.learners import NETWORKS, TREES
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -30,6 +29,7 @@ from tests.conftest import FixedClock, HashEmbedder, put, small_app
 from tests.evaluated import ADMIN, WORDS, evaluated, questions
 from tests.scripted_server import ScriptedServer
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 MODEL = "openai:small"
 STAGES = (
     "agentic-1, by meaning",
@@ -90,7 +90,6 @@ def priced(server: ScriptedServer, home: Path) -> Iterator[App]:
     patch.setattr(ModelRegistry, "of", lambda self, profile: HashEmbedder())
     patch.setattr(chunking, "SIX", 1)
     patch.setattr(thesis, "GRIDS", {"ridge": None, "xgboost": TREES[:1], "mlp": NETWORKS[:1]})
-    patch.setattr(learners, "EPOCHS", 5)
     settings = load({}, home=home, prices=home / "prices.json", llm=MODEL, openai_url=f"{server.url}/v1")
     app = build(settings, clock=FixedClock())
     app.platform.workspace.create()
