@@ -23,10 +23,12 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
+from types import SimpleNamespace
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,6 +41,7 @@ IMPORTED = """
 """  # nothing that starts a thread or reads the environment
 SETTINGS = ("pages.ui.server.routes",)  # they read the environment
 SIZE = 1 << 20
+PATIENCE = 300  # seconds for an answer of a process that has nothing else to do
 ADDRESS = f"\0concord-forks-{os.getpid()}"  # the same in forks of the process that collected the tests
 
 
@@ -59,10 +62,10 @@ class Forked:
             self._end()
         return self.returncode
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self, timeout: float = PATIENCE) -> int:
         if self.returncode is None:
             if not select.select([self._handle], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+                raise subprocess.TimeoutExpired(str(self.pid), timeout)
             self._end()
         return self.returncode  # type: ignore[return-value]
 
@@ -96,7 +99,7 @@ class Zygote:
     def end(self) -> None:
         self.held.close()
         self.process.terminate()  # it may still be importing
-        self.process.wait(300)
+        self.process.wait(PATIENCE)
 
 
 class Forks:
@@ -105,15 +108,16 @@ class Forks:
     def __init__(self, line: socket.socket) -> None:
         self.line, self.turn = line, threading.Lock()
 
-    def ask(self, **what: Any) -> Any:
+    def ask(self, *handles: int, **what: Any) -> Any:
         with self.turn:
-            self.line.send(json.dumps(what).encode())
+            socket.send_fds(self.line, [json.dumps(what).encode()], handles)
             return json.loads(self.line.recv(SIZE))
 
     def start(
         self, module: str, arguments: Sequence[str], log: Path, folder: Path = ROOT, env: Mapping[str, str] = os.environ
     ) -> Forked:
         """`python -m module arguments`, with its output in a file."""
+        log.write_bytes(b"")
         pid = self.ask(module=module, arguments=list(arguments), log=str(log), folder=str(folder), env=dict(env))
         return Forked(pid, self._ended)
 
@@ -126,36 +130,68 @@ class Forks:
 @cache
 def forks() -> Forks:
     """One line for each process that runs tests, to one zygote: the one of the process that collected them, or its own."""
-    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
-        line.connect(ADDRESS)
+        return connected(ADDRESS)
     except ConnectionRefusedError:
         atexit.register(Zygote().end)
-        line.connect(ADDRESS)
+        return connected(ADDRESS)
+
+
+def connected(address: str) -> Forks:
+    line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line.settimeout(PATIENCE)
+    line.connect(address)
     return Forks(line)
 
 
 # ---------------------------------------------------------------- inside the process that forks
 
 
-def run(module: str, arguments: Sequence[str], log: str, folder: str, env: Mapping[str, str]) -> None:
-    """Become the program."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    os.setsid()
-    target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
-    os.dup2(target, 1)
-    os.dup2(target, 2)
-    os.close(target)
-    os.chdir(folder)
-    os.environ.clear()
-    os.environ.update(env)
-    random.seed()
-    sys.path[0], sys.argv = folder, [module, *arguments]
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+@dataclass(frozen=True)
+class Program:
+    """What is asked for: a module with its arguments, and one file that it shares with whoever asks."""
+
+    module: str
+    arguments: Sequence[str]
+    log: str
+    folder: str
+    env: Mapping[str, str]
+    shared: int = -1
+
+    def run(self, address: str, *handles: int) -> None:
+        """Become the program."""
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.setsid()
+        target = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        os.dup2(target, 1)
+        os.dup2(target, 2)
+        os.close(target)
+        os.chdir(self.folder)
+        os.environ.clear()
+        os.environ.update(self.env)
+        random.seed()
+        places = {str(self.shared): str(handle) for handle in handles}
+        sys.path[0], sys.argv = self.folder, [self.module, *(places.get(each, each) for each in self.arguments)]
+        fork_workers(address)
+        runpy.run_module(self.module, run_name="__main__", alter_sys=True)
+
+
+def fork_workers(address: str) -> None:
+    """Let the workers of this program be forked too: their imports and the model are two thirds of their CPU seconds."""
+    from core.adapters.system import processes
+
+    def start(
+        command: Sequence[str], *, cwd: Path, stdout: Any, env: Mapping[str, str], pass_fds: Any, **_: Any
+    ) -> Any:
+        asked = Program(command[2], command[3:], stdout.name, str(cwd), dict(env), *pass_fds)
+        return SimpleNamespace(pid=connected(address).ask(*pass_fds, **vars(asked)))
+
+    processes.subprocess = SimpleNamespace(**{**vars(subprocess), "Popen": start})  # type: ignore[assignment]
 
 
 def serve(listener: socket.socket, held: socket.socket) -> None:
     """Fork on request until nobody holds this process."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     lines, running = [listener, held], set[int]()
     while True:
         for line in select.select(lines, [], [])[0]:
@@ -163,19 +199,25 @@ def serve(listener: socket.socket, held: socket.socket) -> None:
                 return end(running)
             if line is listener:
                 lines.append(listener.accept()[0])
-            elif not (asked := line.recv(SIZE)):
+                continue
+            asked, handles, _, _ = socket.recv_fds(line, SIZE, 1)
+            if not asked:
                 lines.remove(line)
                 line.close()
             elif not answer(line, what := json.loads(asked), running):
+                address = listener.getsockname()
                 for inherited in lines:
                     inherited.close()
-                return run(**what)
+                return Program(**what).run(address, *handles)
+            for handle in handles:
+                os.close(handle)
 
 
 def end(running: set[int]) -> None:
-    """What a test that was cut off did not end."""
+    """What a test that was cut off did not end, and workers, which outlive their servers."""
     for pid in running:
         os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
 
 
 def answer(line: socket.socket, what: dict[str, Any], running: set[int]) -> bool:
