@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +14,7 @@ from starlette.testclient import TestClient
 
 from core.bootstrap import App
 from core.entrypoints.api import application
-from tests.conftest import NoProcesses, demo, put, small_app
+from tests.conftest import NoProcesses, demo, put, small_app, until
 from tests.small_kb import FILES
 
 SCOPES = {"reader": "read", "author": "propose", "reviewer": "review", "admin": "review"}
@@ -59,8 +58,7 @@ def listening(server: ApiServer) -> Iterator[str]:
     thread = threading.Thread(target=real.run, daemon=True)
     thread.start()
     try:
-        while not real.started:
-            time.sleep(0.01)
+        until(lambda: real.started)
         yield f"http://127.0.0.1:{real.servers[0].sockets[0].getsockname()[1]}"
     finally:
         real.should_exit = True

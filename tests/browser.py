@@ -33,7 +33,8 @@ PICTURES = os.environ.get(
 )  # where they go; without it none are taken, and nothing is done for them
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
-STEP = """(path) => new Promise((done) => {
+STEP = """([path, seconds]) => new Promise((done, fail) => {
+    setTimeout(() => fail(new Error(`nothing ran for ${path}`)), seconds * 1000);
     const state = "data-test-script-state", rests = () => document.querySelector(`[data-testid="stApp"][${state}="notRunning"]`);
     const watch = new MutationObserver((changes) => changes.some(({ oldValue }) => oldValue !== "notRunning") && rests() && done(watch.disconnect()));
     watch.observe(document.body, { subtree: true, attributeFilter: [state], attributeOldValue: true });
@@ -105,7 +106,9 @@ def chromium() -> Iterator[Any]:
 
     expect.set_options(timeout=PATIENCE * 1000)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, headless=True, args=ARGUMENTS, timeout=PATIENCE * 1000
+        )
         yield browser
         browser.close()
 
@@ -155,7 +158,7 @@ class Screen:
 
     def go(self, path: str) -> Screen:
         """To another address of the same session, as a step back does: loading a page takes two CPU seconds."""
-        self.page.evaluate(STEP, path)
+        self.page.evaluate(STEP, [path, PATIENCE])
         return self.settle()
 
     def settle(self) -> Screen:

@@ -22,6 +22,7 @@ import psycopg
 from core.storage.state.database import Database
 from core.storage.state.urls import open_database
 
+PATIENCE = 300  # seconds until what must come is missing
 _FAST = ("fsync=off", "full_page_writes=off", "max_connections=200", "shared_buffers=32MB", "jit=off")
 
 
@@ -45,10 +46,10 @@ class Server:
             self.process = subprocess.Popen(
                 [*command, *options], user=self.user, cwd=self.folder, stdout=log, stderr=subprocess.STDOUT
             )
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE
         while True:
             try:
-                psycopg.connect(self.url()).close()
+                psycopg.connect(self.url(), connect_timeout=10).close()
                 return
             except psycopg.OperationalError:
                 assert self.process.poll() is None, (self.folder / "log").read_text()
@@ -59,11 +60,11 @@ class Server:
         """Connections are cut, what was committed stays; SIGQUIT does not tidy up."""
         if self.process:
             self.process.send_signal(how)
-            self.process.wait(60)
+            self.process.wait(PATIENCE)
             self.process = None
 
     def run(self, statement: str) -> list[tuple[Any, ...]]:
-        with psycopg.connect(self.url(), autocommit=True) as connection:
+        with psycopg.connect(self.url(), autocommit=True, connect_timeout=PATIENCE) as connection:
             answer = connection.execute(statement)  # type: ignore[call-overload]
             return answer.fetchall() if answer.description else []
 
@@ -102,7 +103,7 @@ def server() -> Iterator[Server]:
             port = free.getsockname()[1]
         made = Server(_binaries(folder), folder, port, user)
         initdb = [made.binaries / "initdb", "-D", folder / "data", "-U", "postgres", "-A", "trust", "-E", "UTF8"]
-        subprocess.run([*initdb, "--no-sync"], user=user, cwd=folder, check=True, capture_output=True)
+        subprocess.run([*initdb, "--no-sync"], user=user, cwd=folder, check=True, capture_output=True, timeout=PATIENCE)
         made.start()
         try:
             yield made

@@ -20,7 +20,7 @@ def ask(address: str, token: str = "", **headers: str) -> tuple[int, dict[str, s
     """Status, headers and JSON of an answer."""
     sent = {**({"Authorization": f"Bearer {token}"} if token else {}), **headers}
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=sent)) as answer:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=sent), timeout=browser.PATIENCE) as answer:
             return answer.status, dict(answer.headers), json.load(answer)
     except urllib.error.HTTPError as error:
         with error:

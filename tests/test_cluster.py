@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -329,10 +330,12 @@ def test_a_program_that_is_paused_hangs_with_all_it_started_and_goes_on() -> Non
         state = lambda pid: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
         async def looked() -> list[str]:
-            hanging = asyncio.create_task(faults._hang(program.pid, 0.3))
-            while state(child) != "T" or state(program.pid) != "T":
+            hanging = asyncio.create_task(faults._hang(program.pid, 300))
+            while not hanging.done() and {state(child), state(program.pid)} != {"T"}:
                 await asyncio.sleep(0.01)
-            await hanging
+            assert hanging.cancel(), "both stop"
+            with suppress(asyncio.CancelledError):
+                await hanging
             return [state(child), state(program.pid)]
 
         assert "T" not in asyncio.run(looked())

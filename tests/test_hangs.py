@@ -30,7 +30,7 @@ from core.storage.state.transactions import ConnectionLost
 from core.types import JOB_WAITS, REPOSITORY_MOVED
 from pages.ui.server import listening
 from pages.ui.server.security import Guard
-from tests.conftest import NoProcesses, demo, put, small_app, sql
+from tests.conftest import NoProcesses, demo, put, small_app, sql, until
 from tests.nodes import node, proposed
 from tests.postgres import Server
 from tests.remotes import bare
@@ -225,8 +225,7 @@ def test_whoever_waits_is_told_at_once_and_looks_by_itself_where_the_connection_
 ) -> None:
     monkeypatch.setattr(notices, "AGAIN", 0.01)
     one, other = PostgresDatabase(make_url(postgres.url())), PostgresDatabase(make_url(postgres.url()))
-    while not one.notices.listening:
-        one.wait(JOB_WAITS, threading.Event(), 0.01)
+    until(lambda: one.wait(JOB_WAITS, threading.Event(), 0.01) or one.notices.listening)
     one.wait(JOB_WAITS, threading.Event(), 0.0)  # the look that everybody takes once there is somebody who tells
     thread = waiting(one)
     other.notify(REPOSITORY_MOVED)
@@ -242,8 +241,7 @@ def test_whoever_waits_is_told_at_once_and_looks_by_itself_where_the_connection_
         )
     thread.join(60)
     assert not thread.is_alive(), "what was told meanwhile is unknown"
-    while not one.notices.listening:
-        one.wait(JOB_WAITS, threading.Event(), 0.01)
+    until(lambda: one.wait(JOB_WAITS, threading.Event(), 0.01) or one.notices.listening)
     for database in (one, other):
         database.notices.close()
         database.engine.dispose()
@@ -299,7 +297,7 @@ def test_a_node_says_that_it_leaves_before_it_ends(monkeypatch: pytest.MonkeyPat
 
     assert listening.farewell() == ()
     try:
-        assert asyncio.run(leaving()) == (404, "This node is leaving.")
+        assert asyncio.run(asyncio.wait_for(leaving(), 300)) == (404, "This node is leaving.")
         assert dict(listening.farewell())[b"set-cookie"].startswith(b"concord_node=;"), "its people go to another node"
         assert ended == [(signal.SIGTERM, True)]
     finally:

@@ -69,7 +69,8 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
         worker.wait()
     app.index.builder.build(app.platform.settings.profile())
     reader.stop.set()
-    reader.join()
+    reader.join(300)
+    assert not reader.is_alive()
     return reader
 
 

@@ -62,8 +62,9 @@ def talk(server: Any, work: Callable[[Client], Awaitable[Any]]) -> Any:
     """What `work` gives while the official client is connected."""
 
     async def main() -> Any:
-        async with Client(server) as client:
-            return await work(client)
+        with anyio.fail_after(browser.PATIENCE):
+            async with Client(server) as client:
+                return await work(client)
 
     return anyio.run(main)
 
@@ -78,12 +79,13 @@ def over_http(app: App, token: str, work: Callable[[Client], Awaitable[Any]], mo
             middleware=[Middleware(Guard, settings=load({})), Middleware(SignInGate)],
         )
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        async with (
-            endpoint.running(),
-            httpx2.AsyncClient(transport=httpx2.ASGITransport(front), headers=headers) as http,
-            Client(streamable_http_client(f"{HERE}/mcp", http_client=http), mode=mode) as client,
-        ):
-            return await work(client)
+        with anyio.fail_after(browser.PATIENCE):
+            async with (
+                endpoint.running(),
+                httpx2.AsyncClient(transport=httpx2.ASGITransport(front), headers=headers) as http,
+                Client(streamable_http_client(f"{HERE}/mcp", http_client=http), mode=mode) as client,
+            ):
+                return await work(client)
 
     try:
         return anyio.run(main)

@@ -561,7 +561,7 @@ def test_a_thread_for_searches_is_free_however_many_passwords_are_checked(monkey
 
     monkeypatch.setattr(sign_in_routes, "_sign_in", check)
     monkeypatch.setattr(sign_in_routes, "_SIGN_INS", anyio.CapacityLimiter(sign_in_routes._SIGN_INS.total_tokens))
-    assert asyncio.run(everybody()) == 4
+    assert asyncio.run(asyncio.wait_for(everybody(), 300)) == 4
 
 
 # ---------------------------------------------------------------- what authors compare
