@@ -574,12 +574,13 @@ def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
+def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path, kb_served: Callable[[], App]) -> Callable[..., Any]:
     """Open a page of a workspace as a persona, on the day of `FixedClock`. What one test opens of one workspace, one App serves."""
     from tests.apptest import page_of
 
     served: list[Path] = []
     monkeypatch.setattr(SystemClock, "today", lambda _: FixedClock().today())
+    monkeypatch.setattr("pages.ui.workspace.open_app", kb_served)
 
     def go(page: str, home: Path = kb_home, persona: str = "admin", **query: str) -> Any:
         if served != [home]:
@@ -588,6 +589,23 @@ def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> Callable[..., Any]:
         monkeypatch.setenv("CONCORD_HOME", str(home))
         monkeypatch.setenv("CONCORD_CACHE", str(ROOT / ".cache" / "tests"))
         return page_of(page, persona, **query)
+
+    return go
+
+
+@pytest.fixture(scope="session")
+def kb_served(kb_home: Path) -> Callable[[], App]:
+    """Opens a workspace for pages, and the starter knowledge base once for all tests with the same settings."""
+    from pages.ui import workspace
+
+    opened, open_app = {}, workspace.open_app  # type: dict[Settings, App], Callable[[], App]
+
+    def go() -> App:
+        if (settings := load()).home != kb_home:
+            return open_app()
+        if settings not in opened:
+            opened[settings] = open_app()
+        return opened[settings]
 
     return go
 
