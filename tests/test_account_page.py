@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import App
 from core.services.people.accounts import NewAccount
 from tests.apptest import PATIENCE, Open, page_of, words
-from tests.conftest import ROOT, NoProcesses, demo, forget_app, put, small_app
+from tests.conftest import ROOT, NoProcesses, demo, put, serve, small_app
 
 ADMIN, AUTHOR = demo("admin"), demo("author")
 
@@ -19,8 +19,7 @@ ADMIN, AUTHOR = demo("admin"), demo("author")
 def people_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     made = small_app(tmp_path / "home", NoProcesses())
     made.people.accounts.add(ADMIN, NewAccount("bot", "Helpdesk bot", "bot@example.org", "author", kind="agent"))
-    forget_app()
-    monkeypatch.setenv("CONCORD_HOME", str(made.settings.home))
+    serve(made, monkeypatch)
     return made
 
 

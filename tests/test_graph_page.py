@@ -19,7 +19,7 @@ from pages.ui.graph.tables import narrowed
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
 from tests.apptest import PATIENCE, all_drawn, words
-from tests.conftest import ROOT, SmallModels, demo, examples, forget_app, put, small_app
+from tests.conftest import ROOT, demo, examples, indexed, put, serve, small_app
 from tests.hostile import PAYLOADS, document
 from tests.small_kb import FILES
 
@@ -27,28 +27,17 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graph_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """A small workspace with an index."""
-    made = small_app(tmp_path_factory.mktemp("graph") / "home")
-    put(made, dict(FILES))
-    made.index.builder.build(made.platform.settings.profile())
-    return made.settings.home
+    return indexed(tmp_path_factory.mktemp("graph") / "home", FILES)
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
+def visit(monkeypatch: pytest.MonkeyPatch, graph_app: App) -> Open:
     """Open the page on an address, as a persona."""
 
-    def go(where: Path = home, persona: str = "admin", small: bool = True, **query: str) -> AppTest:
-        from core.adapters.models import registry
-
-        forget_app()
-        monkeypatch.setenv("CONCORD_HOME", str(where))
-        for name in ("embedder", "reranker", "llm") if small else ():
-            models = SmallModels()
-            monkeypatch.setattr(
-                registry.ModelRegistry, name, lambda self, *a, of=models, name=name: getattr(of, name)(*a)
-            )
+    def go(where: App = graph_app, persona: str = "admin", **query: str) -> AppTest:
+        serve(where, monkeypatch)
         app = AppTest.from_file(str(ROOT / "pages" / "graph.py"), default_timeout=PATIENCE)
         app.session_state["persona"] = persona
         for name, value in query.items():
@@ -112,8 +101,8 @@ def test_a_document_that_is_not_there_is_a_sentence(visit: Open) -> None:
     assert "There is no document" not in words(visit(view="Document", around="BSA-1"))
 
 
-def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) -> None:
-    for graphs in (small_app(home).graph.explorer, kb_app.graph.explorer):
+def test_any_entity_of_the_list_can_be_looked_around(graph_app: App, kb_app: App) -> None:
+    for graphs in (graph_app.graph.explorer, kb_app.graph.explorer):
         listed = graphs.entities(demo("author"), 40)
         assert [one.size for one in listed] == sorted((one.size for one in listed), reverse=True)
         assert {one.kind for one in listed} == {"entity"}
@@ -126,7 +115,7 @@ def test_any_entity_of_the_list_can_be_looked_around(home: Path, kb_app: App) ->
 
 
 def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_app: App) -> None:
-    app = visit(kb_app.settings.home, small=False, view="Path", connect="SAR", **{"with": "OFAC"})
+    app = visit(kb_app, view="Path", connect="SAR", **{"with": "OFAC"})
     paths = all_drawn(app, "chain")[0]["paths"]
     assert "SAR and OFAC are 2 steps apart." in words(app)
     for path in paths:
@@ -151,7 +140,7 @@ def test_a_path_is_a_chain_whose_steps_quote_passages_that_open(visit: Open, kb_
     ],
 )
 def test_without_a_path_a_sentence_says_why(visit: Open, kb_app: App, ends: dict[str, str], sentence: str) -> None:
-    app = visit(kb_app.settings.home, small=False, view="Path", **ends)
+    app = visit(kb_app, view="Path", **ends)
     assert sentence in re.sub(r"\\(.)", r"\1", words(app))
     assert not all_drawn(app, "chain")
 
@@ -159,7 +148,7 @@ def test_without_a_path_a_sentence_says_why(visit: Open, kb_app: App, ends: dict
 def test_links_list_orphans_and_dead_ends(visit: Open, tmp_path: Path) -> None:
     made = small_app(tmp_path / "linked")
     put(made, {"a.md": "# A\n\n[b](b.md) and [gone](gone.md)\n", "b.md": "# B\n\nends here\n"})
-    app = visit(tmp_path / "linked", view="Links")
+    app = visit(made, view="Links")
     said = words(app)
     assert "Orphans (1)" in said
     assert "Dead ends (1)" in said
@@ -177,13 +166,13 @@ def test_the_table_holds_what_the_picture_holds(visit: Open) -> None:
 
 
 def test_without_documents_and_without_an_index_every_view_says_what_to_do(visit: Open, tmp_path: Path) -> None:
-    small_app(tmp_path / "empty")
+    made = small_app(tmp_path / "home")
     for view in ("Document", "Links"):
-        assert "There are no documents yet" in words(visit(tmp_path / "empty", view=view))
-    put(small_app(tmp_path / "bare"), dict(FILES))
+        assert "There are no documents yet" in words(visit(made, view=view))
+    put(made, dict(FILES))
     for view in ("Document", "Entity", "Path", "Communities"):
         for persona, then in (("admin", "Build one, then come back."), ("author", "An admin builds one")):
-            said = words(visit(tmp_path / "bare", persona, view=view))
+            said = words(visit(made, persona, view=view))
             assert "There is no index yet" in said
             assert then in said
             assert "python -m core" not in said, "a command is of no use on a page"
@@ -196,7 +185,7 @@ def test_readers_do_not_reach_the_graph(visit: Open) -> None:
 
 
 def test_communities_of_the_demo_are_summed_up_and_searched(visit: Open, kb_app: App) -> None:
-    app = visit(kb_app.settings.home, small=False, view="Communities")
+    app = visit(kb_app, view="Communities")
     assert {node["shape"] for node in drawn(app)["nodes"]} == {"hexagon"}
     assert "communities by" in words(app)
     app.text_input(key="graph_global").set_value("who may approve a payment").run()
@@ -212,7 +201,7 @@ def test_communities_of_the_demo_are_summed_up_and_searched(visit: Open, kb_app:
 def test_hostile_titles_are_labels_and_nothing_else(visit: Open, tmp_path: Path) -> None:
     made = small_app(tmp_path / "hostile")
     put(made, {f"it/hostile-{n}.md": document(n, text) for n, text in enumerate(PAYLOADS[:12])})
-    data = drawn(visit(tmp_path / "hostile", view="Links"))
+    data = drawn(visit(made, view="Links"))
     assert any("<script>" in one["label"] for one in data["about"].values()), "text stays what it is"
     assert {key for node in data["nodes"] for key in node} == {
         "id", "label", "shape", "color", "x", "y", "size", "borderWidth"

@@ -22,7 +22,7 @@ from core.retrieval.rerankers.rerank import BLEND
 from tests.api_server import ApiServer
 from tests.apptest import ROOT, drawn, page_of
 from tests.apptest import plain_words as words
-from tests.conftest import SmallModels, demo, forget_app, put
+from tests.conftest import SmallModels, demo, forget_app, put, serve
 from tests.evaluated import judged
 
 POLICY = "---\nid: POL-1\ntitle: Records\nowner: Mei\nreview_due: 2020-01-01\n---\n# Records\n\nInvoices are kept for 7 years.\n"
@@ -36,7 +36,6 @@ class Doors:
         self.app, self.api = app, ApiServer(app)
 
     def page(self, name: str, **query: str) -> AppTest:
-        forget_app()
         return page_of(name, "admin", framed=name in ("home", "freshness"), **query)
 
     def said(self, *arguments: str) -> Any:
@@ -86,7 +85,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     for question in ("invoices kept", "river stone", "river stone"):
         app.search.queries.keep(demo("reader"), question)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONCORD_HOME", str(app.settings.home))
+        serve(app, patch)
         for name in ("embedder", "reranker", "llm"):
             patch.setattr(registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given))
         yield Doors(app)

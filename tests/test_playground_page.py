@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import strict
-from core.bootstrap import App, build
+from core.bootstrap import App
 from core.errors import Unavailable
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.presets import presets
@@ -22,7 +22,7 @@ from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.types import Filters
 from tests.apptest import PATIENCE, all_drawn, page_of, words
-from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, forget_app, kb_settings, put, small_app
+from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, indexed, put, serve, small_app
 from tests.small_kb import FILES
 
 Open = Callable[..., AppTest]
@@ -30,30 +30,19 @@ QUERY = "file form 111"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def played_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """A small workspace with an index of one profile."""
-    made = small_app(tmp_path_factory.mktemp("playground") / "home")
-    put(made, dict(FILES))
-    made.index.builder.build(made.platform.settings.profile())
-    return made.settings.home
+    return indexed(tmp_path_factory.mktemp("playground") / "home", FILES)
 
 
 @pytest.fixture
-def visit(monkeypatch: pytest.MonkeyPatch, home: Path) -> Open:
+def visit(monkeypatch: pytest.MonkeyPatch, played_app: App) -> Open:
     """Open the playground on a setup, as a persona."""
 
-    def go(setup: Setup | None = None, where: Path = home, persona: str = "admin", **query: str) -> AppTest:
-        from core.adapters.models import registry
-
-        forget_app()
-        monkeypatch.setenv("CONCORD_HOME", str(where))
-        small = SmallModels()
-        for name in ("embedder", "reranker", "llm"):
-            monkeypatch.setattr(
-                registry.ModelRegistry, name, lambda self, *given, name=name: getattr(small, name)(*given)
-            )
+    def go(setup: Setup | None = None, where: App = played_app, persona: str = "admin", **query: str) -> AppTest:
+        serve(where, monkeypatch)
         if setup:
-            query["link"] = build(kb_settings(where)).playground.notebook.keep(demo("admin"), setup)
+            query["link"] = where.playground.notebook.keep(demo("admin"), setup)
         return page_of("playground", persona, framed=False, **query)
 
     return go
@@ -77,7 +66,7 @@ def test_a_first_visit_shows_three_columns_that_wait_for_a_query(visit: Open) ->
     assert len({column["color"] for column in data["columns"]}) == 3
 
 
-def test_running_a_query_fills_the_columns_and_keeps_a_link_and_a_history(visit: Open, home: Path) -> None:
+def test_running_a_query_fills_the_columns_and_keeps_a_link_and_a_history(visit: Open, played_app: App) -> None:
     app = visit()
     app.text_area(key="playground_q").set_value("  error   809 ")
     next(button for button in app.button if button.label == "Run").click().run()
@@ -86,9 +75,9 @@ def test_running_a_query_fills_the_columns_and_keeps_a_link_and_a_history(visit:
     assert data["query"] == "error 809"
     assert data["columns"][0]["hits"][0]["doc"] == "IT-1"
     (link,) = [app.query_params["link"]] if isinstance(app.query_params["link"], str) else app.query_params["link"]
-    other = build(kb_settings(home))
-    assert other.playground.notebook.opened(demo("admin"), link).query == "error 809"
-    assert "error 809" in [asked.query for asked in other.playground.notebook.history(demo("admin"))]
+    notebook = played_app.playground.notebook
+    assert notebook.opened(demo("admin"), link).query == "error 809"
+    assert "error 809" in [asked.query for asked in notebook.history(demo("admin"))]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +115,7 @@ def test_reranking_and_a_second_look_explain_themselves_above_the_column(visit: 
 
 
 def test_no_index_says_how_to_build_one(visit: Open, tmp_path: Path) -> None:
-    small_app(tmp_path / "empty")
-    data = drawn(visit(Setup(QUERY, columns("BM25", "Vectors")), where=tmp_path / "empty"))
+    data = drawn(visit(Setup(QUERY, columns("BM25", "Vectors")), small_app(tmp_path / "empty")))
     assert all("has no index yet" in column["error"] for column in data["columns"])
     assert data["profiles"] == []
 
@@ -160,8 +148,8 @@ def test_blind_judging_pools_the_columns_and_shows_no_ranks(visit: Open) -> None
     assert {hit["rank"] for hit in data["pool"]} == {0}
 
 
-def test_a_blind_judge_adds_what_the_list_lacks_and_rates_the_answer(visit: Open, home: Path) -> None:
-    app = build(kb_settings(home), models=SmallModels())
+def test_a_blind_judge_adds_what_the_list_lacks_and_rates_the_answer(visit: Open, played_app: App) -> None:
+    app = played_app
     app.evaluation.querysets.keep(demo("admin"), QuerySet("lacking", (Question("q1", "cash over 10,000"),)))
     setup = Setup("cash over 10,000", columns("BM25"), blind=True, queryset="lacking", question="q1")
     page = visit(setup)
@@ -194,8 +182,8 @@ def test_a_blind_judge_adds_what_the_list_lacks_and_rates_the_answer(visit: Open
     assert {hit["chunk"] for hit in drawn(page)["pool"]} == listed
 
 
-def test_grades_that_were_given_are_shown(visit: Open, home: Path) -> None:
-    app = build(kb_settings(home), models=SmallModels())
+def test_grades_that_were_given_are_shown(visit: Open, played_app: App) -> None:
+    app = played_app
     hit = app.search.searcher.search(QUERY).hits[0]
     app.playground.grades.judge(demo("admin"), QUERY, hit, 2)
     assert drawn(visit(Setup(QUERY, columns("BM25"))))["grades"] == {hit.chunk: 2}
@@ -207,19 +195,19 @@ def test_a_grade_scores_the_columns_and_a_long_passage_comes_whole(visit: Open, 
     put(made, {"long.md": f"# Claims\n\n{text}\n"})
     made.index.builder.build(made.platform.settings.profile())
     setup = Setup("claim filed", columns("BM25", "Vectors"), blind=True)
-    data = drawn(visit(setup, made.settings.home))
+    data = drawn(visit(setup, made))
     cut = next(hit for hit in data["pool"] if hit["full"])
     assert "".join(part[0] for part in cut["full"]).split() > "".join(part[0] for part in cut["segments"]).split()
     assert data["scores"] == [None, None]
     hit = made.search.searcher.search("claim filed").hits[0]
     made.playground.grades.judge(demo("admin"), "claim filed", hit, 3, note="all of it")
-    data = drawn(visit(setup, made.settings.home))
+    data = drawn(visit(setup, made))
     assert [score["judged"] for score in data["scores"]] == [1, 1]
     assert list(data["notes"].values()) == ["all of it"]
 
 
-def test_a_query_set_is_judged_question_by_question(visit: Open, home: Path) -> None:
-    app = build(kb_settings(home))
+def test_a_query_set_is_judged_question_by_question(visit: Open, played_app: App) -> None:
+    app = played_app
     asked = (Question("q1", "file form 112"), Question("q2", "error 809"), Question("q3", "fatigue"))
     app.evaluation.querysets.keep(demo("admin"), QuerySet("asked", asked, (Judgment("q1", "fin/ctr.md"),)))
     page = visit(judge="asked")
@@ -279,10 +267,10 @@ def test_a_suggested_change_is_applied_to_its_column_alone_and_its_name_follows(
     assert words(app).count("It is here, at rank 1") == 1
 
 
-def test_a_gap_is_reported_with_the_document_that_was_expected(visit: Open, home: Path) -> None:
+def test_a_gap_is_reported_with_the_document_that_was_expected(visit: Open, played_app: App) -> None:
     app = visit(Setup(QUERY, columns("BM25"), tool="Where is my document?", document="IT-1"))
     app.button(key="where_gap").click().run()
-    gap = build(kb_settings(home)).knowledge.gaps.open(demo("author"))[0]
+    gap = played_app.knowledge.gaps.open(demo("author"))[0]
     assert (gap.query, gap.note) == (QUERY, "Expected: VPN (IT-1).")
 
 
@@ -333,12 +321,12 @@ def test_applying_filters_leaves_a_query_alone_that_was_typed_and_not_yet_run(vi
     assert (data["query"], data["setup"]["filters"]["folders"]) == (QUERY, ["it"])
 
 
-def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, home: Path) -> None:
+def test_the_filters_of_another_link_replace_the_ones_before(visit: Open, played_app: App) -> None:
     app = visit(Setup(QUERY, columns("BM25"), Filters(folders=("it",), history=True)))
     assert app.multiselect(key="playground_folders").value == ["it"]
     assert app.toggle(key="playground_history").value
     other = Setup(QUERY, columns("BM25"), Filters(types=("sop",)))
-    app.query_params["link"] = build(kb_settings(home)).playground.notebook.keep(demo("admin"), other)
+    app.query_params["link"] = played_app.playground.notebook.keep(demo("admin"), other)
     app.run()
     assert not app.exception, app.exception
     assert [one.value for one in app.multiselect] == [["sop"], [], []]
@@ -377,7 +365,7 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
     assert not labels() & {"Fusion", "Normalisation", "Alpha", "HyDE"}
 
 
-def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: Path) -> None:
+def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, played_app: App) -> None:
     from core.entrypoints.cli import main
     from pages.ui.playground import share
 
@@ -386,12 +374,10 @@ def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, home: 
         'python -m core compare \'o\'"\'"\'hara; rm -rf\' --config bm25 --config \'{"base": "documents-0.9", "rerank"'
     )
     compile(share.as_python(setup), "shared", "exec")
-    made = build(kb_settings(home), models=SmallModels()).playground.comparer.run(
-        demo("author"), QUERY, columns("BM25", "Vectors")
-    )
+    made = played_app.playground.comparer.run(demo("author"), QUERY, columns("BM25", "Vectors"))
     rows = share.as_csv(made).splitlines()
     assert len(rows) == 1 + sum(len(outcome.result.hits) for outcome in made.outcomes if outcome.result)
-    assert main(["--home", str(home), "judge", QUERY, "--json"]) == 0
+    assert main(["--home", str(played_app.settings.home), "judge", QUERY, "--json"]) == 0
 
 
 def test_an_unknown_link_is_a_sentence_and_a_fresh_playground(visit: Open) -> None:
@@ -417,10 +403,7 @@ def test_the_demo_data_fills_three_columns(visit: Open, kb_app: App, monkeypatch
     link = kb_app.playground.notebook.keep(
         demo("admin"), Setup("how long do we keep SAR records", columns("BM25", "Vectors", "RRF 60"))
     )
-    import streamlit as st
-
-    st.cache_resource.clear()
-    monkeypatch.setenv("CONCORD_HOME", str(kb_app.settings.home))
+    serve(kb_app, monkeypatch)
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE)
     app.session_state["persona"] = "admin"
     app.run()
