@@ -462,7 +462,7 @@ def few_trees() -> Iterator[None]:
     from core.evaluation.learning import lambdamart, learners
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lambdamart, "ROUNDS", (0, 5, 10))
+        patch.setattr(lambdamart, "ROUNDS", (0, 10, 30))
         patch.setattr(learners, "ROUNDS", (5, 10))
         patch.setattr(learners, "EPOCHS", 5)
         yield

@@ -33,6 +33,7 @@ from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
 from tests.test_embedder import NotingTrainer
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 NAMES = names_of(("bm25", "dense"))
 CONFIG = replace(configs.parse("convex-0.5"), depth=9)
 
@@ -128,7 +129,7 @@ def test_every_feature_is_explained_and_read_from_the_index(judged_app: App) -> 
 @pytest.fixture
 def judged_app(tmp_path: Path) -> App:
     app = judged(tmp_path / "home")
-    app.evaluation.querysets.keep(ADMIN, questions(each=4, name="wide"))
+    app.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
     return app
 
 
@@ -137,6 +138,8 @@ def test_a_ranker_is_trained_measured_searched_with_and_promoted_with_evidence(j
     made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=CONFIG)
     assert made.learned_from + made.held_out.queries == made.unseen.queries
     assert set(made.quality) == {"production", "ranker"}
+    assert RANKER.from_json(Path(made.path).read_text(encoding="utf-8"), "r") == made.model, "it is plain JSON"
+    assert strict.plain(made.model)["format"] == 1
     assert made.model.evidence["unseen"]["queries"] == made.unseen.queries
     result = judged_app.search.searcher.search("key3first", config=made.config)
     assert result.warnings == ()
@@ -177,13 +180,6 @@ def test_too_few_questions_a_missing_ranker_and_other_roles_are_refused_in_plain
         result = judged_app.search.searcher.search("key3first", config=replace(config, rerank_model=model))
         assert said in result.warnings[0]
         assert result.hits
-
-
-def test_what_a_ranker_saves_is_plain_json(judged_app: App) -> None:
-    made = judged_app.tuning.rankers.train(ADMIN, ["wide"], config=CONFIG)
-    with open(made.path, encoding="utf-8") as file:
-        assert RANKER.from_json(file.read(), "r") == made.model
-    assert strict.plain(made.model)["format"] == 1
 
 
 def test_learning_in_one_step_trains_every_part_and_promotes_nothing(judged_app: App) -> None:
