@@ -32,8 +32,9 @@ from core.services.tuning.alpha import AlphaExamples, AlphaSettings
 from core.services.tuning.sweeps import SweepScope, observed, position, sweepable
 from core.types import Frozen
 from tests.conftest import demo, put, small_app
-from tests.evaluated import ADMIN, AUTHOR, evaluated, judged, questions
+from tests.evaluated import ADMIN, AUTHOR, judged, questions
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.61", "rrf-60", "rsf", "dbsn", "combsum", "combmnz")
 
 
@@ -45,7 +46,7 @@ def judged_app(tmp_path: Path) -> App:
 @pytest.fixture(scope="module")
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """The same for tests that change nothing."""
-    return evaluated(small_app(tmp_path_factory.mktemp("shared")))
+    return judged(tmp_path_factory.mktemp("shared"))
 
 
 # ---------------------------------------------------------------- the sweep is search
@@ -376,7 +377,7 @@ def test_a_model_that_was_promoted_is_never_written_again(judged_app: App) -> No
 
 def worse_then_better(judged_app: App) -> str:
     """Production on dense alone, and the id of a run that beats it on a set large enough to be halved."""
-    judged_app.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
     judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
     return judged_app.evaluation.runs.evaluate(
         "wide", [RunPlan(judged_app.platform.settings.profile(), replace(configs.parse("bm25"), depth=9))]
@@ -401,7 +402,7 @@ def test_a_promotion_carries_its_evidence_and_is_searched_with(judged_app: App) 
 
 def misleading(judged_app: App) -> str:
     """Production measured on one set, and a run on another set that is better there and worse on the first."""
-    asked = questions(each=3)
+    asked = questions(each=2)
     own = lambda wanted: tuple(each for each in asked.questions if ("key" in each.text) == wanted)
     for name, part in (("words", own(True)), ("titles", own(False))):
         ids = {each.id for each in part}
@@ -451,10 +452,10 @@ def test_what_was_chosen_is_judged_on_other_questions_and_corrected_for_all_that
     compared = judged_app.tuning.production.evidence(ADMIN, run)
     judged_on = {row.question for row in compared.rows}
     assert not chosen_on & judged_on
-    assert len(chosen_on) + len(judged_on) == 144
-    assert compared.basis == f"Judged on the {len(judged_on)} of 144 questions that nothing is chosen on."
+    assert len(chosen_on) + len(judged_on) == 96
+    assert compared.basis == f"Judged on the {len(judged_on)} of 96 questions that nothing is chosen on."
     assert compared.overall.comparisons == 3, "bm25, rrf and combmnz; production is what they are compared with"
-    asked = questions(each=3, name="wide")
+    asked = questions(each=2, name="wide")
     more = replace(asked, questions=(*asked.questions, Question("new", "another one")))
     judged_app.evaluation.querysets.keep(ADMIN, more)
     assert judged_app.tuning.production.evidence(ADMIN, run).overall == compared.overall, "an edit forgives no try"
@@ -468,7 +469,7 @@ def test_evidence_is_of_the_questions_and_the_generation_of_now(judged_app: App)
     old = worse_then_better(judged_app)
     put(judged_app, {"a/doc0.md": None, "b/doc1.md": None})
     judged_app.index.builder.build(judged_app.platform.settings.profile())
-    asked = questions(each=3, name="wide")
+    asked = questions(each=2, name="wide")
     judged_app.evaluation.querysets.keep(
         ADMIN, replace(asked, questions=(*asked.questions, Question("new", "another one")))
     )
@@ -483,7 +484,7 @@ def test_evidence_from_two_commits_is_no_evidence_and_says_so(judged_app: App) -
     judged_app.tuning.production.promote(ADMIN, config="dense", reason="to start from something weak")
     family = judged_app.platform.settings.profile("family")
     judged_app.index.builder.build(family)
-    judged_app.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
     run = judged_app.evaluation.runs.evaluate("wide", [RunPlan(family, configs.parse("bm25"))])[0].id
     put(judged_app, {"a/doc0.md": None})
     judged_app.index.builder.build(judged_app.platform.settings.profile())
