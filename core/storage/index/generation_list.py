@@ -167,7 +167,7 @@ def folder_name(profile: Profile) -> str:
 
 def _whole(path: Path, manifest: Mapping[str, Any]) -> bool:
     try:
-        return all(os.stat(path / name).st_size == size for name, size in manifest["files"].items())
+        return all(os.stat(f"{path}/{name}").st_size == size for name, size in manifest["files"].items())
     except OSError:
         return False
 
