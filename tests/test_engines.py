@@ -20,9 +20,14 @@ from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_differe
 from core.retrieval.legs import LEGS
 from core.services.index import verify
 from core.storage.serving import library_engines as adapters
-from tests.conftest import ROOT, HashEmbedder, put, small_app
+from tests.conftest import ROOT, SAMPLED, HashEmbedder, put, small_app
 
 DEPTH = 10
+
+
+@pytest.fixture(autouse=True)
+def _as_for_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verify, "MOST", SAMPLED)
 
 
 @pytest.fixture(scope="module")
