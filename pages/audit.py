@@ -79,6 +79,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
         on_click="ignore",
     )
 if entries:
-    st.dataframe([row(entry) for entry in entries], hide_index=True, key="audit", height=style.table(len(entries)))
+    rows = [row(entry) for entry in entries]
+    empty = {name: None for name in rows[0] if not any(each[name] for each in rows)}  # not shown
+    st.dataframe(rows, hide_index=True, key="audit", height=style.table(len(entries)), column_config=empty)
 else:
     st.info("Nothing in the audit matches these filters.", icon=":material/history:")

@@ -129,6 +129,8 @@ def test_people_asked_and_some_got_no_answer(sample_app: App, tmp_path: Path, mo
         for impact in measured
     ], "each on main as it was"
     assert all(impact.questions["answers"] > 100 for impact in measured)
+    told = [entry.at for entry in app.people.audit.entries(demo("admin"))]
+    assert told == sorted(told, reverse=True), "the newest first, whenever it was written down"
     gaps = app.knowledge.gaps.counts(demo("author"))[""]
     assert (gaps.open, gaps.closed, gaps.days) == (2, 1, 6)
     assert app.search.queries.most_asked(1)[0].question == "vpn wont connect"

@@ -66,7 +66,9 @@ class Audit:
         """Matching entries, newest first."""
         _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
-        return tuple(row for row in rows if self._may_see(row))
+        return tuple(
+            sorted((row for row in rows if self._may_see(row)), key=lambda row: (row.at, row.id), reverse=True)
+        )
 
     def _may_see(self, row: AuditEntry) -> bool:
         """Whether whoever reads now may read what an entry names: its change, and its documents."""

@@ -15,7 +15,7 @@ from core.access import Actor
 from core.curation.review.diffs import lines
 from core.curation.words.pins import Pin
 from core.errors import Corrupt, NotFound
-from core.evaluation.tuning.calibration import PRECISION, TauRule
+from core.evaluation.tuning.calibration import TauRule
 from core.ports import Clock, Progress
 from core.retrieval.config import parse
 from core.retrieval.presets import presets, spell
@@ -28,7 +28,6 @@ from core.services.reviews.changes import Change
 from core.services.reviews.discussion import CommentPlace
 from core.services.reviews.wiring import Reviews
 from core.services.search.queries import QueryLog
-from core.services.tuning.sweeps import MEASURE
 from core.services.tuning.wiring import Tuning
 from core.services.words.words import SynonymsAndPins
 
@@ -255,9 +254,9 @@ class SamplePast:
         )
 
     def calibrate(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:
-        config, settings = _spelled(more["config"]), {"beta": more["beta"], "least": more["least"]}
-        tau = self.tuning.sweeps.tau(actor, queryset, TauRule(PRECISION, **settings), config=parse(config))
-        told = {"queryset": queryset, "config": config, "measure": MEASURE, "rule": PRECISION, **settings}
+        config, rule = _spelled(more["config"]), TauRule()
+        tau = self.tuning.sweeps.tau(actor, queryset, rule, config=parse(config))
+        told = {"queryset": queryset, "config": config, "measure": rule.measure, "rule": rule.by}
         self.jobs.keep_result(actor, "calibrate", strict.plain(tau), **told)
 
     def threshold(self, actor: Actor, queryset: str, more: Mapping[str, Any]) -> None:

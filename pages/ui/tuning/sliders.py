@@ -189,7 +189,7 @@ def _sentence(curve: Curve, here: float, measure: str) -> str:
     """Where one stands and the best place, with what is known about both."""
     at = min(range(len(curve.alphas)), key=lambda n: abs(curve.alphas[n] - here))
     best = curve.alphas.index(curve.best)
-    said = f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on {style.count(curve.questions, 'question')}"
+    said = f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on the {curve.questions} questions that one chooses on"
     return (
         f"{said}, the best." if at == best else f"{said}; the best is {curve.best:.2f}: {_shown(curve.points[best])}."
     )
