@@ -7,7 +7,7 @@ import hashlib
 import json
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -99,14 +99,14 @@ _LEAVES = frozenset({type(None), bool, int, float, str})
 def plain(value: Any) -> Any:
     """The value as dicts, lists, strings and numbers, ready for JSON or YAML."""
     kind: Any = type(value)
-    if kind in _LEAVES or isinstance(value, (str, int, float)):
+    if kind in _LEAVES or isinstance(value, (str, int, float, bytes)):
         return value
     if names := _names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Mapping):
         items = value.items()  # a run holds thirty thousand: a call for each took half of the time
         return {str(key): item if type(item) in _LEAVES else plain(item) for key, item in items}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, Sequence)):  # the first two are seen at once
         return [item if type(item) in _LEAVES else plain(item) for item in value]
     return sorted(map(plain, value)) if isinstance(value, frozenset) else value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -353,7 +353,7 @@ class Hit:
     version: int
     fused_rank: int = 0
     rerank_score: float | None = None
-    further: tuple[Hit, ...] = ()  # other passages of the same document, where documents are found
+    further: Sequence[Hit] = ()  # other passages of the same document, where documents are found
     pinned: str = ""  # the question that it is pinned to, and stands first for
     reasons: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what a learned ranker adds for each feature
     also: tuple[AlsoIn, ...] = ()  # other documents that hold the same text, where copies collapse

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bootstrap import App
+from core.entrypoints.api.calls import encoded
 from core.errors import BadInput
+from core.ports import Index
 from core.retrieval import config as configs
+from core.retrieval.hits import FurtherHits
 from core.services.evaluation.cached_candidates import CandidateCache
 from core.storage.serving.fields import fit, load
 from core.types import FIELDS, SearchConfig
@@ -118,6 +124,20 @@ def test_each_document_is_one_hit_with_its_other_passages_below(indexed_app: App
         best = max(index.bm25("booking flights at the desk").score(family))
         assert hit.legs["bm25"].score == pytest.approx(best)
     assert any(hit.further for hit in hits)
+    assert encoded(hits) == encoded([replace(hit, further=tuple(hit.further)) for hit in hits])
+
+
+def test_other_passages_are_made_when_they_are_asked_for(indexed_app: App) -> None:
+    index = indexed_app.search.searcher.index()
+    read: list[int] = []
+    watched = cast(Index, SimpleNamespace(documents=index.documents, passage=index.passage, excerpt=read.append))
+    further = FurtherHits(watched, 2, [0, 1, 2])
+    assert (len(further), read) == (3, [])
+    assert [hit.chunk for hit in further[1:2]] == [index.passage(1).id]
+    assert read == [1]
+    copied = pickle.loads(pickle.dumps(FurtherHits(index, 2, [0, 1])))
+    assert type(copied) is tuple
+    assert FurtherHits(index, 2, [0, 1]) == copied != FurtherHits(index, 2, [1, 0])
 
 
 def test_depth_and_k_count_documents(indexed_app: App) -> None:

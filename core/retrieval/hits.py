@@ -2,15 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
 from core.retrieval.methods import Outcome
 from core.retrieval.query_rules import SynonymLeg
 from core.types import NOTHING, AlsoIn, Hit, LegScore
+
+
+class FurtherHits(Sequence[Hit]):
+    """Other passages of the document at a place; what the legs said of the document stands with the first. Each is made
+    when it is asked for: most searches show none, and they would cost as much as the hits."""
+
+    __slots__ = ("_chunks", "_index", "_place")
+
+    def __init__(self, index: Index, place: int, chunks: Sequence[int]) -> None:
+        self._index, self._place, self._chunks = index, place, chunks
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    def __getitem__(self, at: Any) -> Any:
+        chunks = self._chunks[at]
+        return tuple(map(self._hit, chunks)) if isinstance(at, slice) else self._hit(chunks)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __reduce__(self) -> tuple[type[tuple[Hit, ...]], tuple[tuple[Hit, ...]]]:
+        return tuple, (self[:],)  # a copy needs no index
+
+    def _hit(self, chunk: int) -> Hit:
+        passage = self._index.passage(chunk)
+        facts = self._index.documents[passage.document]
+        span = (passage.id, passage.start, passage.end, self._index.excerpt(chunk))
+        return Hit(
+            self._place,
+            facts.doc,
+            facts.path,
+            facts.title,
+            passage.heading,
+            *span,
+            0.0,
+            {},
+            facts.status,
+            facts.version,
+        )
 
 
 class Explainer:
@@ -36,6 +77,7 @@ class Explainer:
     def hit(self, place: int, chunk: int) -> Hit:
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
+        further = self.candidates.further.get(chunk)
         return Hit(
             rank=place,
             doc=facts.doc,
@@ -53,7 +95,7 @@ class Explainer:
             fused_rank=self.ranks.get(chunk, 0),
             rerank_score=self.outcome.scored.get(chunk),
             reasons=self.outcome.reasons.get(chunk, NOTHING),
-            further=tuple(self._further(place, other) for other in self.candidates.further.get(chunk, ())),
+            further=FurtherHits(self.index, place, further) if further else (),
         )
 
     def score(self, chunk: int) -> float:
@@ -67,15 +109,6 @@ class Explainer:
         facts = self.index.documents[passage.document]
         span = (passage.id, passage.start, passage.end)
         return AlsoIn(facts.doc, facts.path, facts.title, passage.heading, *span, facts.version)
-
-    def _further(self, place: int, chunk: int) -> Hit:
-        """Another passage of the document at a place; what the legs said of the document stands with the first."""
-        passage = self.index.passage(chunk)
-        facts = self.index.documents[passage.document]
-        span = (passage.id, passage.start, passage.end, self.index.excerpt(chunk))
-        return Hit(
-            place, facts.doc, facts.path, facts.title, passage.heading, *span, 0.0, {}, facts.status, facts.version
-        )
 
     def parent(self, place: int, chunk: int) -> Hit:
         """The parent of a chunk as a hit: `chunk` still names the child that was found."""

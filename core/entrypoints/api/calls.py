@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -296,4 +296,9 @@ def encoded(value: Any) -> bytes:
     >>> encoded({"a": [float("nan"), 1.5]})
     b'{"a":[null,1.5]}'
     """
-    return orjson.dumps(value, default=strict.plain, option=orjson.OPT_NON_STR_KEYS)
+    return orjson.dumps(value, default=_known_kinds, option=orjson.OPT_NON_STR_KEYS)
+
+
+def _known_kinds(value: Any) -> Any:
+    """What is not encoded as it is; a sequence of records as a tuple of them, which is."""
+    return tuple(value) if isinstance(value, Sequence) else strict.plain(value)

@@ -110,7 +110,7 @@ class SearchPage:
         asked = " ".join((result.query, *result.also))
         grouped: dict[str, list[Hit]] = {}
         for hit in result.hits:
-            grouped.setdefault(hit.doc, []).extend((hit, *hit.further))
+            grouped.setdefault(hit.doc, []).extend((hit, *hit.further[: PER_DOCUMENT - 1]))
         return tuple(
             Group(
                 *known.by_id[doc][1:],
