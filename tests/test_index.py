@@ -15,7 +15,7 @@ import pytest
 
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound, Unavailable
-from core.ports import Progress
+from core.ports import ByDocument, Progress
 from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.index.embedding import in_background
@@ -348,10 +348,20 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
             again = kernels.families(terms, np.arange(400), np.arange(0, 401))
             assert [part.tolist() for part in again] == [every.tolist(), starts.tolist()]
             assert list(kernels.top(fast, mask, depth).items()) == list(plain.items())
+            legs = [plain, dict.fromkeys(rng.permutation(400)[:90].tolist(), 0.5), {}]
+            by_document = kernels.by_document(legs, owner_of // 20, depth)
+            monkeypatch.delitem(sys.modules, compiled.__name__)
+            assert _spelled(kernels.by_document(legs, owner_of // 20, depth)) == _spelled(by_document)
+            monkeypatch.setitem(sys.modules, compiled.__name__, compiled)
             wanted = np.array(sorted(plain), dtype=np.uint32)
             assert kernels.lookup(start, where, gains, terms, wanted) == pytest.approx(
                 [plain[n] for n in wanted.tolist()]
             )
+
+
+def _spelled(by_document: ByDocument) -> object:
+    """With the order of what is in it."""
+    return [list(ranking.items()) for ranking in by_document[0]], sorted(by_document[1].items())
 
 
 def test_profiles_are_named_by_what_they_do() -> None:

@@ -95,7 +95,7 @@ class Candidates:
     score: Scorer
     guides: Mapping[str, ExplainsPath] = field(default_factory=dict)  # legs that can explain the path to a chunk
     vector: Callable[[], np.ndarray] | None = None  # the query as the dense leg saw it
-    further: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # other passages of a candidate's document
+    further: Mapping[int, Sequence[int]] = field(default_factory=dict)  # other passages of a candidate's document
     also: tuple[str, ...] = ()  # other wordings of the query, by synonyms
 
     def only(self, legs: Sequence[str]) -> Candidates:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from core.ports import Index, Leg, Ranking
+from core.ports import ByDocument, Index, Leg, Ranking
 from core.retrieval.candidates import Candidates
 from core.types import SearchConfig
 
@@ -35,22 +35,31 @@ def reduced(found: Candidates, index: Index, depth: int, highest: Highest) -> Ca
 
     A leg's score for a document is that of its best passage there, whichever that is.
     """
-    chunks = _best_first(found.retrieved.values())
-    families: dict[int, list[int]] = {}
-    standing: dict[int, int] = {}  # for each passage the one that stands for its document
-    for chunk, document in zip(chunks, index.documents_of(chunks), strict=True):
-        family = families.setdefault(document, [])
-        family.append(chunk)
-        standing[chunk] = family[0]
-    retrieved = {leg: _first(ranking, standing, depth) for leg, ranking in found.retrieved.items()}
-    kept = set().union(*retrieved.values())
+    rankings, further = index.by_document(list(found.retrieved.values()), depth)
+    retrieved = dict(zip(found.retrieved, rankings, strict=True))
 
     def score(leg: str, chunks: Sequence[int]) -> Sequence[float]:
         return highest(leg, *index.families(chunks)) if chunks else []
 
-    several = (family for family in families.values() if len(family) > 1 and family[0] in kept)
-    further = {family[0]: tuple(family[1 : 1 + FURTHER]) for family in several}
     return replace(found, retrieved=retrieved, score=score, further=further)
+
+
+def by_document(rankings: Sequence[Ranking], document_of: Mapping[int, int], depth: int) -> ByDocument:
+    """The first `depth` documents of each leg, by the passages that stand for them, and the other passages of those.
+
+    >>> by_document([{4: 9.0, 7: 5.0}, {7: 0.8, 2: 0.3}], {4: 0, 7: 0, 2: 1}, 10)
+    ([{7: 9.0}, {7: 0.8, 2: 0.3}], {7: [4]})
+    """
+    families: dict[int, list[int]] = {}
+    standing: dict[int, int] = {}  # for each passage the one that stands for its document
+    for chunk in _best_first(rankings):
+        family = families.setdefault(document_of[chunk], [])
+        family.append(chunk)
+        standing[chunk] = family[0]
+    retrieved = [_first(ranking, standing, depth) for ranking in rankings]
+    kept = set().union(*retrieved)
+    several = (family for family in families.values() if len(family) > 1 and family[0] in kept)
+    return retrieved, {first: others[:FURTHER] for first, *others in several}
 
 
 def highest(legs: Mapping[str, Leg], name: str, chunks: np.ndarray, starts: np.ndarray) -> Sequence[float]:

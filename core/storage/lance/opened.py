@@ -17,7 +17,7 @@ import pyarrow as pa
 from core.analysis import options_for
 from core.errors import Unavailable
 from core.lru import LruCache
-from core.ports import FieldScores, Leg
+from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import ReaderFilters, admits, is_readable
 from core.storage.index.duckdb import HEADING
@@ -185,6 +185,10 @@ class TableIndex:
         """In the order of the text."""
         chunks: list[int] = self._order[self._bounds[document] : self._bounds[document + 1]].tolist()
         return chunks
+
+    def by_document(self, rankings: Sequence[Ranking], depth: int) -> ByDocument:
+        """The rankings of legs with one passage for each document."""
+        return kernels.by_document(rankings, self._doc_of, depth)
 
     def families(self, chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """All passages of the documents of some, one document after the other, and where each begins."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from core.retrieval.document_ranking import FURTHER, RRF
 from core.retrieval.near_copies import ALIKE, LEAST, SIGNATURE
 
 
@@ -43,6 +44,68 @@ def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray):  # t
         first, last = bounds[documents[n]], bounds[documents[n] + 1]
         every[starts[n] : starts[n] + last - first] = order[first:last]
     return every, starts
+
+
+@njit(cache=True, nogil=True)
+def _numbered(values: np.ndarray):  # type: ignore[no-untyped-def]
+    """Numbers of distinct values in the order in which they occur, and where each occurs first: by a table of hashes."""
+    mask = 1
+    while mask < 2 * len(values):
+        mask = 2 * mask + 1
+    slots = np.full(mask + 1, -1, np.int64)
+    numbers, first = np.empty(len(values), np.int64), np.empty(len(values), np.int64)
+    size = 0
+    for n in range(len(values)):
+        at = values[n] & mask
+        while slots[at] >= 0 and values[first[slots[at]]] != values[n]:
+            at = (at + 1) & mask
+        if slots[at] < 0:
+            slots[at], first[size] = size, n
+            size += 1
+        numbers[n] = slots[at]
+    return numbers, first[:size]
+
+
+@njit(cache=True, nogil=True)
+def _families(found: np.ndarray, homes: np.ndarray, ends: np.ndarray):  # type: ignore[no-untyped-def]
+    """The number of the document of each passage found, and of each document the passages of most merit, then -1."""
+    passages, first = _numbered(found)
+    family_of, heads = _numbered(homes)
+    merits, start = np.zeros(len(first), np.float64), 0
+    for end in ends:
+        for at in range(start, end):
+            merits[passages[at]] += 1.0 / (RRF + 1 + at - start)
+        start = end
+    best = np.full((len(heads), 2 + FURTHER), -1, np.int64)
+    held = np.zeros((len(heads), 1 + FURTHER), np.float64)
+    for n in range(len(first)):
+        chunk, merit, family = found[first[n]], merits[n], family_of[first[n]]
+        for place in range(1 + FURTHER):
+            other, lower = best[family, place], held[family, place]
+            if merit > lower or (merit == lower and chunk < other):
+                best[family, place], held[family, place] = chunk, merit
+                chunk, merit = other, lower
+    return family_of, best
+
+
+@njit(cache=True, nogil=True)
+def by_document(found: np.ndarray, homes: np.ndarray, ends: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
+    """`document_ranking.by_document` in numbers: which passages found are the first of a document in their leg, how many
+    of them each leg has, who stands for their documents, and the best passages of all those documents."""
+    family_of, best = _families(found, homes, ends)
+    places, size = np.empty(len(found), np.int64), 0
+    counts, last_leg = np.zeros(len(ends), np.int64), np.full(len(best), -1, np.int64)
+    start = 0
+    for leg in range(len(ends)):
+        for at in range(start, ends[leg]):
+            if counts[leg] < depth and last_leg[family_of[at]] != leg:
+                last_leg[family_of[at]] = leg
+                places[size] = at
+                counts[leg] += 1
+                size += 1
+        start = ends[leg]
+    places = places[:size]
+    return places, counts, best[family_of[places], 0], best[last_leg >= 0]
 
 
 @njit(cache=True, nogil=True)

@@ -9,11 +9,14 @@ negative indices, which halves the time.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.retrieval import near_copies
+from core.ports import ByDocument, Ranking
+from core.retrieval import document_ranking, near_copies
 
 COMPILED_FROM = 50_000  # chunks
 
@@ -142,6 +145,21 @@ def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> tu
     return every, starts
 
 
+def by_document(rankings: Sequence[Ranking], doc_of: np.ndarray, depth: int) -> ByDocument:
+    """`document_ranking.by_document`, given the document of every passage."""
+    found = np.concatenate([np.fromiter(ranking, np.int64, len(ranking)) for ranking in rankings])
+    homes = doc_of[found].astype(np.int64, copy=False)
+    fast = _compiled(0)
+    if fast is None:
+        return document_ranking.by_document(rankings, dict(zip(found.tolist(), homes.tolist(), strict=True)), depth)
+    ends = np.array(list(accumulate(map(len, rankings))))
+    places, counts, standing, families = (array.tolist() for array in fast.by_document(found, homes, ends, depth))
+    scores = [score for ranking in rankings for score in ranking.values()]
+    firsts = zip(standing, map(scores.__getitem__, places), strict=True)
+    reduced = [dict(islice(firsts, count)) for count in counts]
+    return reduced, {first: others[: others.index(-1)] for first, *others in families if others[0] >= 0}
+
+
 def earlier(sketches: np.ndarray) -> dict[int, list[int]]:
     """The places of sketches whose texts may be copies, with those of the earlier ones of which."""
     fast = _compiled(0)
@@ -177,6 +195,7 @@ def warm() -> None:
         compiled.fitted(start, where, scores[:0], terms, scores, 1.0)
         compiled.spread(scores, owners, scores)
     compiled.families(owners, np.zeros(1, np.int64), np.arange(2))
+    compiled.by_document(terms, terms, np.zeros(1, np.int64), 1)
 
 
 def _compiled(size: int) -> Any:

@@ -16,7 +16,7 @@ from core.analysis import analyser
 from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
 from core.errors import Unavailable
-from core.ports import FieldScores, Leg, Ranking
+from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.storage.index import graph_files, segment_list
@@ -209,6 +209,10 @@ class MappedIndex:
         order, bounds = self._by_document
         chunks: list[int] = order[bounds[document] : bounds[document + 1]].tolist()
         return chunks
+
+    def by_document(self, rankings: Sequence[Ranking], depth: int) -> ByDocument:
+        """The rankings of legs with one passage for each document."""
+        return kernels.by_document(rankings, self._doc_of, depth)
 
     def families(self, chunks: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """All passages of the documents of some, one document after the other, and where each begins."""
