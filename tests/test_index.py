@@ -350,8 +350,14 @@ def test_numpy_and_compiled_kernels_give_the_same_bits(monkeypatch: pytest.Monke
             assert list(kernels.top(fast, mask, depth).items()) == list(plain.items())
             legs = [plain, dict.fromkeys(rng.permutation(400)[:90].tolist(), 0.5), {}]
             by_document = kernels.by_document(legs, owner_of // 20, depth)
+            rows, vector = rng.normal(size=(depth, 384)).astype(np.float32), rng.normal(size=384).astype(np.float32)
+            cosines, near = kernels.cosines(rows, vector), rng.integers(0, 9, 400).astype(np.float32) * 5e-6
+            families = (rng.permutation(400), np.arange(0, 400, 7))
+            close = [part.tolist() for part in kernels.closest(near, *families, 1e-5)]
             monkeypatch.delitem(sys.modules, compiled.__name__)
             assert _spelled(kernels.by_document(legs, owner_of // 20, depth)) == _spelled(by_document)
+            assert kernels.cosines(rows, vector).tolist() == cosines.tolist()
+            assert [part.tolist() for part in kernels.closest(near, *families, 1e-5)] == close
             monkeypatch.setitem(sys.modules, compiled.__name__, compiled)
             wanted = np.array(sorted(plain), dtype=np.uint32)
             assert kernels.lookup(start, where, gains, terms, wanted) == pytest.approx(

@@ -144,5 +144,4 @@ class Explainer:
         guide = self.candidates.guides.get("bm25")
         text, share = guide.wording(chunk) if isinstance(guide, SynonymLeg) else ("", 1.0)
         given = self._scores(text or self.candidates.query)(chunk)
-        parts = {name: share * weight * given[name] for name, weight in self.fields.items()}
-        return {name: part for name, part in parts.items() if part > 0}
+        return {name: part for name, weight in self.fields.items() if (part := share * weight * given[name]) > 0}

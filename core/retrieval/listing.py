@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -63,15 +63,14 @@ class Placed(NamedTuple):
         return replace(hit, also=_also(hit, map(self.explain.place, self.copies))) if self.copies else hit
 
 
-def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper) -> list[Placed]:
+def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper) -> Iterator[Placed]:
     """Every candidate in its final place. Where copies leave fewer than k, deeper candidates follow in their fused order."""
     index = explain.index
-    order = _order(ranked, config, index)
-    if not config.collapse:
-        return [Placed(explain, chunk) for chunk in order]
-    maybe = index.possible_copies(order[: LOOK * config.k])
+    fused = all(map(explain.ranks.__contains__, ranked))  # so each stands for a document of its own
+    order = ranked if fused else _order(ranked, config, index)
+    maybe = index.possible_copies(order[: LOOK * config.k]) if config.collapse else {}
     if maybe is not None and not maybe:
-        return [Placed(explain, chunk) for chunk in order]
+        return (Placed(explain, chunk) for chunk in order)
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
     whole = (lambda chunk: _body(chunk, index)) if config.documents else None
     groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
@@ -84,7 +83,7 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
     score = lambda chunk: by[chunk].score(chunk)
     led = (near_copies.led(group, score, approved) if len(group) > 1 else group for group in groups)
-    return [Placed(by[first], first, tuple(others)) for first, *others in led]
+    return (Placed(by[first], first, tuple(others)) for first, *others in led)
 
 
 def _body(chunk: int, index: Index) -> str:

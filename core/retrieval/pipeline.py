@@ -8,10 +8,11 @@ three; evaluation, sweeps, playground and tuning are a cached `gather` and the s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from core.errors import BadInput, ConcordError, Unavailable
@@ -318,7 +319,7 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext,
             deeper = lambda depth: _deeper(ranked, depth, index, ask)
             results, stage.note = listing.parents(_explainer(ranked, index), ranked.order, config, deeper)
         else:
-            shown = listed(ranked, config, index, ask)[: config.k]
+            shown = list(islice(listed(ranked, config, index, ask), config.k))
             results = tuple(each.hit(n) for n, each in enumerate(shown, 1))
             stage.note = listing.note(sum(len(each.copies) for each in shown))
         if ranked.pinned and results:
@@ -328,7 +329,7 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext,
     return results
 
 
-def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext) -> list[Placed]:
+def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext) -> Iterator[Placed]:
     """Every candidate in its final place; copies stand with the best of them where they collapse."""
     deeper = lambda depth: _deeper(ranked, depth, index, ask)
     return listing.listed(_explainer(ranked, index), ranked.order, config, deeper)

@@ -226,7 +226,7 @@ class CandidateCache:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)
             hits = pipeline.hits(ranked, config, self.index, ask, trace) if config.parents else ()
             collapse = config.collapse and not config.parents
-            listed = pipeline.listed(ranked, config, self.index, ask) if collapse else []
+            listed = list(pipeline.listed(ranked, config, self.index, ask)) if collapse else []
         order = self._numbers(hits) if config.parents else ([each.chunk for each in listed] or ranked.order)[:KEEP]
         embeds = configs.embeds(config)
         spent = {name: ms for name, ms in gathered.ms.items() if name in config.legs or (embeds and name in _EMBEDDING)}

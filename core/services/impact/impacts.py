@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -365,7 +366,7 @@ def documents(text: str, config: SearchConfig, index: Index, ask: SearchContext)
         for hit in pipeline.hits(ranked, config, index, ask, trace):
             first.setdefault(hit.path, FoundDocument(hit.path, hit.title, hit.heading, hit.text))
         return tuple(first.values())
-    for placed in pipeline.listed(ranked, config, index, ask)[: config.k]:
+    for placed in islice(pipeline.listed(ranked, config, index, ask), config.k):
         passage = index.passage(placed.chunk)
         facts = index.documents[passage.document]
         if facts.path not in first:

@@ -109,6 +109,33 @@ def by_document(found: np.ndarray, homes: np.ndarray, ends: np.ndarray, depth: i
 
 
 @njit(cache=True, nogil=True)
+def products(rows: np.ndarray, vector: np.ndarray):  # type: ignore[no-untyped-def]
+    """Each row times a vector, in double precision."""
+    multiplied = np.empty(rows.shape, np.float64)
+    for n in range(len(rows)):
+        for at in range(len(vector)):
+            multiplied[n, at] = rows[n, at] * vector[at]
+    return multiplied
+
+
+@njit(cache=True, nogil=True)
+def closest(near: np.ndarray, chunks: np.ndarray, starts: np.ndarray, slack: float):  # type: ignore[no-untyped-def]
+    """Of each family the chunks that are within `slack` of its nearest, and where those of each begin."""
+    close, begins, size = np.empty(len(chunks), np.int64), np.empty(len(starts), np.int64), 0
+    for n in range(len(starts)):
+        family = chunks[starts[n] : starts[n + 1] if n + 1 < len(starts) else len(chunks)]
+        best = near[family[0]]
+        for chunk in family:
+            best = max(best, near[chunk])
+        begins[n] = size
+        for chunk in family:
+            if near[chunk] >= best - slack:
+                close[size] = chunk
+                size += 1
+    return close[:size], begins
+
+
+@njit(cache=True, nogil=True)
 def spread(best: np.ndarray, owner_of: np.ndarray, scores: np.ndarray) -> None:
     """Add to each score what its owner has."""
     for n in range(len(scores)):
@@ -140,18 +167,19 @@ def _holds(rows: np.ndarray, one: int, other: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def possible(rows: np.ndarray):  # type: ignore[no-untyped-def]
-    """Which texts may be copies of earlier ones: `near_copies.possible`, below the diagonal."""
-    may = np.zeros((len(rows), len(rows)), np.bool_)
+    """The places of texts that may be copies, and of the earlier ones of which: `near_copies.possible`, below the diagonal."""
+    places, size = np.empty((2, len(rows) * len(rows)), np.int64), 0
     for one in range(len(rows)):
         words, text, telling = rows[one, 0], rows[one, 1], rows[one, 2]
         for n in range(one):
-            if text == rows[n, 1]:
-                may[one, n] = True
-            elif words >= LEAST:
-                others = rows[n, 0]
+            may, others = text == rows[n, 1], rows[n, 0]
+            if not may and words >= LEAST:
                 alike = telling == rows[n, 2] and words >= ALIKE * others and others >= ALIKE * words
-                may[one, n] = alike or (words <= others and _holds(rows, n, one))
-    return may
+                may = alike or (words <= others and _holds(rows, n, one))
+            if may:
+                places[0, size], places[1, size] = one, n
+                size += 1
+    return places[:, :size]
 
 
 @njit(cache=True, nogil=True)

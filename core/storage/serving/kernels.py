@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,6 +145,34 @@ def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> tu
     return every, starts
 
 
+def cosines(rows: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """The cosines of rows to a vector in double precision: the same on any number of threads."""
+    vector = vector.astype(np.float64)
+    if fast := _compiled(0):
+        products = fast.products(rows, vector)
+    else:
+        products = rows.astype(np.float64)
+        products *= vector  # in place: another array of this size costs more than the products
+    added: np.ndarray = products.sum(axis=1)
+    return added
+
+
+def closest(near: np.ndarray, chunks: np.ndarray, starts: np.ndarray, slack: float) -> tuple[np.ndarray, np.ndarray]:
+    """Of each family the chunks that are within `slack` of its nearest, and where those of each begin.
+
+    >>> near = np.array([0.5, 0.9, 0.9, 0.1])
+    >>> [part.tolist() for part in closest(near, np.array([0, 2, 1, 3]), np.array([0, 3]), 0.01)]
+    [[2, 1, 3], [0, 2]]
+    """
+    if fast := _compiled(0):
+        found: tuple[np.ndarray, np.ndarray] = fast.closest(near, chunks, starts, np.float32(slack))
+        return found
+    own = near[chunks]
+    edges = np.maximum.reduceat(own, starts) - slack
+    close = np.flatnonzero(own >= np.repeat(edges, np.diff(starts, append=len(chunks))))
+    return chunks[close], close.searchsorted(starts)
+
+
 def by_document(rankings: Sequence[Ranking], doc_of: np.ndarray, depth: int) -> ByDocument:
     """`document_ranking.by_document`, given the document of every passage."""
     found = np.concatenate([np.fromiter(ranking, np.int64, len(ranking)) for ranking in rankings])
@@ -154,7 +182,7 @@ def by_document(rankings: Sequence[Ranking], doc_of: np.ndarray, depth: int) -> 
         return document_ranking.by_document(rankings, dict(zip(found.tolist(), homes.tolist(), strict=True)), depth)
     ends = np.array(list(accumulate(map(len, rankings))))
     places, counts, standing, families = (array.tolist() for array in fast.by_document(found, homes, ends, depth))
-    scores = [score for ranking in rankings for score in ranking.values()]
+    scores = list(chain.from_iterable(ranking.values() for ranking in rankings))
     firsts = zip(standing, map(scores.__getitem__, places), strict=True)
     reduced = [dict(islice(firsts, count)) for count in counts]
     return reduced, {first: others[: others.index(-1)] for first, *others in families if others[0] >= 0}
@@ -163,9 +191,9 @@ def by_document(rankings: Sequence[Ranking], doc_of: np.ndarray, depth: int) -> 
 def earlier(sketches: np.ndarray) -> dict[int, list[int]]:
     """The places of sketches whose texts may be copies, with those of the earlier ones of which."""
     fast = _compiled(0)
-    may = fast.possible(sketches) if fast else np.tril(near_copies.possible(sketches), -1)
+    pairs = fast.possible(sketches) if fast else np.tril(near_copies.possible(sketches), -1).nonzero()
     found: dict[int, list[int]] = {}
-    for one, other in zip(*(places.tolist() for places in may.nonzero()), strict=True):
+    for one, other in zip(*(places.tolist() for places in pairs), strict=True):
         found.setdefault(one, []).append(other)
     return found
 
@@ -195,6 +223,8 @@ def warm() -> None:
         compiled.fitted(start, where, scores[:0], terms, scores, 1.0)
         compiled.spread(scores, owners, scores)
     compiled.families(owners, np.zeros(1, np.int64), np.arange(2))
+    compiled.products(np.zeros((1, 1), np.float32), scores)
+    compiled.closest(np.zeros(1, np.float32), terms, terms, np.float32(0))
     compiled.by_document(terms, terms, np.zeros(1, np.int64), 1)
 
 

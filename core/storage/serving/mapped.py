@@ -505,17 +505,16 @@ class DenseLeg:
         return cosines
 
     def _cosines(self, chunks: np.ndarray) -> np.ndarray:
-        rows = self.rows[chunks].astype(np.float64)
-        rows *= self.vector.astype(np.float64)  # in place: another array of this size costs more than the products
-        cosines: np.ndarray = rows.sum(axis=1)
-        return cosines
+        return kernels.cosines(self.rows[chunks], self.vector)
 
     def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
         """The exact cosine of the nearest of each family: only those that could be it are computed in double precision."""
-        near = self._last.pop()[chunks] if self._last else self.rows[chunks] @ self.vector
-        edges = np.maximum.reduceat(near, starts) - _CLOSE
-        close = np.flatnonzero(near >= np.repeat(edges, np.diff(starts, append=len(chunks))))
-        best: list[float] = np.maximum.reduceat(self._cosines(chunks[close]), close.searchsorted(starts)).tolist()
+        if self._last:
+            close, begins = kernels.closest(self._last.pop(), chunks, starts, _CLOSE)
+        else:
+            places, begins = kernels.closest(self.rows[chunks] @ self.vector, np.arange(len(chunks)), starts, _CLOSE)
+            close = chunks[places]
+        best: list[float] = np.maximum.reduceat(self._cosines(close), begins).tolist()
         return best
 
     def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
