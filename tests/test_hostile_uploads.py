@@ -95,9 +95,9 @@ def test_600_hostile_uploads_end_in_a_state_and_cost_this_process_little(
     assert costs.memory[1] - costs.memory[0] < 400, costs
 
 
-def test_a_sample_of_hostile_texts_and_names_costs_this_process_little(guarded: App) -> None:
+def test_a_sample_of_hostile_texts_and_names_costs_this_process_little(app: App) -> None:
     small = [(name, raw) for name, raw in hostile(160, seed=7) if name.endswith((".md", ".txt")) and len(raw) < 50_000]
-    costs = attacked(guarded, small[::3])
+    costs = attacked(app, small[::3])
     assert len(costs.cpu) > 20
     assert max(costs.cpu.values()) < 2.5, costs
 
@@ -139,8 +139,6 @@ def test_a_text_that_takes_too_long_is_refused_by_name_and_limit_and_not_read_ag
         ):
             reader.read(document)
     assert time.process_time() - used < 0.5
-    with pytest.raises(BadInput, match="needs more than 1 seconds of computing"):
-        reader.render(document)
 
 
 def test_a_reading_is_the_same_here_and_in_a_worker(reader: TextReader) -> None:
