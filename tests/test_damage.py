@@ -28,7 +28,7 @@ from core.storage.cache.model_texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.index import segments
-from tests.conftest import ME, ROOT, NoProcesses, demo, put, small_app, sql
+from tests.conftest import ME, ROOT, NoProcesses, demo, forget_app, put, small_app, sql
 
 AUTHOR = demo("author")
 
@@ -486,7 +486,6 @@ def test_damaged_weights_are_not_loaded_and_count_as_missing(tmp_path: Path) -> 
 def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_database(
     home: Path, monkeypatch: pytest.MonkeyPatch, mode: str, shown: str
 ) -> None:
-    import streamlit as st
     from starlette.applications import Starlette
     from starlette.middleware import Middleware
     from starlette.testclient import TestClient
@@ -495,13 +494,11 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     from core.entrypoints.api.calls import NOT_OPEN
     from pages.ui.server import routes, startup
     from pages.ui.sign_in.gate import SignInGate
-    from pages.ui.workspace import current_app
 
     (home / "app.db").unlink()
     monkeypatch.setenv("CONCORD_HOME", str(home))
     monkeypatch.setenv("CONCORD_SIGN_IN", mode)
-    st.cache_resource.clear()
-    current_app.cache_clear()
+    forget_app()
     startup.warm_up()
     door = Middleware(ApiDoor, api=routes.API)
     browser = TestClient(Starlette(routes=routes.ROUTES, middleware=[door, Middleware(SignInGate)]))

@@ -62,10 +62,8 @@ def test_everybody_chooses_mail_for_everything_or_by_topic(app: App, visit: Open
 
 
 def test_where_mail_is_not_set_up_the_pages_say_so(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    import streamlit as st
-
     monkeypatch.delenv("CONCORD_SMTP_URL")
-    st.cache_resource.clear()
+    forget_app()
     assert "Mail is not set up here" in words(visit("account", "reader", part="Messages"))
     assert "CONCORD_SMTP_URL" in words(visit(deliveries="Mail"))
 
@@ -140,7 +138,6 @@ def test_the_link_of_a_mail_opens_without_signing_in() -> None:
 
 
 def test_the_inbox_leads_to_the_choice_of_mail(app: App, visit: Open) -> None:
-    import streamlit as st
 
     app.inbox.messages.read(AUTHOR)
     shown = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE)
@@ -150,4 +147,4 @@ def test_the_inbox_leads_to_the_choice_of_mail(app: App, visit: Open) -> None:
     assert not shown.exception, shown.exception
     labels = [link.proto.label for link in shown.get("page_link")]
     assert "Also by mail" in labels
-    st.cache_resource.clear()
+    forget_app()

@@ -20,7 +20,7 @@ from core.services.knowledge.home import Home
 from core.types import LexicalOptions, Profile
 from pages.ui.index.jobs import NAMES
 from tests.apptest import PATIENCE, Open, all_drawn, drawn, words
-from tests.conftest import ROOT, demo, kb_settings, put
+from tests.conftest import ROOT, demo, forget_app, kb_settings, put
 
 
 @pytest.fixture
@@ -471,9 +471,7 @@ def test_a_new_profile_is_estimated_before_it_is_added_and_built(visit: Open, ow
 
 @pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
 def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:
-    import streamlit as st
-
-    st.cache_resource.clear()
+    forget_app()
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
     app = AppTest.from_file(
         str(ROOT / "pages" / "index.py"), default_timeout=PATIENCE
@@ -488,13 +486,10 @@ def test_only_admins_reach_the_index(visit: Open, persona: str, monkeypatch: pyt
 def test_a_role_that_is_lost_while_the_page_is_drawn_is_said_in_a_sentence(
     kb_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import streamlit as st
-
     def lost(self: Home, steps: int = 8) -> object:
         raise Refused("Only authors and above may propose a change; Ada Brandt is a reader.")
 
-    st.cache_resource.clear()
-    st.cache_data.clear()
+    forget_app()
     monkeypatch.setenv("CONCORD_HOME", str(kb_home))
     monkeypatch.setattr(Home, "overview", lost)
     app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=PATIENCE).run()  # in the frame

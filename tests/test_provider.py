@@ -23,7 +23,7 @@ from pages.ui.sign_in import cookies
 from pages.ui.sign_in import provider as route
 from pages.ui.sign_in.cookies import SESSION
 from pages.ui.workspace import current_app
-from tests.conftest import demo, sql
+from tests.conftest import demo, forget_app, sql
 from tests.scripted_provider import CLIENT, ZOE, ScriptedProvider, new_key
 from tests.test_sessions import inside, visitor
 
@@ -34,8 +34,7 @@ ADMIN, CONFIGURED = demo("admin"), route.configured
 def provider(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedProvider]:
     """A provider that the app is configured for; tests change what it says."""
     monkeypatch.setenv("CONCORD_SIGN_IN", "oidc")
-    st.cache_resource.clear()
-    current_app.cache_clear()
+    forget_app()
     with ScriptedProvider() as made:
         configure(monkeypatch, made.auth())
         yield made

@@ -415,13 +415,9 @@ def test_people_change_their_own_password_if_they_know_the_one_of_now(sign_in_ap
 
 
 def test_the_demo_needs_no_sign_in(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    import streamlit as st
-
-    from pages.ui.workspace import current_app
 
     monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
-    st.cache_resource.clear()
-    current_app.cache_clear()
+    forget_app()
     assert inside(visitor())
     assert visitor().get("/sign-in?next=/search").headers["location"] == "/search"
     assert sign_in(visitor()).headers["location"] == "/sign-in"

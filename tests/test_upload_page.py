@@ -16,7 +16,7 @@ from pages.ui import keys
 from pages.ui.batches import BATCHES
 from tests import uploads
 from tests.apptest import PATIENCE, Open, all_drawn, drawn, words
-from tests.conftest import ROOT, demo, kb_settings, put
+from tests.conftest import ROOT, demo, forget_app, kb_settings, put
 from tests.uploads import GOOD
 
 BAD = "---\ntitle: Badges\nreview_due: soon\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
@@ -86,9 +86,7 @@ def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path) -> None:
 
 
 def test_a_reader_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import streamlit as st
-
-    st.cache_resource.clear()
+    forget_app()
     monkeypatch.setenv("CONCORD_HOME", str(home))
     app = AppTest.from_file(
         str(ROOT / "pages" / "upload.py"), default_timeout=PATIENCE

@@ -15,9 +15,8 @@ from core.entrypoints.cli import main
 from core.services.reviews.authoring import Target
 from core.types import Filters
 from pages.ui.components.search_view import found
-from pages.ui.workspace import current_app
 from tests.apptest import words
-from tests.conftest import demo, indexed, put
+from tests.conftest import demo, forget_app, indexed, put
 from tests.test_words import FILES, PINS, SYNONYMS
 
 AUTHOR = demo("author")
@@ -25,9 +24,9 @@ AUTHOR = demo("author")
 
 @pytest.fixture
 def page_app(tmp_path: Path) -> Iterator[App]:
-    current_app.cache_clear()
+    forget_app()
     yield indexed(tmp_path / "home", {**FILES, "synonyms.yaml": SYNONYMS, "pins.yaml": PINS})
-    current_app.cache_clear()
+    forget_app()
 
 
 def test_synonyms_are_proposed_from_the_page_into_one_draft(page_app: App, visit: Callable[..., Any]) -> None:

@@ -29,7 +29,7 @@ from core.types import Answer, Filters, LlmRequest
 from pages.ui.server import direct
 from tests.api_server import ApiServer
 from tests.apptest import PATIENCE, drawn
-from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
+from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, small_app
 from tests.scripted_server import BROKEN, ScriptedServer
 from tests.small_kb import FILES
 
@@ -275,7 +275,6 @@ def endpoint() -> Iterator[ScriptedServer]:
 @pytest.fixture
 def served(searched: App, endpoint: ScriptedServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> App:
     """The same workspace with a model behind an endpoint that costs money."""
-    import streamlit as st
 
     prices = tmp_path / "prices.json"
     prices.write_text(json.dumps({MODEL: {"input": 2.0, "output": 4.0}}))
@@ -289,7 +288,7 @@ def served(searched: App, endpoint: ScriptedServer, monkeypatch: pytest.MonkeyPa
     }
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    st.cache_resource.clear()
+    forget_app()
     app = build(load(), clock=FixedClock())
     app.search.answerer.searcher = searched.search.searcher  # the miniature embedder built the index
     return app
@@ -368,9 +367,7 @@ def test_the_api_answers_with_the_keys_of_the_command_line(served: App, endpoint
 
 def test_the_page_offers_answers_only_where_a_model_writes_them(served: App, monkeypatch: pytest.MonkeyPatch) -> None:
     def offered() -> bool:
-        import streamlit as st
-
-        st.cache_resource.clear()
+        forget_app()
         page = AppTest.from_file(str(ROOT / "pages" / "search.py"), default_timeout=PATIENCE).run()
         assert not page.exception, page.exception
         return bool(drawn(page, "search")["answers"])

@@ -36,9 +36,18 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-@st.cache_resource(show_spinner="Opening the knowledge base")
+@cache
 def app() -> App:
-    """The one App of this server."""
+    """The one App of this server. A page asks for it thirty times, and Streamlit's own cache takes a fiftieth of a search for each."""
+    return _opened_once()
+
+
+current_app = app  # for modules where `app` is something else
+
+
+@st.cache_resource(show_spinner="Opening the knowledge base")
+def _opened_once() -> App:
+    """Whoever comes while it is being opened waits for it."""
     return open_app()
 
 
@@ -57,12 +66,6 @@ def forget() -> None:
     """Empty the caches that hold the most: what is asked for again is computed again."""
     for cached in (_cached_search, run, leaderboard, run_comparison, sweep_data, alpha_curve, evidence):
         cached.clear()  # type: ignore[attr-defined, union-attr]
-
-
-@cache
-def current_app() -> App:
-    """The same for routes: Streamlit's own cache costs a fiftieth of a search per call."""
-    return app()
 
 
 def audience() -> str:
