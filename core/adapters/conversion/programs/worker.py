@@ -40,8 +40,8 @@ def load() -> Answer:
             return {"error": "it needs too much memory"}
         except RecursionError:
             return {"error": "its parts are nested too deeply"}
-        except Exception as error:  # a broken file may make a library raise anything
-            return {"error": f"it is damaged ({type(error).__name__})"}
+        except Exception:  # a broken file may make a library raise anything
+            return {"error": "it is damaged"}
 
     return convert
 
