@@ -16,8 +16,8 @@ from core.retrieval.config import parse
 from core.settings import load
 
 ROOT = Path(__file__).resolve().parent.parent
-QUERIES = ("who approves a refund", "cold chain 8 °C excursion", "password reset for a locked account")
-CONFIGS = ("convex-0.5", "rrf-60", "trimodal", '{"base": "convex-0.5+rerank", "rerank_depth": 4}')
+QUERIES = ("who approves a refund", "cold chain 8 °C excursion")
+CONFIGS = ("convex-0.5", "rrf-60", "trimodal", '{"base": "convex-0.5+rerank", "rerank_depth": 2}')
 SEARCH = """
 import json, sys
 from pathlib import Path
