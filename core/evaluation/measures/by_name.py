@@ -24,7 +24,7 @@ def ndcg(ranking: Sequence[str], gains: Mapping[str, float], k: int) -> float:
 
 
 def _dcg(gains: Sequence[float]) -> float:
-    return sum(gain / log2(place + 1) for place, gain in enumerate(gains, 1))
+    return sum(gain / log2(place + 1) for place, gain in enumerate(gains, 1) if gain)
 
 
 def recall(ranking: Sequence[str], gains: Mapping[str, float], k: int) -> float:
