@@ -33,14 +33,31 @@ PICTURES = os.environ.get(
 )  # where they go; without it none are taken, and nothing is done for them
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
+COUNT = """
+const ended = (bytes) => {  // whether Streamlit says that a script has ended well: 0 in the sixth field of a message
+    let at = 0;
+    const number = () => { let sum = 0, place = 1, byte; do { byte = bytes[at++]; sum += (byte & 127) * place; place *= 128; } while (byte & 128); return sum; };
+    while (at < bytes.length) {
+        const field = number(), value = number();
+        if (field === 6 << 3) return value === 0;
+        if ((field & 7) === 2) at += value;
+    }
+};
+window.runs = new EventTarget();
+window.WebSocket = class extends WebSocket {
+    constructor(...given) {
+        super(...given);
+        this.addEventListener("message", ({ data }) => ended(new Uint8Array(data)) && runs.dispatchEvent(new Event("end")));
+    }
+};
+"""
 STEP = """([path, seconds]) => new Promise((done, fail) => {
     setTimeout(() => fail(new Error(`nothing ran for ${path}`)), seconds * 1000);
-    const state = "data-test-script-state", rests = () => document.querySelector(`[data-testid="stApp"][${state}="notRunning"]`);
-    const watch = new MutationObserver((changes) => changes.some(({ oldValue }) => oldValue !== "notRunning") && rests() && done(watch.disconnect()));
-    watch.observe(document.body, { subtree: true, attributeFilter: [state], attributeOldValue: true });
+    const drawn = () => requestAnimationFrame(() => requestAnimationFrame(done));
+    runs.addEventListener("end", drawn, { once: true });
     history.pushState({}, "", path);
     dispatchEvent(new PopStateEvent("popstate"));
-})"""  # until the script has run
+})"""  # until the script has run: its state in the page need not change, since a quick run begins and ends in one drawing
 
 
 @contextmanager
@@ -117,6 +134,7 @@ def new_page(browser: Any) -> Any:
     """In a context of its own; whatever it waits for, it waits for with patience."""
     context = browser.new_context()
     context.set_default_timeout(PATIENCE * 1000)
+    context.add_init_script(COUNT)
     return context.new_page()
 
 
