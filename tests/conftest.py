@@ -613,6 +613,9 @@ def kb_served(kb_home: Path) -> Callable[[], App]:
     return go
 
 
+SERVED: list[object] = []  # the App that pages work on, and the patch of the test that said so
+
+
 def forget_app() -> None:
     """Let pages and routes open their workspace anew."""
     import streamlit as st
@@ -622,11 +625,15 @@ def forget_app() -> None:
     st.cache_resource.clear()
     st.cache_data.clear()
     current_app.cache_clear()
+    SERVED.clear()
 
 
 def serve(app: App, patch: pytest.MonkeyPatch) -> None:
-    """Let pages and routes work on an App that is open already: one more of the same workspace costs as much as a page."""
-    forget_app()
+    """Let pages and routes work on an App that is open already: one more of the same workspace costs as much as a page.
+    What they cache stays to the end of the test."""
+    if [app, patch] != SERVED:
+        forget_app()
+        SERVED.extend((app, patch))
     patch.setenv("CONCORD_HOME", str(app.settings.home))
     patch.setattr("pages.ui.workspace.open_app", lambda: app)
 

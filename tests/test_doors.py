@@ -22,7 +22,7 @@ from core.entrypoints.cli import main, parser
 from core.errors import Refused
 from core.services.people.accounts import NewAccount
 from pages.ui.menu import PAGES
-from tests.conftest import ROOT, NoProcesses, demo, forget_app, put, small_app
+from tests.conftest import ROOT, NoProcesses, demo, put, serve, small_app
 from tests.small_kb import FILES
 
 INNER = "inner"  # for services, which have asked; no door calls it
@@ -456,8 +456,7 @@ def closed(doors_app: App, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
     """Whether a page, opened by its address, is closed to a role."""
     from tests.apptest import page_of
 
-    forget_app()
-    monkeypatch.setenv("CONCORD_HOME", str(doors_app.settings.home))
+    serve(doors_app, monkeypatch)
 
     def look(page: str, role: str) -> bool:
         opened = page_of(page, role, framed=may(role, pages()[page]))  # links to other pages need the frame
