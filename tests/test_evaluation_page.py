@@ -33,6 +33,7 @@ from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_a
 from tests.evaluated import ADMIN, AUTHOR, evaluated, questions
 from tests.test_embedder import NotingTrainer
 
+pytestmark = pytest.mark.usefixtures("few_trees")
 Open = Callable[..., AppTest]
 
 
@@ -446,7 +447,7 @@ def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(visit: Open, kb
 def test_a_ranker_is_trained_in_the_background_shows_its_evidence_and_becomes_a_run(visit: Open, kb: App) -> None:
     assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Ranker").button(key="ranker_go").disabled
     assert "No ranker was trained on this query set" in words(visit("tuning", kb, tuning_tab="Train", train="Ranker"))
-    kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
+    kb.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
     kb.evaluation.jobs.learn_ranker(demo("admin"), ["wide", "small"])
     work(kb)
     app = visit("tuning", kb, tuning_tab="Train", train="Ranker")
