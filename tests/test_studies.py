@@ -169,9 +169,12 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("few")
-def test_the_support_study_has_its_tables_with_several_language_models(study_app: App, server: ScriptedServer) -> None:
+def test_the_support_study_has_its_tables_with_several_language_models_and_makes_the_calls_of_its_estimate(
+    study_app: App, server: ScriptedServer
+) -> None:
     server.answers = [by_meaning]
     options = ExperimentOptions(models=(MODEL, CHEAP), repeats=3)
+    estimated = study_app.evaluation.experiments.estimate(ADMIN, "support", "small", ASKED, options)
     report = study_app.evaluation.experiments.run(ADMIN, "support", "small", limit=ASKED, options=options).report
     first, other = "bge-small-en-v1.5-int8", "all-minilm-l6-v2"
     assert list(table(report, "Embedders alone and BM25")) == [first, other, "BM25"]
@@ -189,6 +192,7 @@ def test_the_support_study_has_its_tables_with_several_language_models(study_app
     assert prices[MODEL]["tokens of a query"] == prices[CHEAP]["tokens of a query"] != "0"
     assert list(table(report, "Prompts"))[1:] == [f"{best} + LLM{name}" for name in ("", ", one-shot", ", meta")]
     purposes = Counter(call.purpose for call in study_app.models.ledger.recent(ADMIN, limit=1000) if not call.cached)
+    assert 0 <= sum(row.calls[1] for row in estimated) - purposes.total() <= ASKED, "a window more or less"
     assert purposes["rerank"] == ASKED * (3 + 2 + 1 + 2 + 1), "repeats, windows, BM25, prompts, the other model"
     assert purposes["hyde"] == ASKED
     shares = [float(v) for row in table(report, "Recall@10 by category").values() for v in list(row.values())[1:]]
@@ -202,18 +206,6 @@ def test_the_estimate_of_the_benchmark_counts_the_paraphrases_of_as_many_questio
     every, few = (study_app.evaluation.experiments.estimate(ADMIN, "compliance", options=option) for option in options)
     assert [row.calls[1] for row in few] == [1]
     assert every[0].calls[1] > 1
-
-
-@pytest.mark.usefixtures("few")
-def test_the_estimate_of_the_support_study_counts_the_calls_that_it_makes(
-    study_app: App, server: ScriptedServer
-) -> None:
-    server.answers = [by_meaning]
-    options = ExperimentOptions(models=(MODEL, CHEAP), repeats=2)
-    rows = study_app.evaluation.experiments.estimate(ADMIN, "support", "small", ASKED, options)
-    study_app.evaluation.experiments.run(ADMIN, "support", "small", limit=ASKED, options=options)
-    made = [call for call in study_app.models.ledger.recent(ADMIN, limit=1000) if not call.cached]
-    assert len(made) <= sum(row.calls[1] for row in rows) <= len(made) + ASKED, "a window more or less"
 
 
 def test_a_concatenated_pair_is_one_index_of_normalised_vectors(study_app: App) -> None:
