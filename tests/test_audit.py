@@ -97,7 +97,8 @@ def rolled_back(app: App) -> None:
 
 
 def offered(app: App) -> None:
-    """What is recommended, measured, also where it was declined before."""
+    """What is recommended, measured, also where it was declined before and documents are new."""
+    app.index.builder.build(app.platform.settings.profile())
     app.tuning.recommendation.team_settings.decline("", "It is offered again.", ADMIN.person)
     app.tuning.recommendation.measure(ADMIN)
 
