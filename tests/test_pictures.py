@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import json
+import re
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,8 +27,9 @@ from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.services.reviews.authoring import moved, restored
 from core.types import ChunkerSpec, Document
-from tests import uploads
-from tests.conftest import demo, put
+from tests import apptest, uploads
+from tests.apptest import page_of
+from tests.conftest import ROOT, demo, put, serve
 from tests.test_sessions import sign_in, visitor
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">{}</svg>'
@@ -508,6 +510,17 @@ def test_another_content_under_the_same_name_is_another_block_of_the_diff() -> N
     document = Document("d", "a.md", "A", "![Map](m.png)\n\nText.\n")
     sides = (lambda path: "/old", lambda path: "/new")
     assert [block.kind for block in rendered_diff(document, document, render, sides)] == ["removed", "added", "equal"]
+
+
+def test_the_reader_draws_pictures_where_a_demo_has_them(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"a.md": b"# A\n\n![Map](a.assets/m.png)\n", "a.assets/m.png": PNG}
+    app.knowledge.repository.commit("main", files, demo("admin").person, "Start")
+    app.reviews.merger.repair()
+    serve(app, monkeypatch)
+    (source,) = re.findall(r'"src": "([^"]+)"', json.dumps(apptest.drawn(page_of("documents", doc="a"), "reader")))
+    taken = re.search("PICTURE_ADDRESS = /(.+)/;", (ROOT / "pages/ui/components/nodes.js").read_text(encoding="utf-8"))
+    assert taken
+    assert re.search(taken[1].replace(r"\/", "/"), source)
 
 
 def test_the_route_serves_approved_pictures_to_readers_and_those_of_changes_to_authors(

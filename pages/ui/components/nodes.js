@@ -26,7 +26,8 @@ function drawNode(node, documentLink, decorate = () => {}) {
 }
 
 // A picture of the knowledge base; it opens large on a click. Without an address it is missing, and its words stand for it.
-const PICTURE_ADDRESS = /^(\/[\w.~-]+)*\/pictures\/[0-9a-f]{40}\/[^/?#]+$/;
+// In a demo the address names who looks.
+const PICTURE_ADDRESS = /^(\/[\w.~-]+)*\/pictures\/[0-9a-f]{40}\/[^/?#]+(\?as=[\w%.~-]+)?$/;
 
 function picture(src, alt) {
   if (!PICTURE_ADDRESS.test(src || "")) return missingPicture(alt, "picture is missing");
