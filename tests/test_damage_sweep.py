@@ -18,6 +18,7 @@ import pytest
 
 from core.adapters.system import sums
 from core.entrypoints.cli import main
+from core.lru import LruCache
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
 
@@ -118,7 +119,7 @@ def test_every_damaged_file_is_named_with_a_cure(
     monkeypatch.setenv("CONCORD_MODELS", str(home / "weights"))
 
     def verify() -> dict[str, Any]:
-        sums._sha256.cache_clear()  # as in a process of its own
+        monkeypatch.setattr(sums, "_known", LruCache(100))  # as in a process of its own
         main(["--home", str(home), "verify", "--json", "--quiet"])
         value: dict[str, Any] = json.loads(capsys.readouterr().out)
         return value

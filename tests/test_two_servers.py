@@ -18,8 +18,9 @@ from tests.conftest import kb_settings, put
 _, AUTHOR, _, REVIEWER, _, _ = DEMO
 
 
-def health(server: str) -> dict[str, object]:
-    with urllib.request.urlopen(f"{server}/api/health", timeout=browser.PATIENCE) as answer:
+def health(server: str, token: str) -> dict[str, object]:
+    asked = urllib.request.Request(f"{server}/api/v1/health", headers={"Authorization": f"Bearer {token}"})
+    with urllib.request.urlopen(asked, timeout=browser.PATIENCE) as answer:
         found: dict[str, object] = json.load(answer)
     return found
 
@@ -40,14 +41,15 @@ def test_two_servers_of_one_workspace_work_together(tmp_path: Path) -> None:
     put(one, {"a.md": "# A\n\nalpha words\n"})
     one.index.builder.build(one.platform.settings.profile())
     with browser.server(home, tmp_path / "one.log") as first, browser.server(home, tmp_path / "two.log") as second:
-        assert health(first)["commit"] == health(second)["commit"] == one.knowledge.repository.head()
+        token = one.people.tokens.make(AUTHOR, "health", "read")[0]
+        assert health(first, token)["commit"] == health(second, token)["commit"] == one.knowledge.repository.head()
         for n in range(6):
             newest = merge((one, two)[n % 2], n)
         end = time.monotonic() + 300
-        while {health(first)["commit"], health(second)["commit"]} != {newest} and time.monotonic() < end:
+        while {health(first, token)["commit"], health(second, token)["commit"]} != {newest} and time.monotonic() < end:
             time.sleep(0.5)
-        assert health(first) == health(second)
-        assert health(first)["commit"] == newest
+        assert health(first, token) == health(second, token)
+        assert health(first, token)["commit"] == newest
     commits = Counter(generation.commit for generation in one.index.generations.all(one.platform.settings.profile()))
     assert max(commits.values()) == 1, "no commit was built twice"
     jobs = one.platform.jobs.recent(50)
