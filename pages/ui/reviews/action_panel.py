@@ -90,7 +90,7 @@ def _headline(change: Change) -> None:
 def _beside(change: Change, me: Actor) -> None:
     """Others who edit the same documents in a change of their own."""
     for other, paths in app().reviews.changes.beside(me, change.id)[:3]:
-        what = paths[0] if len(paths) == 1 else style.count(len(paths), "document")
+        what = paths[0] if len(paths) == 1 else labels.files(paths)
         st.markdown(
             f":material/group: :small[{flash.plain(other.author_name)} edits {flash.plain(what)} too, in "
             f"[#{other.id} {flash.plain(other.title)}](/reviews?{keys.CHANGE}={other.id}).]"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from core.curation.text.render import Node
@@ -131,3 +132,12 @@ def initials(name: str) -> str:
 def colour(who: str) -> str:
     """The colour of a person's avatar, always the same."""
     return _AVATARS[sum(who.encode()) % len(_AVATARS)]
+
+
+def files(paths: Sequence[str]) -> str:
+    """How many, by the word that holds for all of them.
+
+    >>> files(["it/vpn.md"]), files(["it/vpn.md", "it/vpn.assets/map.png"])
+    ('1 document', '2 files')
+    """
+    return style.count(len(paths), "document" if all(path.endswith(".md") for path in paths) else "file")

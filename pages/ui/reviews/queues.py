@@ -120,7 +120,7 @@ def checks(change: Change) -> str:
 
 def extent(change: Change) -> str:
     added, removed = _size(change.start, change.head, change.id)
-    return f"{style.count(len(change.documents), 'document')} · +{added} −{removed}"
+    return f"{labels.files([edit.path for edit in change.documents])} · +{added} −{removed}"
 
 
 @st.cache_data(max_entries=2000, show_spinner=False)
