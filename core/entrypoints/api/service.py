@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
@@ -32,16 +33,22 @@ PLAIN: dict[int | str, dict[str, Any]] = {
 async def health(call: Calls) -> Response:
     """Whether the app serves. With a token also the generation and the commit that are served, and how the store is."""
 
-    def work(app: App, _: Actor) -> dict[str, Any]:
-        generation = app.index.generations.current(app.platform.settings.production().profile)
-        if not call.secret():
-            return {"status": "ok"}
-        require(call.actor(app), "search")
-        number, commit = (generation.number, generation.commit) if generation else (None, None)
-        store = app.index.following.state
-        return {"status": "ok", "generation": number, "commit": commit, **({"store": store.word} if store else {})}
+    def may_see(app: App) -> bool:
+        if named := bool(call.secret()):
+            require(call.actor(app), "search")
+        return named
 
-    return await call.answer(work, actor=SYSTEM)
+    return await call.answer(lambda app, _: served(app, may_see), actor=SYSTEM)
+
+
+def served(app: App, may_see: Callable[[App], bool]) -> dict[str, Any]:
+    """What health says: that the index can be read, and to those who may see it what is served."""
+    generation = app.index.generations.current(app.platform.settings.production().profile)
+    if not may_see(app):
+        return {"status": "ok"}
+    number, commit = (generation.number, generation.commit) if generation else (None, None)
+    store = app.index.following.state
+    return {"status": "ok", "generation": number, "commit": commit, **({"store": store.word} if store else {})}
 
 
 @router.get("/metrics", response_class=Response, responses={**PLAIN, **documented()})

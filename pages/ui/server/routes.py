@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from functools import partial
 
 import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from core.access import Actor, allowed
+from core.access import allowed
+from core.bootstrap import App
 from core.entrypoints.api import application
 from core.entrypoints.api.operations import of_module
+from core.entrypoints.api.service import served
 from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.errors import ConcordError
 from core.settings import load
@@ -29,7 +31,8 @@ _LOG = logging.getLogger(__name__)
 async def health(request: Request) -> Response:
     """Whether the app is up; what it serves only for those who may see the index."""
     try:
-        return JSONResponse(await anyio.to_thread.run_sync(lambda: _state(request)))
+        state = await anyio.to_thread.run_sync(lambda: served(current_app(), partial(_may_see, request)))
+        return JSONResponse(state)
     except ConcordError as error:
         _LOG.error("The app is not healthy: %s", error)
     except Exception:
@@ -37,21 +40,10 @@ async def health(request: Request) -> Response:
     return JSONResponse({"status": "down"}, status_code=503)
 
 
-def _state(request: Request) -> dict[str, Any]:
-    app = current_app()
-    generation = app.index.generations.current(app.platform.settings.production().profile)
-    actor = _account(request)
-    if actor is None or not allowed(actor, "see the index"):
-        return {"status": "ok"}
-    number, commit = (generation.number, generation.commit) if generation else (None, None)
-    store = app.index.following.state
-    return {"status": "ok", "generation": number, "commit": commit, **({"store": store.word} if store else {})}
-
-
-def _account(request: Request) -> Actor | None:
-    """The account that the request's token names."""
+def _may_see(request: Request, app: App) -> bool:
     token = request.headers.get("authorization", "").removeprefix("Bearer ").strip()
-    return direct.holder(token, current_app())
+    account = direct.holder(token, app)
+    return account is not None and allowed(account, "see the index")
 
 
 async def codemirror(request: Request) -> Response:
