@@ -135,15 +135,21 @@ def start(place: Path, seed: int, names: Sequence[str]) -> int:
 
 
 def main(place: Path, names: Sequence[str]) -> None:
+    """Until the driver is gone, however it went: then nobody is left to end the workers."""
+    crew = set[int]()
     for line in sys.stdin:
         command, *words = line.split()
         if command == "start":
-            print(start(place, int(words[0]), names), flush=True)
+            crew.add(started := start(place, int(words[0]), names))
+            print(started, flush=True)
         else:
             pid = int(words[0])
             (os.killpg if words[1] == "group" else os.kill)(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
+            crew.discard(pid)
             print("dead", flush=True)
+    for pid in crew:
+        os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":
