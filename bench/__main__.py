@@ -13,6 +13,7 @@ from bench import (
     changes,
     confidence,
     conversion,
+    default,
     disagreements,
     edits,
     embedding,
@@ -78,6 +79,7 @@ def main() -> None:
         "sweep": _sweep,
         "playground": _playground,
         "fusion": _fusion,
+        "default": _default,
         "methods": _methods,
         "snippets": _snippets,
         "conversion": _conversion,
@@ -565,6 +567,17 @@ def _playground(sizes: list[int]) -> None:
     report.write(
         "playground", "The playground", text + markdown_table(heads, [playground.rows(times) for times in measured])
     )
+
+
+def _default(sizes: list[int]) -> None:
+    rows = default.measure(HOME, sizes)
+    lines = [
+        [name, f"{chunks:,}", f"{plain.cpu50:.2f}", f"{ours.cpu50:.2f}", f"{ours.cpu50 / plain.cpu50:.2f}x"]
+        for name, chunks, plain, ours in rows
+    ]
+    text = f"{report.machine()}. Up to {default.ASKED} questions (of the starter knowledge base those that it answers), {default.TURNS} times in turns, without their vectors: the recommended configuration (documents, titles, paths, copies) beside `convex-0.5`.\n\n"
+    heads = ("knowledge base", "chunks", "plain fusion: CPU p50 ms", "recommended", "ratio")
+    report.write("default", "The recommended search beside plain fusion", text + markdown_table(heads, lines))
 
 
 def _fusion(sizes: list[int]) -> None:
