@@ -76,6 +76,16 @@ def unread(app: App, account: str) -> list[str]:
     return [message.sentence for message in app.inbox.messages.listed(demo(account), unread=True)]
 
 
+def test_whoever_waits_for_words_does_not_wait_for_what_documents_answer(app: App) -> None:
+    asked = lambda: [job.kind for job in app.platform.jobs.recent() if job.kind == "answers"]
+    put(app, {"hr/parking.md": "# Parking\n\nBehind the hall.\n"})
+    app.index.jobs.build(ADMIN)
+    assert asked() == []
+    put(app, {"hr/parking.md": "# Parking\n\nBefore the hall.\n"})
+    app.index.jobs.build(ADMIN, words=True)
+    assert asked() == ["answers"]
+
+
 def test_every_question_that_can_be_found_is_asked_and_has_a_place(app: App) -> None:
     assert {state.place for state in app.answers.checks.listed()} == {None}, "nothing was asked yet"
     point = app.answers.checks.check(AUTHOR)

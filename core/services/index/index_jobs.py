@@ -55,14 +55,17 @@ class IndexJobs:
         on: str = "",
         words: bool = False,
     ) -> Built:
-        """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`, vectors
-        that take long are left to the job that the app starts."""
+        """Build the newest commit: in this process, or with its bulk work on the cluster at an address. With `words`, whoever
+        waits wants to search: vectors that take long, and what documents answer, are left to jobs."""
         chosen = self.team_settings.profile(profile)
         with self.cluster(on) if on else nullcontext() as bulk:
             built = self.builder.build(chosen, full=full, progress=progress, bulk=bulk, words=words)
         self.jobs.audit.note(actor, "rebuild the index", chosen.name, detail="everything" if full else "")
         if self._served(built, chosen):
-            self.answers.check(SYSTEM, progress)
+            if words:
+                self.events.served(actor)
+            else:
+                self.answers.check(SYSTEM, progress)
         self._merge_when_due(chosen, actor)
         return built
 
