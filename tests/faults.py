@@ -83,7 +83,7 @@ FAULTS = (
     Fault(A, "pages/ui/server/security.py", "if changes and (foreign or", "if changes and (False or", "security::test_only_a_page_of_the_same_host_opens_a_websocket_or_writes"),
     Fault(A, "pages/ui/server/security.py", "parts[0] in LOOPBACK and ", "", "security"),
     Fault(S, "core/storage/git/repository_reader.py", "at += size + 1", "at += size", "git::test_reading_many_blobs_keeps_the_order"),
-    Fault(S, "core/storage/git/repository_reader.py", '"diff-tree", "-r", "-z", "-M",', '"diff-tree", "-r", "-z",', "git::test_what_changed_names_added_edited_renamed_and_deleted"),
+    Fault(S, "core/storage/git/refs.py", '["-r", "-z", "-M",', '["-r", "-z",', "git::test_what_changed_names_added_edited_renamed_and_deleted"),
     Fault(S, "core/storage/git/repository_reader.py", 'if any(edit.kind == "added" for edit in edits):', "if False:", "git::test_the_history_of_a_document_begins_where_it_was_added"),
     Fault(S, "core/storage/index/generation_list.py", "return complete[0]", "return complete[-1]", "damage::test_the_newest_whole_generation_serves_when_current_is_damaged"),
     Fault(S, "core/storage/index/generation_list.py", "key=lambda generation: -generation.number", "key=lambda generation: generation.number", "damage::test_the_newest_whole_generation_serves_when_current_is_damaged"),

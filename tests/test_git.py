@@ -88,6 +88,48 @@ def test_what_is_loose_is_read_as_git_reads_it_and_what_is_damaged_is_left_to_gi
         assert refs.loose_answer(repository.path, lists[-1]) is None
 
 
+def test_loose_trees_are_compared_as_git_compares_them_and_what_may_have_moved_by_git(repository: Repository) -> None:
+    one, two = repository.git.write_blobs([b"1", b"2"])
+    paths = st.sampled_from(["a.md", "b.md", "it.md", "it/a.md", "it/b/c.md", "it-2.md", "It/d.md"])
+    files = st.dictionaries(paths, st.sampled_from([one, two]))
+
+    @given(before=files, after=files)
+    @examples(60)
+    def law(before: dict[str, str], after: dict[str, str]) -> None:
+        old, new = (repository.git.tree("", {"z.md": one, **blobs}) for blobs in (before, after))
+        command = ("diff-tree", *refs.COMPARED, old, new)
+        both = before.keys() - after.keys() and after.keys() - before.keys()
+        asked = None if both else repository.git._execute(command, b"", {}, True)[:2]
+        assert refs.loose_answer(repository.path, command) == asked
+
+    law()
+
+
+def test_a_few_loose_commits_are_read_without_a_process_as_git_reads_them(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = repository.commit("main", {"a.md": b"# A\n", "b.md": b"# B\n"}, ANN, "start")
+    repository.commit(
+        "change/1", {"a.md": b"# AA\n"}, ANN, "Title\n\nCo-authored-by: Bob <b@example.org>\n", start=first
+    )
+    head = repository.commit("change/1", {"c/d.md": b"# D\n"}, Person("Zoë Ümit", "z@example.org"), " ü\n\n")
+    other = repository.commit("change/2", {"b.md": None}, ANN, "drop", start=first)
+    main = repository.merge(other, ANN, "merge")
+
+    def said(reader: Repository) -> list[object]:
+        lines = reader.log(main), reader.log(main, limit=1), reader.log(main, first)
+        ways = reader.departures(first, [head]), reader.written(head, first), reader.compared({head: first, first: ""})
+        return [*lines, *ways, reader.conflicts(first, [head]), reader.git.merge_tree(first, head), reader.since({})]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(repository.git, "_execute", Mock(side_effect=AssertionError))
+        loose = said(repository)
+    repository.git.ask("repack", "-adq")
+    packed = Repository(repository.path)
+    monkeypatch.setattr(packed.git, "keep", Mock())  # else the merge base says that there is nothing to merge
+    assert loose == said(packed)
+
+
 def test_a_configuration_is_read_as_git_reads_it(repository: Repository) -> None:
     file = repository.path / "config"
     asked = ("config", "--file", str(file), "--list", "-z")

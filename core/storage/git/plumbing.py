@@ -56,6 +56,10 @@ _KEPT, _ENTRY = (
 _INDEX = "index-"  # private indexes, each in a folder
 _LOOSE = 20  # blobs; more of them are a pack
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d")
+_PLAIN_COMMIT = re.compile(
+    rb"tree [0-9a-f]{40}((?:\nparent [0-9a-f]{40})*)\nauthor ([^\s<>](?:[^<>\n]*[^\s<>])?) <([^\s<>]+)> (\d{9,10}) ([+-]\d{4})"
+    rb"\ncommitter [^\n]*"
+)
 _CRUD = bytes(range(33)) + b".,:;<>\"\\'"  # what git takes from the ends of names
 
 
@@ -153,6 +157,8 @@ class Plumbing:
 
     def merge_tree(self, base: str, head: str) -> tuple[str, dict[str, dict[int, str]]]:
         """The merged tree, and per conflicting path its blobs by stage."""
+        if self._follows(base, head):
+            return self.tree_of(head), {}
         code, out = self.run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
             raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
@@ -160,14 +166,20 @@ class Plumbing:
 
     def conflicts(self, base: str, heads: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Head to the paths that would conflict in a merge into `base`: one process for all, whose trees nobody keeps."""
+        clean: dict[str, tuple[str, ...]] = {head: () for head in heads if self._follows(base, head)}
+        heads = [head for head in heads if head not in clean]
         asked = "".join(f"{base} {safe_revision(head)}\n" for head in heads)
         command = ("-c", "core.fsync=none", "merge-tree", "--write-tree", "--stdin", "-z", "--no-messages")
         with storing(tempfile.gettempdir()), tempfile.TemporaryDirectory() as folder:
             aside = {"GIT_OBJECT_DIRECTORY": folder, "GIT_ALTERNATE_OBJECT_DIRECTORIES": "objects"}
             code, out = self.run(*command, stdin=asked.encode(), env=aside) if heads else (0, b"")
         if code:
-            return {head: tuple(self.merge_tree(base, head)[1]) for head in heads}  # which names the one at fault
-        return dict(zip(heads, parse_merges(out), strict=True))
+            return clean | {head: tuple(self.merge_tree(base, head)[1]) for head in heads}  # it names the one at fault
+        return clean | dict(zip(heads, parse_merges(out), strict=True))
+
+    def _follows(self, base: str, head: str) -> bool:
+        """Whether a commit is known to hold another, so that their merge is itself."""
+        return self.known("merge-base", base, head) == f"{base}\n".encode()
 
     def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
         """The tree of `parent` with these blobs written (or deleted, where ""); by git in a private index where it must."""
@@ -363,6 +375,22 @@ def parse_log_record(record: bytes) -> tuple[Commit, tuple[Edit, ...]]:
     commit, parents, name, email, when, message = head.decode("utf-8", "replace").split("\0", 5)
     step = Commit(commit, Person(name, email), when, message.strip(), parents=tuple(parents.split()))
     return step, tuple(parse_edits(iter(rest.split(b"\0"))))
+
+
+def parse_commit(name: str, content: bytes) -> Commit:
+    """The same of a commit's own text; NotLoose where there is more in it than Concord writes."""
+    head, _, message = content.partition(b"\n\n")
+    if not (plain := _PLAIN_COMMIT.fullmatch(head)) or b"\0" in message:
+        raise refs.NotLoose(name)
+    parents, author, email, seconds, zone = (part.decode("utf-8", "replace") for part in plain.groups())
+    when = datetime.fromtimestamp(int(seconds), datetime.strptime(zone, "%z").tzinfo).isoformat()
+    return Commit(
+        name,
+        Person(author, email),
+        when,
+        message.decode("utf-8", "replace").strip(),
+        parents=tuple(_OBJECT.findall(parents)),
+    )
 
 
 def parse_blame(out: bytes) -> tuple[tuple[str, str], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import lru_cache
@@ -19,6 +20,7 @@ from core.storage.git.plumbing import (
     is_document,
     is_reviewed,
     parse_blame,
+    parse_commit,
     parse_compared,
     parse_edits,
     parse_log_record,
@@ -29,6 +31,7 @@ from core.types import Commit, Edit, TreeEntry
 
 MAIN = "main"
 FULL_ID = re.compile(r"[0-9a-f]{40}")
+_STEPS = 20  # commits that are read one by one
 SUFFIXES = (".md", ".yaml", *picture_files.SUFFIXES)  # documents, and the settings and pictures that live beside them
 
 
@@ -168,29 +171,51 @@ class RepositoryReader:
         """The edits between two commits; a moved file is one rename."""
         if not old:
             return tuple(Edit("added", e.path, blob=e.blob) for e in (*self.entries(new), *self.pictures(new)))
-        out = self.git.ask(
-            "diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", safe_revision(old), safe_revision(new)
-        )
+        out = self.git.ask("diff-tree", *refs.COMPARED, safe_revision(old), safe_revision(new))
         return tuple(filter(_of_review, parse_edits(iter(out.split(b"\0")))))
 
     def compared(self, starts: Mapping[str, str]) -> dict[str, tuple[Edit, ...]]:
-        """The edits of commits since others, all through one git process."""
-        pairs = {head: start for head, start in starts.items() if start and start != head}
+        """The edits of commits since others, all through one git process, or none where they are loose."""
+        found = {head: self.changed("", head) for head, start in starts.items() if not start}
+        for head, start in starts.items():
+            with suppress(refs.NotLoose):
+                found[head] = self._loose_edits(start, head) if start else found[head]
+        pairs = {head: start for head, start in starts.items() if head not in found and start != head}
         asked = "".join(f"{safe_revision(head)} {safe_revision(start)}\n" for head, start in pairs.items()).encode()
-        options = ("-r", "-z", "-M", "--raw", "--no-abbrev", "--stdin")
-        found = parse_compared(self.git.ask("diff-tree", *options, stdin=asked)) if pairs else {}
-        found |= {head: self.changed("", head) for head, start in starts.items() if not start}
+        found |= parse_compared(self.git.ask("diff-tree", *refs.COMPARED, "--stdin", stdin=asked)) if pairs else {}
         return {head: tuple(filter(_of_review, found.get(head, ()))) for head in starts}
 
     def departures(self, main: str, heads: Collection[str]) -> dict[str, Departure]:
-        """Where commits left main, with what was written since, all through one git process."""
-        asked = "".join(f"{safe_revision(head)}\n" for head in heads) + (f"^{safe_revision(main)}\n" if main else "")
+        """Where commits left main, with what was written since, all through one git process, or none where main stands still."""
+        found = {head: near for head in heads if (near := self._on_top(main, head))}
+        far = [head for head in heads if head not in found]
+        asked = "".join(f"{safe_revision(head)}\n" for head in far) + (f"^{safe_revision(main)}\n" if main else "")
         options = ["--remerge-diff", "--topo-order", "--stdin"]
-        steps = {step.id: (step, edits) for step, edits in self._log(options, [], (), asked.encode())} if heads else {}
-        found = {head: self._departure(main, head, steps) for head in heads}
+        steps = {step.id: (step, edits) for step, edits in self._log(options, [], (), asked.encode())} if far else {}
+        found |= {head: self._departure(main, head, steps) for head in far}
         for head, start in ((head, departure.start) for head, departure in found.items() if departure.start):
             self.git.keep(f"{start}\n".encode(), "merge-base", main, head)
         return found
+
+    def _on_top(self, main: str, head: str) -> Departure | None:
+        """A few commits on top of main, none of them a merge, where they are loose."""
+        with suppress(refs.NotLoose):
+            steps = self._loose_line(head, main)
+            return None if any(len(step.parents) > 1 for step in steps) else Departure(main, tuple(steps[::-1]))
+        return None
+
+    def _loose_line(self, head: str, until: str, limit: int = 0) -> list[Commit]:
+        """The first-parent line down to a commit, "" is its beginning; NotLoose where that is far."""
+        steps, at = list[Commit](), head
+        while at != until and not (limit and len(steps) == limit):
+            if len(steps) == _STEPS:
+                raise refs.NotLoose(head)
+            steps.append(parse_commit(at, refs.loose_commit(self.path, at)))
+            at = (*steps[-1].parents, "")[0]
+        return steps
+
+    def _loose_edits(self, old: str, new: str) -> tuple[Edit, ...]:
+        return tuple(parse_edits(iter(refs.loose_edits(self.path, old, new).split(b"\0"))))
 
     def _departure(self, main: str, head: str, steps: Mapping[str, tuple[Commit, tuple[Edit, ...]]]) -> Departure:
         own, ends, ahead = set[str](), set[str](), [head]
@@ -210,7 +235,7 @@ class RepositoryReader:
 
     def since(self, starts: Mapping[str, str]) -> dict[str, tuple[Commit, ...]]:
         """What was written on the way to commits since the states of main that they left, through two git processes."""
-        line = self._line(self.head())
+        line = self._line(self.head()) if starts else {}
         known = {head: start for head, start in starts.items() if start in line}
         oldest = max(known.values(), key=line.__getitem__, default="")
         asked = "".join(f"{safe_revision(head)}\n" for head in known) + f"^{oldest}\n"
@@ -290,11 +315,16 @@ class RepositoryReader:
         """First-parent commits, newest first, each with the files it changed."""
         if not commit:
             return ()
+        with suppress(refs.NotLoose):
+            steps = self._loose_line(commit, since, limit)
+            return tuple((step, self._loose_edits((*step.parents, "")[0], step.id)) for step in steps)
         span = f"{safe_revision(since)}..{safe_revision(commit)}" if since else safe_revision(commit)
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
     def written(self, commit: str, since: str) -> tuple[Commit, ...]:
         """Commits on the way to one that hold somebody's words, oldest first: a merge only where git would have merged otherwise."""
+        if near := self._on_top(since, commit):
+            return near.steps
         span = f"{safe_revision(since)}..{safe_revision(commit)}"
         steps = self._log(
             ["--remerge-diff", "--topo-order"], [span], walk=()
