@@ -17,18 +17,18 @@ DOCS = [f"d{n}" for n in range(30)]
 THEIRS = {"nDCG": "nDCG", "Recall": "R", "MRR": "RR", "MAP": "AP", "P": "P", "Judged": "Judged"}
 
 
-def agree(runs: dict[str, list[str]], qrels: dict[str, dict[str, int]], k: int) -> None:
+def agree(runs: dict[str, list[str]], qrels: dict[str, dict[str, int]], *depths: int) -> None:
     """Every measure of every query, to 1e-9; their run is scored by place, so ours is the same order."""
     ir_measures = pytest.importorskip("ir_measures", reason="ir_measures is not installed on this machine")
     scored = {q: {doc: float(len(ranking) - n) for n, doc in enumerate(ranking)} for q, ranking in runs.items()}
+    names = {getattr(ir_measures, theirs) @ k: f"{name}@{k}" for name, theirs in THEIRS.items() for k in depths}
     compared = 0
-    for name, theirs in THEIRS.items():
-        for found in ir_measures.iter_calc([getattr(ir_measures, theirs) @ k], qrels, scored):
-            if runs.get(found.query_id):
-                ours = ranking_measure(f"{name}@{k}")(runs[found.query_id], qrels[found.query_id])
-                assert ours == pytest.approx(found.value, abs=1e-9), (name, k, found.query_id)
-                compared += 1
-    assert compared == len(THEIRS) * len(runs), "every query was compared"
+    for found in ir_measures.iter_calc(list(names), qrels, scored):
+        if runs.get(found.query_id):
+            ours = ranking_measure(names[found.measure])(runs[found.query_id], qrels[found.query_id])
+            assert abs(ours - found.value) <= 1e-9, (found, ours)
+            compared += 1
+    assert compared == len(names) * len(runs), "every query was compared"
 
 
 @given(
@@ -50,20 +50,21 @@ def test_measures_of_a_real_run_agree_with_ir_measures(name: str) -> None:
         pytest.skip(f"THE AGREEMENT ON {name.upper()} WAS NOT TESTED: {folder} is missing; set CONCORD_SHARED.")
     from rank_bm25 import BM25Okapi
 
-    records = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
-    peer = BM25Okapi([(record["title"] + " " + record["text"]).lower().split() for record in records])
-    texts = {row["_id"]: row["text"] for row in map(json.loads, (folder / "queries.jsonl").read_text().splitlines())}
     qrels: dict[str, dict[str, int]] = {}
     for line in (folder / "qrels" / "test.tsv").read_text().splitlines()[1:]:
         query, doc, grade = line.split("\t")
         qrels.setdefault(query, {})[doc] = int(grade)
+    qrels = {query: qrels[query] for query in list(qrels)[::6]}  # the peer is slow
+    judged = {doc for gains in qrels.values() for doc in gains}
+    records = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    records = [record for n, record in enumerate(records) if n % 8 == 0 or record["_id"] in judged]
+    peer = BM25Okapi([(record["title"] + " " + record["text"]).lower().split() for record in records])
+    texts = {row["_id"]: row["text"] for row in map(json.loads, (folder / "queries.jsonl").read_text().splitlines())}
     runs = {}
-    for query in list(qrels)[::3]:  # every third: the peer is slow
+    for query in qrels:
         best = peer.get_scores(texts[query].lower().split()).argsort()[::-1][:100]
         runs[query] = [records[n]["_id"] for n in best]
-    qrels = {query: qrels[query] for query in runs}
-    for k in (1, 5, 10, 100):
-        agree(runs, qrels, k)
+    agree(runs, qrels, 1, 5, 10, 100)
 
 
 def test_every_measure_has_a_name_that_finds_it() -> None:
