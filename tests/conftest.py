@@ -54,6 +54,7 @@ argon2.PasswordHasher = partial(argon2.PasswordHasher, time_cost=1, memory_cost=
 
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from hypothesis.internal.conjecture import providers
 from sqlalchemy import create_engine, event
 
 from core.access import Actor
@@ -92,6 +93,16 @@ hypothesis_settings.register_profile(
 )  # make test: the same every time
 hypothesis_settings.register_profile("long", print_blob=True, **CALM)  # make test-all: new examples every time
 hypothesis_settings.load_profile("quick")
+LOCAL_CONSTANTS = providers._get_local_constants
+
+
+def _constants() -> Any:
+    """Hypothesis also tries constants of every module that is imported by then. make test goes without: with them its
+    examples would change with the order of its files, and every law about texts costs up to a CPU second more."""
+    return providers._local_constants if hypothesis_settings.default.derandomize else LOCAL_CONSTANTS()
+
+
+providers._get_local_constants = _constants
 
 
 def examples(count: int) -> hypothesis_settings:
