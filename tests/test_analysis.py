@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis import analyser, fold
+from core.bootstrap import App
 from core.errors import BadInput
+from core.retrieval.config import parse
 from core.types import LexicalOptions
-from tests.conftest import put
+from tests.conftest import indexed
 
 ANALYSE = analyser(LexicalOptions())
 
@@ -37,24 +39,23 @@ IDENTIFIERS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "text", "queries"), IDENTIFIERS, ids=[name for name, _, _ in IDENTIFIERS])
-def test_identifiers_find_their_document(app, name: str, text: str, queries: list[str]) -> None:  # type: ignore[no-untyped-def]
-    others = {
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> App:
+    """Every text in a document of its own, among plain ones."""
+    files = {
         f"other/{n}.md": f"# Other {n}\n\nPlain words about base, lane, post, cash, log and {n} things.\n"
         for n in range(12)
     }
-    put(app, {**others, "wanted.md": f"# Wanted\n\n{text}\n"})
-    app.index.builder.build(app.platform.settings.profile())
-    for query in queries:
-        hits = app.search.searcher.search(query, config=None if query == "" else app_bm25()).hits
+    wanted = {f"wanted/{n}.md": f"# Wanted\n\n{text}\n" for n, (_, text, _) in enumerate(IDENTIFIERS)}
+    return indexed(tmp_path_factory.mktemp("identifiers") / "home", {**files, **wanted})
+
+
+@pytest.mark.parametrize("n", range(len(IDENTIFIERS)), ids=[name for name, _, _ in IDENTIFIERS])
+def test_identifiers_find_their_document(searched: App, n: int) -> None:
+    for query in IDENTIFIERS[n][2]:
+        hits = searched.search.searcher.search(query, config=parse("bm25")).hits
         assert hits, query
-        assert hits[0].path == "wanted.md", query
-
-
-def app_bm25():  # type: ignore[no-untyped-def]
-    from core.retrieval.config import parse
-
-    return parse("bm25")
+        assert hits[0].path == f"wanted/{n}.md", query
 
 
 @pytest.mark.parametrize(
