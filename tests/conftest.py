@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
+import logging
 import os
 import re
 import shutil
@@ -41,6 +42,7 @@ import numpy as np
 import pytest
 import threadpoolctl
 from _pytest.doctest import DoctestModule
+from _pytest.logging import catching_logs
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -111,6 +113,25 @@ def examples(count: int) -> hypothesis_settings:
     return hypothesis_settings(max_examples=max(4, count // 3) if quick else count)
 
 
+LOGGED = catching_logs.__enter__
+
+
+def _logged_by_root(self: catching_logs[Any]) -> logging.Handler:
+    logging.root.addHandler(self.handler)
+    self.attached_loggers.append(logging.root)
+    return self.handler
+
+
+class Logs:
+    """Pytest gives its handlers to every logger that keeps to itself, a hundred of Streamlit's and torch's, six times a test:
+    a CPU millisecond, which only a test that asks for `caplog` needs."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        asked = "caplog" in getattr(item, "fixturenames", ())
+        catching_logs.__enter__ = LOGGED if asked else _logged_by_root  # type: ignore[method-assign]
+
+
 class Examples:
     """Looks for examples only in files that have some."""
 
@@ -128,6 +149,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Durations(config), "durations")
     config.pluginmanager.register(Examples(), "examples")
+    config.pluginmanager.register(Logs(), "logs")
     if (count := cores.processes(config.getoption("--cores"))) > 1:
         config.pluginmanager.register(cores.Cores(config, count), "cores")
 
@@ -172,12 +194,20 @@ class HashEmbedder:
         return rows
 
     def query(self, text: str) -> np.ndarray:
-        row = np.zeros(self.dimension, np.float32)
+        counts = [0.0] * self.dimension
         for word in text.lower().split():
-            digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
-            row[digest[0] % self.dimension] += 1.0 if digest[1] % 2 else -1.0
+            place, sign = direction(word)
+            counts[place] += sign
+        row = np.array(counts, np.float32)
         length = float(np.linalg.norm(row))
         return row / length if length else row
+
+
+@cache
+def direction(word: str) -> tuple[int, float]:
+    """Where a word points, and which way."""
+    digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
+    return digest[0] % HashEmbedder.dimension, 1.0 if digest[1] % 2 else -1.0
 
 
 class WordReranker:
