@@ -266,6 +266,7 @@ def test_an_edit_links_what_it_did_not_change(many_segments: App) -> None:
     assert all(os.path.samefile(newest / name, before / name) for name in shared)
     assert not list(sums.differences(newest)), "checksums that were taken over are those of the files"
     assert not (before / "segments" / "000005").exists()
+    assert (newest / "segments" / "000005" / "fts.duckdb").stat().st_size < 500_000, "it is in small blocks"
 
 
 def test_a_generation_of_an_earlier_version_opens_as_it_is_and_the_next_edit_starts_from_it(

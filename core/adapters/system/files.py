@@ -126,7 +126,7 @@ def sweep(parent: Path, prefix: str) -> None:
             os.close(descriptor)
 
 
-def fsync_file(path: Path) -> None:
+def fsync_file(path: Path | str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -139,12 +139,18 @@ fsync_folder = fsync_file  # a folder is synced by the same call
 
 def fsync_tree(folder: Path, except_files: Collection[str] = ()) -> None:
     """Sync every file and folder below `folder`, leaves first; not those files that are on the disk already."""
+    leave = {os.path.join(folder, name) for name in except_files}
     for root, _, files in os.walk(folder, topdown=False):
-        for name in files:
-            path = Path(root) / name
-            if str(path.relative_to(folder)) not in except_files:
+        for path in (os.path.join(root, name) for name in files):
+            if path not in leave:
                 fsync_file(path)
-        fsync_folder(Path(root))
+        fsync_folder(root)
+
+
+def files_below(folder: Path) -> list[str]:
+    """The names of all files below a folder, as seen from it, sorted."""
+    inside = len(os.path.join(folder, ""))
+    return sorted(os.path.join(root, name)[inside:] for root, _, files in os.walk(folder) for name in files)
 
 
 def write_atomic(path: Path, text: str) -> None:

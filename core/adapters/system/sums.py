@@ -6,11 +6,12 @@ The last line is the checksum of the lines before it, so that a damaged list is 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from core.adapters.system.files import fsync_folder, write_atomic
+from core.adapters.system.files import files_below, fsync_folder, write_atomic
 from core.lru import LruCache
 
 NAME = "SHA256SUMS"
@@ -36,9 +37,8 @@ def _computed(path: Path) -> str:
 
 def write(folder: Path, known: Mapping[str, str] = MappingProxyType({})) -> None:
     """Sum every file below a folder. `known` are the sums of files that were taken over from elsewhere as they are."""
-    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != NAME)
-    names = [(str(path.relative_to(folder)), path) for path in files]
-    lines = "".join(f"{known.get(name) or sha256(path)}  {name}\n" for name, path in names)
+    names = [name for name in files_below(folder) if os.path.basename(name) != NAME]
+    lines = "".join(f"{known.get(name) or sha256(folder / name)}  {name}\n" for name in names)
     write_atomic(folder / NAME, f"{lines}{_OWN}{hashlib.sha256(lines.encode()).hexdigest()}\n")
     fsync_folder(folder)
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core import strict
 from core.adapters.system import sums
 from core.adapters.system.files import (
+    files_below,
     flock,
     fsync_folder,
     fsync_tree,
@@ -204,8 +205,7 @@ class Generations(OpenGenerations):
         number = max(numbers, default=0) + 1
         (build / "PIN").touch()
         fsync_tree(build, except_files=taken)
-        names = sorted(str(path.relative_to(build)) for path in build.rglob("*") if path.is_file())
-        written = index_damage.written(build, names)
+        written = index_damage.written(build, files_below(build))
         manifest = {
             "format": FORMAT,
             "number": number,

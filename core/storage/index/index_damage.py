@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -112,18 +113,18 @@ def changed_files(path: Path) -> Iterator[str]:
         yield sums.NAME
         return
     for name, wanted in known.items():
-        if _stamp(path / name) != noted.get(name) and not sums.is_whole(path / name, wanted):
+        if _stamp(os.path.join(path, name)) != noted.get(name) and not sums.is_whole(path / name, wanted):
             yield name
 
 
 def written(folder: Path, names: Iterable[str]) -> dict[str, list[int]]:
     """When files were written, and how large they are."""
-    return {name: stamp for name in names if (stamp := _stamp(folder / name))}
+    return {name: stamp for name in names if (stamp := _stamp(os.path.join(folder, name)))}
 
 
-def _stamp(path: Path) -> list[int] | None:
+def _stamp(path: str) -> list[int] | None:
     try:
-        stat = path.stat()
+        stat = os.stat(path)
     except OSError:
         return None
     return [stat.st_size, stat.st_mtime_ns]

@@ -117,7 +117,7 @@ def write(
         duckdb.written(folder / "fts.duckdb", rows.documents, rows.chunks, rows.terms) as connection,
     ):
         image.compile_lexical(connection, folder / "served", options, alone)
-        fields.build(folder, analyser(options))
+        fields.write(folder, analyser(options))
     if rows.vectors is not None:
         with timed("vectors"):
             write_vectors(folder, rows.chunks["id"].to_pylist(), rows.vectors)

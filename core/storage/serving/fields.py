@@ -171,6 +171,12 @@ def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields"
     return {name: _field(entries, *own.get(name, (doc_of, len(documents)))) for name, entries in made.items()}
 
 
+def write(folder: Path, analyse: Callable[[str], list[str]]) -> None:
+    """Write the fields of a segment that nobody reads yet; whoever publishes it syncs them with the rest."""
+    (folder / "fields").mkdir()
+    _write(folder / "fields", dict(_build(*_tables(folder), analyse)))
+
+
 def build(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Entries]:
     """Read the fields of a segment and keep them beside it."""
     made = dict(_build(*_tables(folder), analyse))
@@ -253,9 +259,13 @@ def _read(place: Path, name: str) -> Entries:
 def _keep(place: Path, made: Mapping[str, Entries]) -> None:
     """Write aside, then rename: readers find all of it or nothing. A second writer keeps the first one's copy."""
     with suppress(OSError), scratch_folder(place.parent, UNFINISHED) as aside:
-        for name, (terms, *arrays) in made.items():
-            image.write_table(aside / f"{name}.arrow", pa.table({"term": pa.array(terms, pa.string())}))
-            for array, values in zip(_ARRAYS, arrays, strict=True):
-                np.save(aside / f"{name}-{array}.npy", values)
+        _write(aside, made)
         fsync_tree(aside)
         aside.rename(place)
+
+
+def _write(place: Path, made: Mapping[str, Entries]) -> None:
+    for name, (terms, *arrays) in made.items():
+        image.write_table(place / f"{name}.arrow", pa.table({"term": pa.array(terms, pa.string())}))
+        for array, values in zip(_ARRAYS, arrays, strict=True):
+            np.save(place / f"{name}-{array}.npy", values)
