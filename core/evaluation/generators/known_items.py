@@ -134,7 +134,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """A question and the places that answer it; `body` is the text of its section, where a model rewords it."""
+    """A question and the places that answer it; `body` is its section as it is written, where a model rewords it."""
 
     text: str
     places: tuple[Judgment, ...]
@@ -206,6 +206,7 @@ class Corpus:
 
     def __init__(self, documents: tuple[Document, ...]) -> None:
         self.documents = documents
+        self.blocks = {document.path: blocks(document) for document in documents}
         self.sections = tuple(section for document in documents for section in sections(document))
         self.words = {document.path: fold(plain(document.text[document.body :])) for document in documents}
         self.holders = Counter(word for text in self.words.values() for word in set(_words(text)))
@@ -254,13 +255,13 @@ def heading_paraphrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownI
     """Headings to paraphrase; the document's title tells apart those that several documents share."""
     for section in corpus.sections:
         places = (Judgment("", section.document.path, section.heading, source=RULES),)
-        yield KnownItem(section.heading[-1], places, plain(section.body))
+        yield KnownItem(section.heading[-1], places, section.body)
 
 
 def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """The rarest phrase of a sentence, where a single document contains it."""
     for section in corpus.sections:
-        for raw in _prose(section):
+        for raw in _prose(section, corpus):
             phrase = _rarest(raw.split(), corpus, chance.randint(*PHRASE))
             if phrase and len(corpus.holding(phrase)) == 1:
                 yield KnownItem(phrase, (Judgment("", section.document.path, section.heading, phrase, source=RULES),))
@@ -270,7 +271,7 @@ def exact_phrase(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
 def first_sentence(corpus: Corpus, chance: random.Random) -> Iterator[KnownItem]:
     """The first sentence of a section, if it has 6 to 40 words."""
     for section in corpus.sections:
-        raw = next(iter(_prose(section)), "")
+        raw = next(iter(_prose(section, corpus)), "")
         if 6 <= len(raw.split()) <= 40:
             yield KnownItem(raw, (Judgment("", section.document.path, section.heading, raw, source=RULES),))
 
@@ -307,17 +308,17 @@ def by_rules_labelled(heading: str, title: str, body: str = "") -> tuple[str, st
 def _reworded(item: KnownItem, paraphrase: Paraphrase) -> KnownItem:
     place = item.places[0]
     title = place.path.rsplit("/", 1)[-1].removesuffix(".md").replace("-", " ")
-    text, source = paraphrase(item.text, title, item.body)
+    text, source = paraphrase(item.text, title, plain(item.body))
     return KnownItem(text, (replace(place, source=source),))
 
 
 # ---------------------------------------------------------------- words
 
 
-def _prose(section: Section) -> Iterator[str]:
+def _prose(section: Section, corpus: Corpus) -> Iterator[str]:
     """Sentences of the section's paragraphs that hold no links or markup."""
     document = section.document
-    for block in blocks(document):
+    for block in corpus.blocks[document.path]:
         if block.kind == "paragraph" and section.start <= block.start < section.end:
             yield from _sentences(document.text, block)
 
