@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -567,6 +568,19 @@ def test_a_new_knowledge_base_starts_with_what_is_recommended_and_goes_back_to_i
     assert app.platform.settings.promotions() == (), "nobody promoted it"
     app.tuning.production.promote(ADMIN, config="bm25", reason="to try it")
     assert app.tuning.production.rollback(ADMIN).production.config == configs.RECOMMENDED
+
+
+def test_what_was_in_production_is_read_once_until_the_settings_move(
+    judged_app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged_app.tuning.production.promote(ADMIN, config="bm25", reason="to try it")
+    settings = judged_app.platform.settings
+    known = settings.promotions(), settings.original()
+    with monkeypatch.context() as patch:
+        patch.setattr(settings, "repository", SimpleNamespace(head=settings.repository.head))
+        assert (settings.promotions(), settings.original()) == known
+    judged_app.tuning.production.promote(ADMIN, config="dense", reason="to try it")
+    assert [promotion.production.config.legs for promotion in settings.promotions()] == [("dense",), ("bm25",)]
 
 
 def test_a_knowledge_base_that_exists_keeps_what_it_searches_with(tmp_path: Path) -> None:

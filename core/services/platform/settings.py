@@ -129,6 +129,8 @@ class TeamSettings:
         self._confidence = lru_cache(maxsize=8)(self._confidence_at)
         self._sample = lru_cache(maxsize=8)(lambda head: str(self._parse(head, _SAMPLE).get("state", "")))
         self._evidence = lru_cache(maxsize=8)(lambda head: self._parse(head, _SEARCH).get("evidence") or {})
+        self._original = lru_cache(maxsize=8)(self._original_at)
+        self._promotions = lru_cache(maxsize=8)(self._promotions_at)
 
     @use_case(EVERYBODY)
     def profiles(self) -> tuple[Profile, ...]:
@@ -314,7 +316,9 @@ class TeamSettings:
 
     def original(self) -> Production:
         """What was in production before the first promotion."""
-        head = self.head()
+        return self._original(self.head())
+
+    def _original_at(self, head: str) -> Production:
         first = list(self.repository.log(head))[-1][0].id if head else ""
         started = self._parse(first, _SEARCH).get("evidence") == _START
         return self._production(first) if started else Production(profiles.check(profiles.DEFAULT), configs.PRODUCTION)
@@ -329,11 +333,13 @@ class TeamSettings:
 
     def promotions(self) -> tuple[Promotion, ...]:
         """What was in production, newest first."""
-        head = self.repository.head(_BRANCH)
+        return self._promotions(self.head())
+
+    def _promotions_at(self, head: str) -> tuple[Promotion, ...]:
         promotions = []
         for commit, edits in self.repository.log(head) if head else ():
             raw = self._parse(commit.id, _SEARCH) if any(edit.path == _SEARCH for edit in edits) else {}
-            promoted = next((profile for profile in self.profiles() if profile.name == raw.get("profile")), None)
+            promoted = next((profile for profile in self._profiles(head) if profile.name == raw.get("profile")), None)
             if promoted is not None and "config" in raw and raw.get("evidence") != _START:
                 production = Production(promoted, configs.from_mapping(raw["config"]))
                 evidence = raw.get("evidence") or {}
