@@ -118,8 +118,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def violations(screen: browser.Screen, view: str, source: str) -> list[dict[str, str]]:
-    """What axe says about a view."""
-    screen.open(VIEWS[view])
+    """What axe says about a view that is open."""
     if view.endswith("with a file"):
         screen.page.locator("input[type=file]").set_input_files([FILE])
         screen.page.get_by_text("brought").first.wait_for()
@@ -133,10 +132,16 @@ def violations(screen: browser.Screen, view: str, source: str) -> list[dict[str,
     return screen.page.evaluate(RUN, [[rule, part] for rule, part, _ in SPARED])
 
 
-def looked_at(chromium: Any, url: str, views: Sequence[str], scheme: str) -> dict[str, list[dict[str, str]]]:
-    source = script()
+def looked_at(
+    chromium: Any, url: str, views: Sequence[str], scheme: str, one_session: bool = False
+) -> dict[str, list[dict[str, str]]]:
+    """What axe says about each of them. In one session it steps from view to view, and what one leaves is in the next."""
+    source, found = script(), {}
     with browser.screen(chromium, url, scheme=scheme) as screen:
-        return {view: violations(screen, view, source) for view in views}
+        for view in views:
+            (screen.go if one_session and found else screen.open)(VIEWS[view])
+            found[view] = violations(screen, view, source)
+    return found
 
 
 def table(found: dict[str, list[dict[str, str]]]) -> str:

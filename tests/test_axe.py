@@ -7,16 +7,19 @@ from typing import Any
 
 import pytest
 
-from tests import axe
+from core.bootstrap import App
+from tests import axe, browser
+from tests.walker_bases import in_review
 
 pytestmark = pytest.mark.browser
 QUICK = ("search results", "document", "change")
 
 
-def test_axe_finds_nothing_on_the_everyday_pages(chromium: Any, tmp_path: Path) -> None:
+def test_axe_finds_nothing_on_the_everyday_pages(chromium: Any, own_app: App, tmp_path: Path) -> None:
     axe.script()
-    with axe.served(tmp_path) as url:
-        found = axe.looked_at(chromium, url, QUICK, "light")
+    in_review(own_app)
+    with browser.server(own_app.settings.home, tmp_path / "server.log", CONCORD_WORKERS="0") as url:
+        found = axe.looked_at(chromium, url, QUICK, "light", one_session=True)
     assert not any(found.values()), axe.table(found)
 
 

@@ -158,10 +158,9 @@ QUICK = [SCREENS[n] for n in (5, 6, 8, 17, 19)]
 def test_no_screen_runs_or_loads_what_a_document_says(
     screens: list[str], tabs_at_once: int, chromium: Any, hostile_app: App, tmp_path: Path
 ) -> None:
+    environment = {"CONCORD_CACHE": str(hostile_app.settings.cache), "CONCORD_WORKERS": str(tabs_at_once - 1)}
     with (
-        browser.server(
-            hostile_app.settings.home, tmp_path / "server.log", CONCORD_CACHE=str(hostile_app.settings.cache)
-        ) as url,
+        browser.server(hostile_app.settings.home, tmp_path / "server.log", **environment) as url,
         ExitStack() as stack,
     ):
         tabs = [stack.enter_context(browser.screen(chromium, url)) for _ in range(tabs_at_once)]

@@ -18,7 +18,7 @@ SEED = 1
 
 def test_a_short_walk_meets_nothing_broken(chromium: Any, tmp_path: Path) -> None:
     log = Log()
-    with walker.served("odd", tmp_path, len(TITLES)) as place:
+    with walker.served("odd", tmp_path, len(TITLES), CONCORD_WORKERS="0") as place:
         walker.walk(chromium, place, "admin", log, seed=SEED, steps=3)
     assert not log.findings, log.table()
 

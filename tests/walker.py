@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -52,8 +52,8 @@ class Served:
 class Walker:
     """One person in one browser. `chance` decides what comes next, so that a seed walks the same way again."""
 
-    def __init__(self, context: Any, served: Served, role: str, chance: random.Random, log: Log) -> None:
-        self.context, self.url, self.role, self.base = context, served.url, role, served.base
+    def __init__(self, window: Callable[[], Any], served: Served, role: str, chance: random.Random, log: Log) -> None:
+        self.window, self.url, self.role, self.base = window, served.url, role, served.base
         self.server_log, self.chance, self.log = served.log, chance, log
         self.coverage, self.families = log.of(served.base, role), Families(served.words)
         self.elsewhere = log.pressed(served.base)  # by another role
@@ -62,10 +62,10 @@ class Walker:
         self.mirrored = log.compared.setdefault(served.base, set())
         self.control, self.touched, self.left, self.events, self.before = "", False, 0, 0, 0
         self.shown: list[dict[str, Any]] = []
-        self.page = self.tab(context)
+        self.page = self.tab()
 
-    def tab(self, context: Any) -> Any:
-        page = context.new_page()
+    def tab(self) -> Any:
+        page = self.window()
         page.add_init_script(SCRIPT)
         page.on("console", self.heard)
         page.on("pageerror", lambda error: self.found("page error", str(error)))
@@ -147,8 +147,8 @@ class Walker:
             return
         self.mirrored.add(view)
         if not self.mirror:  # a window of its own with the same cookie: a tab in the background draws nothing
-            size, cookies = self.page.viewport_size, self.context.storage_state()
-            self.mirror = self.tab(self.context.browser.new_context(viewport=size, storage_state=cookies))
+            self.mirror = self.tab()
+            self.mirror.context.add_cookies(self.page.context.cookies())
         self.compare(way, lambda: self.page.evaluate("walker.view()"), self.mirror, lambda: self.page.url)
 
     def compare(self, way: str, shown: Callable[[], Any], page: Any, url: Callable[[], str] | None = None) -> None:
@@ -398,12 +398,13 @@ class Walker:
 
 
 @contextmanager
-def served(base: str, folder: Path, count: int = 0) -> Iterator[Served]:
+def served(base: str, folder: Path, count: int = 0, **environment: str) -> Iterator[Served]:
     """A base on a server of its own, with sign-in."""
     app = BASES[base](folder / base, *([count] if count and base != "handbook" else []))
     log = folder / f"{base}.log"
     log.touch()
-    with browser.server(app.settings.home, log, CONCORD_SIGN_IN="local", CONCORD_CACHE=str(app.settings.cache)) as url:
+    environment |= {"CONCORD_SIGN_IN": "local", "CONCORD_CACHE": str(app.settings.cache)}
+    with browser.server(app.settings.home, log, **environment) as url:
         yield Served(url, log, base, tuple(words_of(app)))
 
 
@@ -417,17 +418,20 @@ def words_of(app: App) -> Iterator[str]:
 
 def walk(chromium: Any, place: Served, role: str, log: Log, *, seed: int, steps: int, wander: bool = False, window: tuple[int, int] = DESK) -> None:  # fmt: skip
     """One role on one base."""
-    context = chromium.new_context(viewport=dict(zip(("width", "height"), window, strict=True)))
-    walker = Walker(context, place, role, random.Random(f"{seed} {role} {place.base}"), log)
-    started = time.time()
-    try:
-        walker.walk(steps, wander)
-    finally:
-        walker.coverage.seconds += time.time() - started
-        log.save()
-        context.close()
-        if walker.mirror:
-            walker.mirror.context.close()
+    with ExitStack() as windows:
+
+        def opened() -> Any:
+            page = windows.enter_context(browser.screen(chromium, place.url)).page.context.new_page()
+            page.set_viewport_size(dict(zip(("width", "height"), window, strict=True)))
+            return page
+
+        walker = Walker(opened, place, role, random.Random(f"{seed} {role} {place.base}"), log)
+        started = time.time()
+        try:
+            walker.walk(steps, wander)
+        finally:
+            walker.coverage.seconds += time.time() - started
+            log.save()
 
 
 def main() -> None:

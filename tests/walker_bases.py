@@ -112,12 +112,9 @@ def lived_in(app: App, files: dict[str, str]) -> App:
     """Documents, a change in review with a comment, one in conflict, a draft, a question nobody answered, and measured questions."""
     if files:
         put(app, dict(files), "Bring an odd handbook in")
-    author, reviewer = demo("author"), demo("reviewer")
-    first, second, third = app.knowledge.documents.all()[:3]
-    changes = app.reviews.changes
-    change = changes.propose(author, "Say more", {first.path: f"{first.text}\nOne more line.\n".encode()}, "Because.")
-    changes.submit(author, change.id)
-    app.reviews.discussion.comment(reviewer, change.id, "Which line?", CommentPlace(first.path, 2))
+    in_review(app)
+    author, changes = demo("author"), app.reviews.changes
+    _, second, third = app.knowledge.documents.all()[:3]
     clash = changes.propose(
         author, "An **odd** [title](https://example.org)", {second.path: f"{second.text}\nTheirs.\n".encode()}
     )
@@ -133,6 +130,15 @@ def lived_in(app: App, files: dict[str, str]) -> App:
         plan = app.evaluation.runs.plan("", f'{{"base": "{base}", "depth": 20}}')
         app.evaluation.runs.evaluate("known-items", [plan])
     return app
+
+
+def in_review(app: App) -> None:
+    """A change of the first document, with a comment."""
+    author, first = demo("author"), app.knowledge.documents.all()[0]
+    text = f"{first.text}\nOne more line.\n".encode()
+    change = app.reviews.changes.propose(author, "Say more", {first.path: text}, "Because.")
+    app.reviews.changes.submit(author, change.id)
+    app.reviews.discussion.comment(demo("reviewer"), change.id, "Which line?", CommentPlace(first.path, 2))
 
 
 BASES = {"starter": starter, "odd": odd, "handbook": handbook}
