@@ -38,12 +38,14 @@ def processes(asked: str) -> int:
 
 
 def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
-    """What one process takes at a time: a file. Those with a browser are two units and come first: a browser and its first
-    page cost five CPU seconds, and while it is waited for others work. Those with a PostgreSQL server, three seconds, are one."""
+    """What one process takes at a time: a file. Those with a browser come first, as one unit, or two where some are slow: a browser
+    and its first page cost five CPU seconds, and while it is waited for others work. Those with a PostgreSQL server, three seconds,
+    are one."""
     files = [list(each) for _, each in groupby(items, lambda item: item.path)]
     drawn = [each for each in files if any(item.get_closest_marker("browser") for item in each)]
     stored = [each for each in files if each not in drawn and any("postgres" in asked(item) for item in each)]
-    joined = [list(chain.from_iterable(some)) for some in (drawn[::2], drawn[1::2], stored)]
+    browsers = 2 if any(item.get_closest_marker("slow") for item in chain.from_iterable(drawn)) else 1
+    joined = [list(chain.from_iterable(some)) for some in (*(drawn[n::browsers] for n in range(browsers)), stored)]
     return [*filter(None, joined), *(each for each in files if each not in (*drawn, *stored))]
 
 
@@ -55,11 +57,13 @@ def asked(item: pytest.Item) -> list[str]:
 def warm() -> None:
     """What each process would load for itself, seven CPU seconds: for its first search, training, network and LanceDB. LanceDB
     itself starts a thread."""
+    gc.disable()
     for name in ("xgboost", "numba", "torch._dynamo", "lance_namespace"):
         with suppress(ImportError):
             import_module(name)
     kernels.warm()
     gc.freeze()
+    gc.enable()
 
 
 class Fork:
@@ -71,9 +75,11 @@ class Fork:
         self.heard = time.monotonic()
 
     def hangs(self) -> bool:
+        silent = time.monotonic() - self.heard
+        if silent < PATIENCE["quick"]:
+            return False
         item = self.taken.get(self.running)
-        kind = "slow" if item and item.get_closest_marker("slow") else "quick"
-        return time.monotonic() - self.heard > PATIENCE[kind]
+        return silent > PATIENCE["slow" if item and item.get_closest_marker("slow") else "quick"]
 
 
 class Cores:
@@ -227,6 +233,9 @@ class Inside:
         self.line.send(("finish", nodeid))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """What is shown of a test that passed is its call; that it was set up and torn down well is not."""
+        if report.passed and report.when != "call":
+            return
         said = self.config.hook.pytest_report_to_serializable(config=self.config, report=report)
         self.line.send(("report", said))
 
