@@ -234,6 +234,7 @@ def answer(line: socket.socket, what: dict[str, Any], running: set[int]) -> bool
 
 
 def main() -> None:
+    gc.disable()
     logging.disable()
     with warnings.catch_warnings(record=True):  # nobody asked this process
         for name in (*IMPORTED.split(), *parts_of_pages()):
@@ -246,6 +247,7 @@ def main() -> None:
     listener, held = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     gc.collect()
     gc.freeze()
+    gc.enable()
     serve(listener, held)
 
 
