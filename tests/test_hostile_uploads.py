@@ -26,7 +26,7 @@ from core.types import Document
 from pages.ui import keys
 from tests import uploads
 from tests.apptest import Open
-from tests.conftest import demo, put
+from tests.conftest import demo, put, write
 from tests.hostile_files import REPEATED, Upload, hostile
 from tests.test_fuzz import state_of
 from tests.test_upload_page import bring, home, opened  # noqa: F401 - a fixture
@@ -185,14 +185,13 @@ def test_every_door_refuses_a_text_that_takes_too_long(app: App, tmp_path: Path)
     reader = app.upload.reader
     reader.pool = WorkerPool(reader.pool.module, 1, Limits(120.0, 1, LIMITS.memory))
     text, sentence = slow_text(), "seconds of computing"
-    uploaded = app.upload.uploads.read(demo("author"), [("slow.md", text.encode())]).items[0]
+    uploaded = app.upload.uploads.read(demo("author"), [("slow.md", text.encode())], "it").items[0]
     zipped = app.upload.uploads.read(demo("author"), [("a.zip", uploads.zipped({"it/slow.md": text}))]).items[0]
     for item in (uploaded, zipped):
         assert item.state == "refused"
         assert sentence in item.findings[0].message
         assert item.path in item.findings[0].message
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder" / "slow.md").write_text(text)
+    write(tmp_path / "folder", {"it/slow.md": text})
     imported = app.knowledge.documents.import_folder(demo("admin"), tmp_path / "folder")
     assert imported.added == ()
     assert sentence in imported.refused[0][1]

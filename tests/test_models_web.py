@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,19 @@ LLMS = ("openai:small", "bedrock:anthropic.some-model-v1:0")
 EMBEDDERS = ("openai:mine?dimension=64&limit=100", "bedrock:amazon.titan-embed-text-v2:0?limit=100")
 
 
+@cache
+def aws_services(path: str | None) -> Any:
+    """What AWS's services are like: every client reads it anew, half of the CPU seconds that it takes to make one."""
+    from botocore.loaders import create_loader
+
+    return create_loader(path)
+
+
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Short waits, and credentials that a leak would show."""
     monkeypatch.setattr(retries, "FIRST", 0.01)
+    monkeypatch.setattr("botocore.session.create_loader", aws_services)
     for name in ("AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIARECOGNISABLE")
