@@ -97,9 +97,9 @@ def answers(app: App) -> list:
 @pytest.mark.sqlite
 def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Path) -> None:
     incremental = small_app(tmp_path / "incremental")
-    put(incremental, corpus(40))
+    put(incremental, corpus(25))
     incremental.index.builder.build(incremental.platform.settings.profile())
-    for step in range(4):
+    for step in range(3):
         put(incremental, edits(step), f"step {step}")
         built = incremental.index.builder.build(incremental.platform.settings.profile())
         assert built.changed <= 4
@@ -114,7 +114,7 @@ def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Pat
 
 
 def test_match_bm25_agrees_before_and_after_incremental_builds(app: App) -> None:
-    put(app, corpus(40))
+    put(app, corpus(25))
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
     for step in range(3):
@@ -307,7 +307,7 @@ def test_searches_during_builds_see_one_commit_each(app: App) -> None:
 
 def test_the_ann_path_finds_what_exact_search_finds(tmp_path: Path) -> None:
     exact, ann = small_app(tmp_path / "home"), small_app(tmp_path / "home", exact_limit=50)
-    put(exact, corpus(200))
+    put(exact, corpus(90))
     profile = exact.platform.settings.profile()
     built = ann.index.builder.build(profile)
     assert built.generation.notes
