@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -104,6 +105,12 @@ def test_a_message_reaches_whoever_chose_mail_in_plain_text_and_html(app: App, s
     assert "prefers-color-scheme: dark" in html
     assert "<img" not in html
     assert app.deliveries.sender.run().sent == 0, "what was sent is sent once"
+
+
+def test_certificates_are_read_for_a_server_that_encrypts_alone(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ssl.create_default_context", Mock(side_effect=AssertionError))
+    tell(app)
+    assert app.deliveries.sender.run().sent == 1
 
 
 @pytest.mark.parametrize("implicit", [False, True])

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from email.message import EmailMessage
 from email.utils import parseaddr
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -134,14 +134,19 @@ class SmtpLine:
 
     def __init__(self, mailer: SmtpMailer) -> None:
         self.mailer, self.greeted, self.abandoned = mailer, False, False
-        self.context = ssl.create_default_context()
-        if mailer.certificates:
-            self.context.load_verify_locations(mailer.certificates)
         kind = partial(smtplib.SMTP_SSL, context=self.context) if mailer.server.tls == "implicit" else smtplib.SMTP
         self.smtp: smtplib.SMTP = kind(
             local_hostname=mailer.name, timeout=2 * mailer.seconds
         )  # the deadline comes first
         setattr(self.smtp, "_host", mailer.server.host)  # noqa: B010 - whom a certificate must name
+
+    @cached_property
+    def context(self) -> ssl.SSLContext:
+        """Whom it trusts. Reading the system's certificates takes longer than a letter, so it is made where a server encrypts."""
+        made = ssl.create_default_context()
+        if self.mailer.certificates:
+            made.load_verify_locations(self.mailer.certificates)
+        return made
 
     def hand_in(self, letter: EmailMessage) -> Receipt:
         """Greet whoever listens, if that was not done, and hand in a letter."""
