@@ -62,6 +62,7 @@ from hypothesis.internal.conjecture import providers
 from sqlalchemy import create_engine, event
 
 from core.access import Actor
+from core.adapters.conversion import worker_pool
 from core.adapters.conversion.worker_pool import PATIENCE as READER_PATIENCE
 from core.adapters.conversion.worker_pool import Limits, WorkerPool
 from core.adapters.models import onnx
@@ -474,6 +475,7 @@ def _shared_pool(self: WorkerPool, module: str, size: int, limits: Limits, patie
 
 
 WorkerPool.__init__ = _shared_pool  # type: ignore[method-assign]
+worker_pool.IDLE = 3600.0  # the timer of one App would end them for all
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import io
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -28,10 +27,9 @@ from tests.hostile_files import locked_pdf
 
 
 @pytest.fixture
-def conversion() -> Iterator[Converters]:
-    made = Converters(size=1)
-    yield made
-    made.close()
+def conversion() -> Converters:
+    """Its readers end with the session, after whoever needs them next."""
+    return Converters(size=1)
 
 
 Line = tuple[Any, ...]  # left, bottom, size of letters, text, and whether it is bold

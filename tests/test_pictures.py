@@ -7,7 +7,6 @@ import io
 import json
 import re
 import struct
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +35,9 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/19
 
 
 @pytest.fixture(scope="module")
-def conversion() -> Iterator[Converters]:
-    made = Converters()
-    yield made
-    made.close()
+def conversion() -> Converters:
+    """Its readers end with the session, after whoever needs them next."""
+    return Converters()
 
 
 def drawn(kind: str, size: tuple[int, int] = (3, 2)) -> bytes:

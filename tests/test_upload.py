@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,10 +19,9 @@ from tests.uploads import GOOD, ProposedChanges
 
 
 @pytest.fixture(scope="module")
-def conversion() -> Iterator[Converters]:
-    made = Converters()
-    yield made
-    made.close()
+def conversion() -> Converters:
+    """Its readers end with the session, after whoever needs them next."""
+    return Converters()
 
 
 def one(batch: Batch) -> UploadItem:
