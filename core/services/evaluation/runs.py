@@ -178,7 +178,7 @@ class Runs:
 
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
-        number = strict.digest([search, runner.queryset.name, runner.queryset.digest, runner.unit, MEASURED])
+        number = strict.digest([search, runner.queryset.name, runner.digest, runner.unit, MEASURED])
         if (known := self._find(number)) and _complete(known):
             return known
         started = time.perf_counter()
@@ -209,7 +209,7 @@ class Runs:
         first = next(iter(chosen.values()))
         ranked = runner.rank(first, "", progress, chosen)
         results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
-        number = strict.digest([queryset.digest, runner.index.generation.digest, strict.plain(chosen)])
+        number = strict.digest([runner.digest, runner.index.generation.digest, strict.plain(chosen)])
         return self._assemble(number, runner, RunPlan(profile, first), results, ranked, 0.0)
 
     def _assemble(
@@ -225,7 +225,7 @@ class Runs:
         return Run(
             id=number,
             queryset=runner.queryset.name,
-            queryset_digest=runner.queryset.digest,
+            queryset_digest=runner.digest,
             unit=runner.unit,
             profile=plan.profile.name,
             profile_digest=profiles.identity(plan.profile),
@@ -376,7 +376,7 @@ class _SetRunner:
     ) -> None:
         self.searcher, self.database, self.index = runs.searcher, runs.database, index
         self.at_once, self.repeat, self.reader = runs.at_once, repeat, ReadOnce(runs.scores)
-        self.queryset, self.unit = queryset, unit
+        self.queryset, self.digest, self.unit = queryset, queryset.digest, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [
             question for question in queryset.questions if any(self.gains.gains.get(question.id, {}).values())
@@ -396,7 +396,7 @@ class _SetRunner:
         self, config: SearchConfig, search: str, progress: Progress, own: Mapping[str, SearchConfig] = NOTHING
     ) -> dict[str, RankedQuestion]:
         """Every judged question under a configuration, or under its own; costly rankings are stored in the database."""
-        candidates, saved = self.candidates(config), RankingCache(self.database, search)
+        candidates, saved, what = self.candidates(config), RankingCache(self.database, search), label(config)
         costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
         known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly and not own else {}
         ranked: dict[str, RankedQuestion] = {}
@@ -405,7 +405,7 @@ class _SetRunner:
                 ranked[question.id] = answer
                 if costly and not own and text not in known and not answer.warnings:
                     saved.put(text, strict.plain(answer))
-                progress(n, len(self.judged), f"Searching with {label(config)}")
+                progress(n, len(self.judged), f"Searching with {what}")
         finally:
             saved.save()
             candidates.save()
