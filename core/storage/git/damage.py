@@ -87,10 +87,10 @@ def _config(path: Path, expected: Mapping[str, str]) -> Iterator[Damage]:
 
 def _refs(path: Path, known: str) -> Iterator[Damage]:
     packed = set(refs.packed(path).values())
-    if refs.packed_is_broken(path) or packed - _existing(path, sorted(packed)):
-        yield Damage("kb.git/packed-refs", "has lines that git did not write", _packed_cure(path))
     commits = {name: refs.value(path, name) for name in (MAIN, *refs.names(path))}
-    there = _existing(path, [commit for commit in commits.values() if commit])
+    there = _existing(path, sorted(packed.union(filter(None, commits.values()))))
+    if refs.packed_is_broken(path) or packed - there:
+        yield Damage("kb.git/packed-refs", "has lines that git did not write", _packed_cure(path))
     for name, commit in commits.items():
         wanted = known if name == MAIN else ""
         gone = is_lost(path, name) or (commit == "" and wanted)
@@ -147,9 +147,7 @@ def _loss(path: Path, name: str, commit: str | None) -> str:
 def _reading(path: Path) -> Iterator[Plumbing]:
     """The objects of a repository through an empty one, so that a broken HEAD, config or ref does not matter."""
     with tempfile.TemporaryDirectory() as folder:
-        git = _Reader(Path(folder) / "empty.git", path / "objects")
-        git.run("init", "--quiet", "--bare", str(git.path), bare=False)
-        yield git
+        yield _Reader(Path(folder) / "empty.git", path / "objects")
 
 
 class _Reader(Plumbing):
@@ -157,7 +155,8 @@ class _Reader(Plumbing):
 
     def __init__(self, path: Path, objects: Path) -> None:
         super().__init__(path)
-        self.path.mkdir()
+        (path / "refs").mkdir(parents=True)  # all that git takes for a repository, without a process that makes one
+        (path / "HEAD").write_text(f"ref: {MAIN}\n")
         self._objects = {"GIT_OBJECT_DIRECTORY": str(objects)}
 
     def run(self, *arguments: str, **options: object) -> tuple[int, bytes]:  # type: ignore[override]
