@@ -22,7 +22,7 @@ from core.retrieval.alpha.learned import ALPHA
 from core.retrieval.alpha.predictors import predictor
 from core.retrieval.method_values import AlphaModel, LegScores
 from core.types import SearchConfig
-from tests.conftest import ScriptedLlm, SmallModels, indexed, put
+from tests.conftest import ScriptedLlm, SmallModels, indexed
 
 share = st.floats(0, 1)
 triples = st.lists(st.tuples(share, share, share), min_size=1, max_size=20)
@@ -412,11 +412,6 @@ def test_shared_weights_sum_to_one_over_any_legs(legs: list[str], numeric: bool)
 
 
 def searchable(home, llm: ScriptedLlm) -> App:
-    from core.bootstrap import build
-    from core.settings import load
-
-    app = build(load({}, home=home), models=SmallModels(llm))
-    app.platform.workspace.create()
-    put(app, FILES)
-    app.index.builder.build(app.platform.settings.profile())
+    app = indexed(home, FILES)
+    app.search.searcher.models = SmallModels(llm)
     return app

@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -122,6 +122,7 @@ def from_mapping(raw: dict[str, Any]) -> SearchConfig:
     return check(strict.parse(SearchConfig, {**strict.plain(base), **rest}, "configuration"))
 
 
+@lru_cache(maxsize=1024)
 def _named(text: str) -> SearchConfig:
     text, *engines = text.split("@")
     config = _suffixed(text)
@@ -396,8 +397,9 @@ def _differing(config: SearchConfig, near: str) -> dict[str, Any]:
     """The fields of a method that are not those of a name."""
     aside: dict[str, Any] = {"depth": DEFAULT.depth, "k": DEFAULT.k, "rerank_depth": DEFAULT.rerank_depth}
     aside |= {} if config.rerank in BY_TAU else {"tau": DEFAULT.tau}
-    ours, theirs = (strict.plain(replace(known, **aside)) for known in (config, _named(near)))
-    return {key: value for key, value in ours.items() if value != theirs[key]}
+    ours, theirs = (replace(known, **aside) for known in (config, _named(near)))
+    differ = [field.name for field in fields(ours) if getattr(ours, field.name) != getattr(theirs, field.name)]
+    return {name: strict.plain(getattr(ours, name)) for name in differ}
 
 
 def _described(config: SearchConfig) -> str:
