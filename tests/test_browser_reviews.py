@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any
 
@@ -23,6 +24,14 @@ BOAT = (
     "A booking is cancelled by berthslip at no cost.\n"
 )
 RADIO = "# Radio on the survey boat\n\nKeep channel 16 open whenever the boat has left the harbour.\n"
+
+
+@pytest.fixture(scope="module")
+def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """With one worker: another one would start to index beside the first, which measures the impact of the change."""
+    log = tmp_path_factory.mktemp("log") / "server.log"
+    with browser.server(own_app.settings.home, log, CONCORD_WORKERS="1") as address:
+        yield address
 
 
 def pressed(screen: browser.Screen, move: str, note: str = "") -> None:

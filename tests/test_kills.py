@@ -87,7 +87,7 @@ def check(home: Path, reader: Reader) -> None:
 
 
 def test_two_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
-    check(tmp_path, kill_at_random(tmp_path, kills=2, seed=1, pause=0.05))
+    check(tmp_path, kill_at_random(tmp_path, kills=2, seed=1, pause=0.1))
 
 
 @pytest.mark.slow
