@@ -11,7 +11,7 @@ from core import strict
 from core.analysis import STEMMERS, STOPWORDS, analyser
 from core.chunking import CONTEXTS, check_spec, known
 from core.chunking.passage_questions import MOST as MOST_QUESTIONS
-from core.curation.document.names import safe_profile
+from core.curation.document.names import safe_name
 from core.errors import BadInput
 from core.parameter import Parameter
 from core.retrieval.legs.several_embedders import COMBINATIONS
@@ -49,7 +49,7 @@ WORDING: Mapping[str, tuple[str, ...]] = {"stemmer": STEMMERS, "stopwords": tupl
 
 def check(profile: Profile) -> Profile:
     """The profile with every parameter spelled out; BadInput says what is wrong."""
-    safe_profile(profile.name)
+    safe_name(profile.name, "a profile")
     if profile.context not in CONTEXTS:
         raise BadInput(f"profile.context: {profile.context!r} is unknown. Known: {', '.join(CONTEXTS)}.")
     if not all(knob.admits(getattr(profile.lexical, knob.name)) for knob in LEXICAL):

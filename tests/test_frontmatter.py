@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.curation.document.frontmatter import decode, read_document, read_fields, split
-from core.curation.document.names import collision_key, safe_id, safe_path, safe_profile, safe_revision
+from core.curation.document.names import collision_key, safe_id, safe_name, safe_path, safe_revision
 from core.errors import BadInput, ConcordError
 from tests.conftest import examples
 
@@ -248,11 +248,11 @@ def test_any_path_is_safe_or_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "-x", "a b", "a/b", "x" * 65, "é", "a\n"])
-def test_odd_ids_and_profiles_are_refused(value: str) -> None:
+def test_odd_ids_and_names_are_refused(value: str) -> None:
     with pytest.raises(BadInput):
         safe_id(value)
-    with pytest.raises(BadInput):
-        safe_profile(value)
+    with pytest.raises(BadInput, match="of a query set may hold only"):
+        safe_name(value, "a query set")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ _SIGNS = frozenset(" .,()&+'’@=#!-–—_")
 _RESERVED = {"con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))}
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _REVISION = re.compile(r"[0-9a-f]{4,64}|main|settings|change/[a-z0-9][a-z0-9-]{0,60}")
-_PROFILE = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
 def safe_path(path: str, suffixes: tuple[str, ...] = (".md",)) -> str:
@@ -175,10 +175,10 @@ def safe_revision(value: str) -> str:
     return value
 
 
-def safe_profile(value: str) -> str:
-    """A profile name: lower-case letters, digits and dashes."""
-    if not _PROFILE.fullmatch(value):
-        raise BadInput(f"The profile name {_show(value)} may hold only a-z, 0-9 and - (40 at most).")
+def safe_name(value: str, of: str) -> str:
+    """The name of a profile or a query set, as `of` says: lower-case letters, digits and dashes."""
+    if not _NAME.fullmatch(value):
+        raise BadInput(f"The name {_show(value)} of {of} may hold only a-z, 0-9 and - (40 at most).")
     return value
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from core import strict
 from core.access import Actor, require, use_case
-from core.curation.document.names import safe_profile
+from core.curation.document.names import safe_name
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.queryset import GRADES, Judgment, QuerySet, Question, check
 from core.services.evaluation.querysets import QuerySets, row_of
@@ -28,7 +28,7 @@ class QuerySetEditor:
     @use_case("keep a query set")
     def rename(self, actor: Actor, name: str, new: str) -> QuerySet:
         """Give a set another name; its runs go with it."""
-        head, new = self.querysets.head(name), safe_profile(new.strip())
+        head, new = self.querysets.head(name), safe_name(new.strip(), "a query set")
         if self.database.querysets.get(new):
             raise BadInput(f"There is a query set {new!r} already. Choose another name.")
         with self.database.transaction() as state:

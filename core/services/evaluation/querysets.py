@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import READS, Actor, use_case
-from core.curation.document.names import safe_profile
+from core.curation.document.names import safe_name
 from core.errors import BadInput, NotFound, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.import_querysets import Problem
@@ -110,7 +110,7 @@ class QuerySets:
 
         A question keeps its id for good: judgments of one text say nothing about another.
         """
-        queryset = check(replace(queryset, name=safe_profile(queryset.name)))
+        queryset = check(replace(queryset, name=safe_name(queryset.name, "a query set")))
         now = self.clock.stamp()
         with self.database.transaction() as state:
             row = {"name": queryset.name, "about": queryset.about, "guidelines": GUIDELINES}
@@ -219,7 +219,7 @@ class QuerySets:
     ) -> tuple[QuerySet, tuple[Problem, ...]]:
         """Import a set from a file or folder; returns it and the lines that were left out."""
         queryset, problems = import_querysets.read(path, form, name or _name(path.stem), split)
-        taken = _taken(self.database.querysets.texts(safe_profile(queryset.name)), queryset.questions)
+        taken = _taken(self.database.querysets.texts(safe_name(queryset.name, "a query set")), queryset.questions)
         problems += tuple(
             Problem(path.name, 0, f"the id {number!r} already names another question") for number in taken
         )

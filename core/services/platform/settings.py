@@ -15,7 +15,7 @@ import yaml
 
 from core import profiles, strict
 from core.access import EVERYBODY, use_case
-from core.curation.document.names import safe_profile
+from core.curation.document.names import safe_name
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.retrieval import config as configs
 from core.retrieval.confidence import THRESHOLD
@@ -259,7 +259,7 @@ class TeamSettings:
     ) -> TunedPrompt:
         """Save a tuned prompt as the next version of its name."""
         version = 1 + sum(tuned.name == name for tuned in self.prompts())
-        tuned = TunedPrompt(safe_profile(name), version, task, example, Frozen(evidence))
+        tuned = TunedPrompt(safe_name(name, "a prompt"), version, task, example, Frozen(evidence))
         kept = [strict.plain(prompt) for prompt in (*self.prompts(), tuned)]
         self._write(_PROMPTS, {"prompts": kept}, author, f"Keep the prompt {tuned.title}")
         return tuned

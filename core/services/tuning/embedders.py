@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from core import strict
 from core.access import Actor, use_case
-from core.curation.document.names import free_name, safe_profile
+from core.curation.document.names import free_name, safe_name
 from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.evaluation.learning.triplets import LEAST, TUNED, FineTuning, Lesson, mined
@@ -167,7 +167,7 @@ class EmbedderTuning:
             raise BadInput(
                 f"There is an embedder or a profile {name!r} already, and it stays as it is. Choose another name."
             )
-        return safe_profile(name) if name else free_name(f"{querysets[0]}-embedder", taken)
+        return safe_name(name, "an embedder") if name else free_name(f"{querysets[0]}-embedder", taken)
 
     def _base(self, profile: Profile) -> str:
         if profile.embedders:
