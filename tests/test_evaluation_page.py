@@ -399,11 +399,14 @@ def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: Ap
     shown = words(visit("tuning", kb, persona="author", tuning_tab="Train", train="All at once"))
     assert f"About {report.more:,} more judged questions would tell" in shown
     assert "Embedder: Not learned: no torch." in shown
-    unsettled = replace(report, best="Ranker", run="0af58dc1", judged=gap)
+    (run,) = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan("", "bm25")])
+    unsettled = replace(report, best="Ranker", run=run.id, judged=gap)
     kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", unsettled.plain(), querysets=["small"])
     app = visit("tuning", kb, tuning_tab="Train", train="All at once")
     assert not app.success
     assert ["Look before you promote it" in box.value for box in app.info] == [True]
+    ran(app.button(key="learning_weigh").click())
+    assert (app.session_state["tuning_tab"], app.selectbox(key="promote_run").value) == ("Production", run.id)
 
 
 def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open, kb: App) -> None:

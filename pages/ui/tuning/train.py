@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
-from pages.ui import actions, flash, identity, style, verdicts
+from pages.ui import actions, flash, identity, keys, style, verdicts
 from pages.ui.home import empty
 from pages.ui.tuning import confidence, embedder, learned, prompts, ranker, state, tau
 from pages.ui.tuning.state import TuningSet
@@ -70,7 +70,12 @@ def _result(result: dict[str, Any]) -> None:
     for part in result["parts"]:
         st.caption(flash.plain(f"{part['title']}: {part['sentence']}"))
     if result["run"]:
-        st.caption(flash.plain(f"Weigh run {result['run'][:8]} under Production, and promote it there."))
+        st.button("Weigh it under Production", icon=":material/balance:", key="learning_weigh", on_click=_weigh, args=(result["querysets"][0], result["run"]), help="Beside what is in production, with guardrails; it can be promoted there.")  # fmt: skip
+
+
+def _weigh(queryset: str, run: str) -> None:
+    for key, value in ((keys.QUERYSET, queryset), (state.TAB, "Production"), ("promote_run", run)):
+        state.put(key, value)
 
 
 def _gained(gain: dict[str, Any] | None) -> str:
