@@ -607,6 +607,9 @@ def test_what_is_recommended_is_offered_measured_on_own_questions_and_promoted(j
     assert recommendation.offer(AUTHOR) is None
     with pytest.raises(BadInput, match="Nothing is offered"):
         recommendation.measure(AUTHOR)
+    reranked = '{"base": "documents-0.9", "rerank": "always", "rerank_blend": 0.7}'
+    judged_app.tuning.production.promote(ADMIN, profile="local", config=reranked, reason="a reranker upon it")
+    assert recommendation.offer(AUTHOR) is None
 
 
 def test_a_recommendation_that_was_declined_is_not_offered_again(judged_app: App) -> None:

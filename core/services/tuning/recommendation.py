@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -54,10 +54,10 @@ class Recommendation:
 
     @use_case("run an evaluation", READS)
     def offer(self, actor: Actor) -> Offer | None:
-        """What is offered; None when it serves already or was declined."""
+        """What is offered; None when it serves already, with or without a reranker upon it, or was declined."""
         now = self.team_settings.production()
         config = replace(configs.RECOMMENDED, k=now.config.k)
-        if config == now.config or self.team_settings.declined() == configs.identity(configs.RECOMMENDED):
+        if _fuses_alike(now.config, config) or self.team_settings.declined() == configs.identity(configs.RECOMMENDED):
             return None
         title = titled(configs.RECOMMENDED)
         queryset, _ = self.production.default_queryset(actor)
@@ -96,6 +96,12 @@ class Recommendation:
             raise BadInput("Say why what is recommended does not suit you: the next admin will ask.")
         self.team_settings.decline(configs.identity(configs.RECOMMENDED), reason, actor.person)
         self.audit.note(actor, "decline the recommendation", titled(configs.RECOMMENDED), detail=reason)
+
+
+def _fuses_alike(one: SearchConfig, other: SearchConfig) -> bool:
+    """Whether two differ in nothing but reranking."""
+    reranking = ("tau", *(each.name for each in fields(SearchConfig) if each.name.startswith("rerank")))
+    return replace(one, **{name: getattr(other, name) for name in reranking}) == other
 
 
 # ---------------------------------------------------------------- what questions teach
