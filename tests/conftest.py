@@ -706,14 +706,19 @@ def made_for_sign_in(home: Path) -> App:
 
 @pytest.fixture
 def sign_in_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
-    """A workspace with one admin and one reviewer who sign in, and nothing in it."""
+    """A workspace with one admin and one reviewer who sign in, and nothing in it; pages and routes work on this App until the
+    environment says otherwise."""
+    from pages.ui import workspace
+
+    monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
+    monkeypatch.setenv("CONCORD_SIGN_IN", "local")
     if ON_POSTGRES:
         made = made_for_sign_in(tmp_path / "kb")
     else:
         blank.fill(tmp_path / "kb", made_for_sign_in)
-        made = build(load({}, home=tmp_path / "kb", sign_in="local"))
+        made = build(load())
         made.platform.workspace.create()
-    monkeypatch.setenv("CONCORD_HOME", str(tmp_path / "kb"))
-    monkeypatch.setenv("CONCORD_SIGN_IN", "local")
+    opened = workspace.open_app
+    monkeypatch.setattr(workspace, "open_app", lambda: made if load() == made.settings else opened())
     forget_app()
     return made
