@@ -73,6 +73,11 @@ def test_many_questions_at_once_are_each_of_them_alone(name: str, rows: list[lis
             assert together[leg, question].tolist() == normalise(both[leg, question], True, floor).tolist()
 
 
+def test_scores_are_divided_by_a_tiny_one_without_overflow() -> None:
+    with np.errstate(over="raise"):
+        assert NORMALISATIONS["max"].scale(np.array([5e-324, -1.0]), True, 0.0).tolist() == [1.0, 0.0]
+
+
 @pytest.mark.parametrize("name", list(NORMALISATIONS))
 def test_an_empty_a_constant_and_a_single_leg_are_defined(name: str) -> None:
     normalise = lambda *scores: NORMALISATIONS[name].scale(np.array(scores), True, 0.0).tolist()

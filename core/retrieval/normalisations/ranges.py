@@ -68,7 +68,7 @@ def by_max(scores: np.ndarray, here: Mask = True, floor: Floor = 0.0) -> np.ndar
     import numpy as np
 
     high = highest(scores, here)
-    return np.where(high > 0, np.maximum(0.0, scores / np.where(high > 0, high, 1.0)), 0.0)
+    return np.where(high > 0, np.maximum(0.0, scores) / np.where(high > 0, high, 1.0), 0.0)
 
 
 MAX = Normalisation(
