@@ -31,6 +31,7 @@ PATIENCE = 300  # seconds until what must come is missing: a busy machine is slo
 PICTURES = os.environ.get(
     "CONCORD_SCREENS", ""
 )  # where they go; without it none are taken, and nothing is done for them
+EMPTY = "http://127.0.0.1/"  # of a component before it is drawn
 LOCAL = re.compile(r"^(https?|wss?)://127\.0\.0\.1[:/]|^(data|blob|about):")
 
 COUNT = """
@@ -166,7 +167,8 @@ class Screen:
                 page.close()
         self.page.unroute_all()
         context.unroute_all()
-        self.page.goto("about:blank")
+        if self.page.url != EMPTY:
+            self.page.goto("about:blank")
         context.clear_cookies()
         context.clear_permissions()
 
@@ -295,7 +297,10 @@ def screen(browser: Any, base: str, width: int = 1280, height: int = 900, scheme
 
 @contextmanager
 def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
-    """One component alone on a page, without a server: `show(data)` draws it, `sent` holds what it said."""
+    """One component alone on a page, without a server: `show(data)` draws it, `sent` holds what it said.
+
+    Going to a page takes half of its CPU seconds: it is left as empty as the next one needs it.
+    """
     folder = ROOT / "pages" / "ui" / "components"
     script = "".join(
         (folder / f"{part}.js").read_text() for part in ("dom", *shared, name) if (folder / f"{part}.js").exists()
@@ -307,7 +312,8 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
     page.route("**", lambda route: route.fulfill(content_type="text/html", body='<div id="host"></div>'))
     library = (folder / "vendor" / "codemirror.js").read_text()
     page.route("**/codemirror.js*", lambda route: route.fulfill(content_type="text/javascript", body=library))
-    page.goto("http://127.0.0.1/")
+    if page.url != EMPTY:
+        page.goto(EMPTY)
     page.evaluate(
         """([script]) => {
             const parentElement = document.querySelector("#host").attachShadow({ mode: "open" });
@@ -323,7 +329,7 @@ def component(browser: Any, name: str, *shared: str) -> Iterator[Any]:
         yield page
         left = Screen(page, "")
         left.on("dialog", lambda dialog: dialog.accept())  # an editor asks whether its text may go
-        page.goto("http://127.0.0.1/")
+        page.goto(EMPTY)
         left.leave()
         idle.append(page)
     except BaseException:
