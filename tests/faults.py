@@ -57,7 +57,7 @@ FAULTS = (
     Fault(R, "core/retrieval/pipeline.py", "if allowed is None or allowed[chunk]]", "]", "words::test_a_pin_respects_filters"),
     Fault(R, "core/retrieval/pipeline.py", "(chunk for chunk in order if chunk != self.pinned.chunk)", "order", "words::test_a_pinned_document_stands_first_and_says_so"),
     Fault(R, "core/retrieval/pipeline.py", 'trace.warnings.append(f"The {name} leg failed: {error}")', "pass", "pipeline::test_a_failed_leg_is_named_and_the_others_answer"),
-    Fault(R, "core/retrieval/near_copies.py", "if self.telling != other.telling:", "if False:", "copies::test_an_approved_copy_stands_for_a_retired_one_that_ranks_a_little_better"),
+    Fault(R, "core/retrieval/near_copies.py", "if self.telling != other.telling:", "if False:", "copies::test_one_number_tells_two_long_texts_apart"),
     Fault(R, "core/retrieval/near_copies.py", "len(other.shingles) - shared)", "len(other.shingles))", "copies::test_a_copy_is_known_whatever_it_looks_like"),
     Fault(R, "core/retrieval/listing.py", "if other.doc != hit.doc:", "if True:", "copies"),
     Fault(R, "core/retrieval/confidence.py", "index(chunk) + 1) if chunk", "index(chunk) + 2) if chunk", "best_score"),

@@ -44,7 +44,7 @@ def patterns() -> Iterator[tuple[str, re.Pattern[Any]]]:
     """Those that modules keep, and those that are written where they are used."""
     for path in sorted((ROOT / "core").rglob("*.py")):
         place = path.relative_to(ROOT).with_suffix("")
-        if place.name != "__main__":
+        if place.name not in ("__main__", "env"):  # which are run, not imported
             try:
                 module = importlib.import_module(".".join(place.parts).removesuffix(".__init__"))
             except ImportError:  # a package that is not installed here

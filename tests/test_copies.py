@@ -126,6 +126,13 @@ def test_texts_that_differ_in_a_fact_are_both_listed(other: str) -> None:
     assert groups([0, 1], [RULE, other].__getitem__, 2) == [[0], [1]]
 
 
+def test_one_number_tells_two_long_texts_apart() -> None:
+    chapter = " ".join(f"{a}{b} is kept" for a in "abcdefghijk" for b in "lmnopqrst")
+    long = f"{chapter} for 500 days {chapter}"
+    assert groups([0, 1], [long, long.replace("kept for", "held for")].__getitem__, 2) == [[0, 1]]
+    assert groups([0, 1], [long, long.replace("500", "600")].__getitem__, 2) == [[0], [1]]
+
+
 def test_a_longer_text_is_never_hidden_behind_a_shorter_one() -> None:
     longer = RULE + " On Sundays the yard is closed, and nobody may enter it without a pass from the office in charge."
     assert groups([0, 1], [RULE, longer].__getitem__, 2) == [[0], [1]]
