@@ -201,7 +201,7 @@ class HashEmbedder:
         counts = [0.0] * self.dimension
         for word in text.lower().split():
             place, sign = direction(word)
-            counts[place] += sign
+            counts[place % self.dimension] += sign
         row = np.array(counts, np.float32)
         length = float(np.linalg.norm(row))
         return row / length if length else row
@@ -211,7 +211,7 @@ class HashEmbedder:
 def direction(word: str) -> tuple[int, float]:
     """Where a word points, and which way."""
     digest = hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()
-    return digest[0] % HashEmbedder.dimension, 1.0 if digest[1] % 2 else -1.0
+    return digest[0], 1.0 if digest[1] % 2 else -1.0
 
 
 class WordReranker:

@@ -70,7 +70,7 @@ def _result(result: dict[str, Any]) -> None:
     for part in result["parts"]:
         st.caption(flash.plain(f"{part['title']}: {part['sentence']}"))
     if result["run"]:
-        st.button("Weigh it under Production", icon=":material/balance:", key="learning_weigh", on_click=_weigh, args=(result["querysets"][0], result["run"]), help="Beside what is in production, with guardrails; it can be promoted there.")  # fmt: skip
+        st.button("Weigh it under Production", icon=":material/scale:", key="learning_weigh", on_click=_weigh, args=(result["querysets"][0], result["run"]), help="Beside what is in production, with guardrails; it can be promoted there.")  # fmt: skip
 
 
 def _weigh(queryset: str, run: str) -> None:
