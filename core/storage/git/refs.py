@@ -239,8 +239,8 @@ def _compared(path: Path, old: str, new: str, above: bytes) -> Iterator[tuple[by
         if (was := before.get(label, nothing)) == (now := after.get(label, nothing)):
             continue
         if label.endswith(b"/"):
-            folders = (name if name != _NONE else "" for _, name in (was, now))
-            yield from _compared(path, *folders, above + label)
+            old_folder, new_folder = ("" if name == _NONE else name for _, name in (was, now))
+            yield from _compared(path, old_folder, new_folder, above + label)
         else:
             letter = b"A" if was == nothing else b"D" if now == nothing else b"M"
             parts = (was[0], now[0], was[1].encode(), now[1].encode(), letter, above + label)

@@ -122,7 +122,7 @@ def written(folder: Path, names: Iterable[str]) -> dict[str, list[int]]:
     return {name: stamp for name in names if (stamp := _stamp(os.path.join(folder, name)))}
 
 
-def _stamp(path: str) -> list[int] | None:
+def _stamp(path: Path | str) -> list[int] | None:
     try:
         stat = os.stat(path)
     except OSError:
