@@ -91,7 +91,7 @@ FAULTS = (
     Fault(S, "core/adapters/system/files.py", "        os.replace(name, path)", "        shutil.copyfile(name, path)", "disk::test_a_small_file_is_replaced_in_one_step_and_leaves_nothing_beside_it"),
     Fault(S, "core/services/platform/workspace.py", "if not facts.version and history:", "if False:", "damage::test_a_lost_database_is_named_and_never_started_anew_by_itself"),
     Fault(S, "core/curation/document/names.py", 'part.endswith((".", " "))', "False", "frontmatter::test_odd_paths_are_refused"),
-    Fault(S, "core/storage/state/rows/people_rows.py", "audit.c.id.desc()).limit(limit)", "audit.c.id).limit(limit)", "audit::test_judging_many_passages_of_a_query_is_one_line_per_person audit::test_a_build_after_a_merge_names_who_merged"),
+    Fault(S, "core/storage/state/rows/people_rows.py", "audit.c.id.desc()).limit(limit)", "audit.c.id).limit(limit)", "audit::test_a_short_list_holds_the_newest_lines"),
     Fault(T, "core/evaluation/statistics.py", "[2.5, 97.5]", "[5, 95]", "statistics::test_what_the_interval_leaves_open_is_not_called_smaller_than_it_is"),
     Fault(T, "core/evaluation/statistics.py", "std(ddof=1)", "std(ddof=0)", "statistics::test_the_judgments_still_needed_would_in_fact_be_enough"),
     Fault(T, "core/evaluation/statistics.py", "highest = max(highest, min(1.0, comparisons[n].p * (total - place)))", "highest = min(1.0, comparisons[n].p * (total - place))", "statistics::test_correcting_for_many_comparisons_never_makes_one_surer_and_keeps_their_order"),

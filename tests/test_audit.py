@@ -617,6 +617,13 @@ def test_a_build_that_nobody_asked_for_is_the_systems_own(app: App) -> None:
     assert lines(app, "reindex")[0][:3] == (SYSTEM.id, SYSTEM.door, "start a job")
 
 
+def test_a_short_list_holds_the_newest_lines(app: App) -> None:
+    for action in ("first", "second", "third"):
+        app.people.audit.note(ADMIN, action, "a bell")
+    shown = app.people.audit.entries(ADMIN, limit=2)
+    assert [line.action for line in shown] == ["third", "second"]
+
+
 def test_judging_many_passages_of_a_query_is_one_line_per_person(app: App) -> None:
     hit = app.search.searcher.search("line").hits[0]
     for who, grade in ((AUTHOR, 1), (AUTHOR, 2), (REVIEWER, 3), (AUTHOR, 0)):
