@@ -584,15 +584,6 @@ def _no_packaged_components() -> None:
     manifest_scanner.scan_component_manifests = lambda: []
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _loggers_propagate(_no_packaged_components: None) -> None:
-    """pytest puts two handlers on every logger that does not propagate, before and after each part of a test: Streamlit and torch
-    have 120 of them, two thirds of what an empty test costs. Those of the root hear the same."""
-    for logger in logging.root.manager.loggerDict.values():
-        if isinstance(logger, logging.Logger):
-            logger.propagate = True
-
-
 @pytest.fixture(scope="session")
 def _chromium() -> Iterator[Any]:
     """A real browser, one per process of tests."""
