@@ -32,18 +32,18 @@ def fitted(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray):  # type: ignore[no-untyped-def]
-    """The passages of documents one after the other, and where those of each begin."""
-    starts = np.empty(len(documents), np.int64)
-    size = 0
+def families(documents: np.ndarray, bounds: np.ndarray):  # type: ignore[no-untyped-def]
+    """Where the passages of documents stand, one document after the other, and where those of each begin."""
+    starts, size = np.empty(len(documents), np.int64), 0
     for n in range(len(documents)):
         starts[n] = size
         size += bounds[documents[n] + 1] - bounds[documents[n]]
-    every = np.empty(size, np.int64)
+    places = np.empty(size, np.int64)
     for n in range(len(documents)):
-        first, last = bounds[documents[n]], bounds[documents[n] + 1]
-        every[starts[n] : starts[n] + last - first] = order[first:last]
-    return every, starts
+        first = bounds[documents[n]]
+        for at in range(bounds[documents[n] + 1] - first):
+            places[starts[n] + at] = first + at
+    return places, starts
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +91,8 @@ def _families(found: np.ndarray, homes: np.ndarray, ends: np.ndarray):  # type: 
 @njit(cache=True, nogil=True)
 def by_document(found: np.ndarray, homes: np.ndarray, ends: np.ndarray, depth: int):  # type: ignore[no-untyped-def]
     """`document_ranking.by_document` in numbers: which passages found are the first of a document in their leg, how many
-    of them each leg has, who stands for their documents, and the best passages of all those documents."""
+    of them each leg has, the document of each passage found, the best passages of each document, and the last leg that
+    has it, or -1."""
     family_of, best = _families(found, homes, ends)
     places, size = np.empty(len(found), np.int64), 0
     counts, last_leg = np.zeros(len(ends), np.int64), np.full(len(best), -1, np.int64)
@@ -104,8 +105,7 @@ def by_document(found: np.ndarray, homes: np.ndarray, ends: np.ndarray, depth: i
                 counts[leg] += 1
                 size += 1
         start = ends[leg]
-    places = places[:size]
-    return places, counts, best[family_of[places], 0], best[last_leg >= 0]
+    return places[:size], counts, family_of, best, last_leg
 
 
 @njit(cache=True, nogil=True)
@@ -222,7 +222,7 @@ def best(scores: np.ndarray, allowed: np.ndarray, depth: int):  # type: ignore[n
             if size == depth:
                 low = heap[0]
     for last in range(size - 1, 0, -1):  # the worst goes to the end, and so on
-        score, worst = heap[last], ids[last]
+        score, worst = heap[last], np.uint64(ids[last])
         heap[last], ids[last] = heap[0], ids[0]
         _sink(heap, ids, last, score, worst)
     return ids[:size], heap[:size]

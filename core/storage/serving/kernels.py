@@ -71,7 +71,7 @@ def accumulated(start: np.ndarray, where: np.ndarray, gains: np.ndarray, terms: 
     """The scores of all chunks."""
     if fast := _compiled(size):
         scores = np.zeros(size, np.float64)
-        fast.accumulate(start, where, gains, terms, scores)
+        fast.accumulate(*_read_only(start, where, gains), terms, scores)
         return scores
     lists = [slice(start[term], start[term + 1]) for term in terms]
     if not lists:
@@ -96,7 +96,7 @@ def fitted(
 ) -> np.ndarray:
     """How well each entry of a field fits a question (`fit`); 0 where it holds none of its words."""
     if fast := _compiled(0):
-        fits: np.ndarray = fast.fitted(start, where, gains, terms, whole, question)
+        fits: np.ndarray = fast.fitted(*_read_only(start, where, gains), terms, whole, question)
         return fits
     said = accumulated(start, where, gains, terms, len(whole))
     entries = np.flatnonzero(said)
@@ -107,7 +107,7 @@ def fitted(
 def spread(best: np.ndarray, owner_of: np.ndarray, scores: np.ndarray) -> None:
     """Add to the score of every chunk what its owner has."""
     if fast := _compiled(len(scores)):
-        fast.spread(best, owner_of, scores)
+        fast.spread(best, *_read_only(owner_of), scores)
     else:
         scores += best[owner_of]
 
@@ -118,7 +118,7 @@ def lookup(
     """The exact scores of a few chunks, by binary search in each term's postings."""
     scores = np.zeros(len(wanted), np.float64)
     if fast := _compiled(0):
-        fast.lookup(start, where, gains, terms, wanted, scores)
+        fast.lookup(*_read_only(start, where, gains), terms, wanted, scores)
     else:
         for term in terms:
             chunks, added = where[start[term] : start[term + 1]], gains[start[term] : start[term + 1]]
@@ -135,8 +135,8 @@ def families(documents: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> tu
     [[8, 9, 5], [0, 2]]
     """
     if fast := _compiled(0):
-        found: tuple[np.ndarray, np.ndarray] = fast.families(documents, order, bounds)
-        return found
+        places, starts = fast.families(documents, bounds)
+        return order[places], starts
     first = bounds[documents]
     counts = bounds[documents + 1] - first
     ends = counts.cumsum()
@@ -181,10 +181,11 @@ def by_document(rankings: Sequence[Ranking], doc_of: np.ndarray, depth: int) -> 
     if fast is None:
         return document_ranking.by_document(rankings, dict(zip(found.tolist(), homes.tolist(), strict=True)), depth)
     ends = np.array(list(accumulate(map(len, rankings))))
-    places, counts, standing, families = (array.tolist() for array in fast.by_document(found, homes, ends, depth))
+    places, counts, family_of, best, last_leg = fast.by_document(found, homes, ends, depth)
     scores = list(chain.from_iterable(ranking.values() for ranking in rankings))
-    firsts = zip(standing, map(scores.__getitem__, places), strict=True)
-    reduced = [dict(islice(firsts, count)) for count in counts]
+    firsts = zip(best[family_of[places], 0].tolist(), map(scores.__getitem__, places.tolist()), strict=True)
+    reduced = [dict(islice(firsts, count)) for count in counts.tolist()]
+    families = best[last_leg >= 0].tolist()
     return reduced, {first: others[: others.index(-1)] for first, *others in families if others[0] >= 0}
 
 
@@ -212,20 +213,27 @@ def warm() -> None:
 
     compiled.best(np.zeros(1), np.empty(0, np.bool_), 1)
     compiled.possible(np.zeros((1, near_copies.SIGNATURE), np.uint32))
-    for mapped in (True, False):  # arrays of one segment lie on the disk, those of several in memory
-        start, where, gains = np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32)
-        owners = np.zeros(1, np.int32)
-        for array in (start, where, gains, owners):
-            array.flags.writeable = not mapped
-        terms, scores = np.empty(0, np.int64), np.zeros(1)
-        compiled.accumulate(start, where, gains, terms, scores)
-        compiled.lookup(start, where, gains, terms, np.empty(0, np.uint32), scores)
-        compiled.fitted(start, where, scores[:0], terms, scores, 1.0)
-        compiled.spread(scores, owners, scores)
-    compiled.families(owners, np.zeros(1, np.int64), np.arange(2))
+    start, where, gains, owners, fits = _read_only(
+        np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0, np.float32), np.zeros(1, np.int32), np.empty(0)
+    )
+    terms, scores = np.empty(0, np.int64), np.zeros(1)
+    compiled.accumulate(start, where, gains, terms, scores)
+    compiled.lookup(start, where, gains, terms, np.empty(0, np.uint32), scores)
+    compiled.fitted(start, where, fits, terms, scores, 1.0)
+    compiled.spread(scores, owners, scores)
+    compiled.families(np.zeros(1, np.int32), np.arange(2))
     compiled.products(np.zeros((1, 1), np.float32), scores)
     compiled.closest(np.zeros(1, np.float32), terms, terms, np.float32(0))
     compiled.by_document(terms, terms, np.zeros(1, np.int64), 1)
+
+
+def _read_only(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Views that nobody writes to: numba compiles a loop once for those and once for others, and arrays of one segment lie
+    on the disk, those of several in memory."""
+    views = [array.view() for array in arrays]
+    for view in views:
+        view.flags.writeable = False
+    return views
 
 
 def _compiled(size: int) -> Any:
