@@ -41,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         settings = load(home=options.home.resolve() if options.home else None)
         call = CommandCall(settings, options.user, terminal, home=bool(options.home))
-        session.introduced(settings, options.user)
+        if options.user and session.exists(settings):
+            _ = call.actor  # an unknown or inactive --as is refused before the command begins
         code: int = options.run.use(call, options)
         return code
     except ConcordError as error:

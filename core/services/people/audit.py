@@ -16,6 +16,7 @@ from core.spreadsheet import csv_text
 from core.storage.state.records import AuditEntry
 
 if TYPE_CHECKING:
+    from core.curation.review.readers import Readable
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database, State
 
@@ -66,15 +67,15 @@ class Audit:
         """Matching entries, newest first."""
         _check_time(since)
         rows = self.database.audit.newest(limit, since, who=who, action=action, change=change)
-        return tuple(
-            sorted((row for row in rows if self._may_see(row)), key=lambda row: (row.at, row.id), reverse=True)
-        )
+        return tuple(sorted(self._shown(rows), key=lambda row: (row.at, row.id), reverse=True))
 
-    def _may_see(self, row: AuditEntry) -> bool:
-        """Whether whoever reads now may read what an entry names: its change, and its documents."""
+    def _shown(self, rows: list[AuditEntry]) -> list[AuditEntry]:
+        """The entries of which whoever reads now may read what they name; asked once, not for every line."""
         seen = self.readership.now()
-        if seen is None:
-            return True
+        return rows if seen is None else [row for row in rows if self._may_see(row, seen)]
+
+    def _may_see(self, row: AuditEntry, seen: Readable) -> bool:
+        """Whether somebody may read what an entry names: its change, and its documents."""
         known = self.database.changes.get(row.change) if row.change else None
         named = seen.names(f"{row.what} {row.detail}")
         return not named and (known is None or self.readership.sees_change(known, seen))
@@ -82,7 +83,7 @@ class Audit:
     @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:
         """What happened to a change, oldest first; visible to everybody who sees the change."""
-        return tuple(row for row in self.database.audit.of_change(number) if self._may_see(row))
+        return tuple(self._shown(self.database.audit.of_change(number)))
 
     def problems(self) -> Iterator[str]:
         """Where audit and main line disagree."""
