@@ -34,6 +34,10 @@ $(VENV)/.torch: .ci/torch-cpu.txt .ci/torch-cuda.txt | $(VENV)/.installed
 	@$(INSTALL) $@ .ci/torch-cpu.txt .ci/torch-cuda.txt
 	@rm -rf $(TORCH)/test $(TORCH)/include  # 150 MB for testing torch and building on it
 
+$(VENV)/.compiled: $(VENV)/.installed  # what a server imports, and its loops: 20 CPU seconds once, beside what prepares the workspace
+	@$(PY) -c 'import pages.ui.server.routes; from core.storage.serving import kernels; kernels.warm()' 2>$@.log
+	@mv $@.log $@
+
 $(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed
 	@$(INSTALL) $@ tests/requirements.txt
 
@@ -41,9 +45,8 @@ setup: $(VENV)/.installed $(VENV)/.torch ## install packages and fetch model wei
 	@$(PY) -m core models fetch
 
 run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501
-	@nice $(MAKE) --silent --no-print-directory $(VENV)/.torch &
-	@$(PY) -m core models fetch
-	@$(PY) -m core init --sample
+	@nice $(MAKE) --silent --keep-going --no-print-directory $(VENV)/.compiled $(VENV)/.torch &
+	@$(PY) -m core --quiet init --sample >/dev/null & made=$$!; $(PY) -m core models fetch && wait $$made
 	@$(PY) -m core reindex --words
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
