@@ -22,8 +22,10 @@ PATIENCE = 30_000  # milliseconds
 PAGES = ("/reviews", "/documents", "/inbox", "/")
 
 
-def chromium() -> str | None:
-    return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+def executable() -> str | None:
+    """The browser of this machine; the shell has no windows, and costs a third less CPU than all of chromium."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 class BrowserTab:
@@ -75,7 +77,7 @@ def main(address: str, minutes: float, tabs: int) -> None:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), headless=True, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=executable(), headless=True, args=FLAGS)
         people = [BrowserTab(browser, address, number) for number in range(1, tabs + 1)]
         for one in people:
             one.sign_in()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import shutil
 import socket
 import time
 import urllib.request
@@ -18,13 +17,13 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from cluster.browsers import FLAGS, executable
 from tests.forks import Forked, forks
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CHROMIUM = executable()
 ARGUMENTS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    *FLAGS,
     "--in-process-gpu", "--disable-threaded-animation", "--disable-smooth-scrolling",  # nobody watches: a third of the CPU seconds
 ]  # fmt: skip
 PATIENCE = 300  # seconds until what must come is missing: a busy machine is slow, and nobody waits longer than needed
@@ -120,7 +119,9 @@ def wait_for(url: str, process: Forked, log: Path) -> None:
 def chromium() -> Iterator[Any]:
     """The browser; where a machine has none, the test is skipped loudly."""
     if not CHROMIUM:
-        pytest.skip("NO BROWSER ON THIS MACHINE: install chromium to run the browser journeys")
+        pytest.skip(
+            "NO BROWSER ON THIS MACHINE: install chromium-headless-shell or chromium to run the browser journeys"
+        )
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=PATIENCE * 1000)
