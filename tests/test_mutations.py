@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.adapters.conversion.converter import DRAWN, Converters, Originals
-from core.adapters.conversion.worker_pool import Limits
 from core.curation.checks import check_rules
 from core.curation.document.frontmatter import read_document
 from core.curation.document.size_limits import check_limits
@@ -21,15 +19,11 @@ from core.errors import BadInput
 from tests import uploads
 from tests.mutations import SUFFIXES, mutations, sources
 
-LIMITS = Limits(60.0, 10, 2 * 1024**3)
-
 
 @pytest.fixture(scope="module")
-def readers() -> Iterator[tuple[Converters, Originals]]:
-    made = Converters(LIMITS, 1), Originals(LIMITS, 1)
-    yield made
-    for one in made:
-        one.close()
+def readers() -> tuple[Converters, Originals]:
+    """With the limits of users, and so the processes that read for other tests too."""
+    return Converters(size=1), Originals(size=1)
 
 
 def outcome(readers: tuple[Converters, Originals], suffix: str, raw: bytes, draw: bool = False) -> str:

@@ -14,11 +14,11 @@ from core.services.reviews.changes import ChangeBasis
 
 
 def zipped(files: Mapping[str, bytes | str], **options: int) -> bytes:
-    """A zip of a folder tree."""
+    """A zip of a folder tree, the same whenever it is made."""
     box = io.BytesIO()
     with zipfile.ZipFile(box, "w", zipfile.ZIP_DEFLATED, **options) as archive:
         for name, raw in files.items():
-            archive.writestr(name, raw)
+            archive.writestr(zipfile.ZipInfo(name), raw, zipfile.ZIP_DEFLATED)
     return box.getvalue()
 
 
