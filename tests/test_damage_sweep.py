@@ -161,6 +161,8 @@ def harmless(path: Path, whole: bytes, content: bytes | None) -> str:
         return "a cache that is gone is filled again"
     if path.suffix == ".db" and content and rows(whole) == rows(content):
         return "no row differs: the bytes hold nothing"
+    if path.name == "config" and content and settings_in(whole) == settings_in(content):
+        return "git reads the same settings: it does not tell case in their names, nor one space from another"
     if path.name == "packed-refs" and content and content.count(b" refs/heads/main\n") == 0:
         return "the name of an entry that a newer file of its own replaces"
     return ""
@@ -171,6 +173,12 @@ def rows(content: bytes) -> list[str]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.deserialize(content[:18] + b"\1\1" + content[20:])  # in memory there is no write-ahead log
         return list(connection.iterdump())
+
+
+def settings_in(content: bytes) -> list[bytes]:
+    """What git reads in a file of settings."""
+    command = ["git", "config", "--file", "-", "--list", "-z"]
+    return sorted(subprocess.run(command, input=content, capture_output=True).stdout.split(b"\0"))
 
 
 def with_content(path: Path, content: bytes | None) -> None:

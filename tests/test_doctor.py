@@ -42,7 +42,8 @@ def states(app: App) -> dict[str, str]:
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> App:
+def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
+    monkeypatch.delenv("CONCORD_SHARED", raising=False)  # of the tests, and no setting
     first = small_app(tmp_path / "home", NoProcesses())
     put(first, FILES)
     app = bootstrap.build(first.settings, models=SmallModels(), processes=NoProcesses())  # with the time of day

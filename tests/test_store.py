@@ -25,7 +25,7 @@ from core.storage.object_store import objects
 from core.storage.object_store.objects import ObjectStore
 from core.storage.object_store.published import Pointer, PublishedIndex
 from core.types import Profile
-from tests.conftest import ROOT, NoProcesses, SmallModels, demo, put, small_app
+from tests.conftest import ROOT, NoProcesses, SmallModels, demo, forget_app, put, small_app
 from tests.object_store import BUCKET, Line, SeaweedFS, careless_store, environment, seaweedfs
 
 ADMIN = demo("admin")
@@ -575,6 +575,7 @@ def test_the_page_index_says_what_each_machine_serves_and_that_the_store_is_sile
     line = Line(weed.ports["s3"])
     line.cut()
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", line.url)
+    forget_app()  # a server that started later
     page = visit("index", ann.settings.home)
     assert any("The store has not answered since" in warning.value for warning in page.warning)
     assert not any("Machine" in table.value for table in page.dataframe)
