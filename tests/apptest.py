@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from streamlit import config, delta_generator
 from streamlit.testing.v1 import AppTest, app_test, local_script_runner
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,7 +30,9 @@ def _runtime(spec: type) -> SimpleNamespace:
 
 
 local_script_runner.require_widgets_deltas = _ended
+config.set_option("runner.postScriptGC", False)  # after a click it looks through all that the tests before have left
 app_test.MagicMock = _runtime
+delta_generator._use_warning_has_been_displayed = True  # to learn who started it, it looks through every module
 app_test.ScriptCache = local_script_runner.ScriptCache = cache(app_test.ScriptCache)  # pages are compiled once
 
 

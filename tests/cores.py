@@ -89,6 +89,14 @@ class Cores:
         self.config, self.count, self.durations = config, count, config.pluginmanager.getplugin("durations")
 
     @pytest.hookimpl(tryfirst=True)
+    def pytest_collection(self) -> None:
+        """What forks servers imports all of the product, on another core, while this process collects."""
+        self.zygote = Zygote()
+
+    def pytest_sessionfinish(self) -> None:
+        self.zygote.end()
+
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
         if session.testsfailed or self.config.option.collectonly or len(session.items) < 2:
             return None
@@ -96,7 +104,6 @@ class Cores:
         assert threads == 1, f"A process with {threads} threads cannot be forked safely."
         files = units(session.items)
         warm()
-        zygote = Zygote()
         forks = self.start(session, files)
         try:
             self.hear(session, files, forks)
@@ -108,7 +115,6 @@ class Cores:
         finally:
             for fork in forks:
                 os.waitpid(fork.pid, 0)
-            zygote.end()
         return True
 
     def start(self, session: pytest.Session, files: list[list[pytest.Item]]) -> list[Fork]:

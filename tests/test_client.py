@@ -6,6 +6,7 @@ import inspect
 import subprocess
 import sys
 import urllib.request
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
@@ -23,6 +24,7 @@ OWN = {"limit", "offset", "Idempotency-Key"}  # what the client says by itself
 WITHOUT = {"metrics": "Prometheus reads it, in a format of its own."}
 
 
+@cache
 def operations() -> dict[str, set[str]]:
     """Every operation with the names of what it takes; `head` is what If-Match carries, lists come whole."""
     described = reference.document(application.create(lambda: small_app(Path()), Settings()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import time
@@ -68,6 +69,7 @@ def attacked(app: App, files: Iterable[Upload]) -> Costs:
             costs.states[item.state] += 1
             assert item.state in STATES
             assert item.state != "refused" or item.findings[0].message.endswith("."), item.findings[0]
+    gc.collect()  # these tests let the collector come more rarely than a server does
     costs.memory = (costs.memory[0], resident())
     assert state_of(app.settings.home) == before
     return costs
@@ -96,7 +98,7 @@ def test_600_hostile_uploads_end_in_a_state_and_cost_this_process_little(
 
 
 def test_a_sample_of_hostile_texts_and_names_costs_this_process_little(app: App) -> None:
-    small = [(name, raw) for name, raw in hostile(160, seed=7) if name.endswith((".md", ".txt")) and len(raw) < 50_000]
+    small = [(name, raw) for name, raw in hostile(160, seed=7) if name.endswith((".md", ".txt")) and len(raw) < 20_000]
     costs = attacked(app, small[::3])
     assert len(costs.cpu) > 20
     assert max(costs.cpu.values()) < 2.5, costs
@@ -157,7 +159,16 @@ def test_a_reading_is_the_same_here_and_in_a_worker(reader: TextReader) -> None:
     assert reader.pool._idle
 
 
-@pytest.mark.parametrize("piece", REPEATED)
+COSTLY = ("# *a*\n", "<![CDATA[", "- a\n", "[", "![[", "![a")  # what takes longest to parse
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        piece if piece in COSTLY or n % 3 == 0 else pytest.param(piece, marks=pytest.mark.slow)
+        for n, piece in enumerate(REPEATED)
+    ],
+)
 def test_a_short_text_is_quick_whatever_it_repeats(piece: str) -> None:
     text = (piece * SHORT)[:SHORT]
     try:

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
+from core.adapters.system import processes as system_processes
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
@@ -26,6 +27,7 @@ from core.services.jobs.jobs import MAX_ATTEMPTS, Job, next_in_line
 from core.services.jobs.workers import Worker
 from core.services.people.accounts import NewAccount, local_admin
 from core.settings import load
+from tests import forks
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.evaluated import evaluated
 from tests.remotes import bare, git
@@ -38,20 +40,6 @@ def real_app(tmp_path: Path) -> App:
     app.platform.workspace.create()
     put(app, {"a.md": "# Alpha\n\nSome words to find.\n"})
     return app
-
-
-def command(process: Path) -> bytes:
-    """What a process was started with; nothing once it is gone, which may happen at any time."""
-    try:
-        return (process / "cmdline").read_bytes()
-    except OSError:
-        return b""
-
-
-def worker_processes(home: Path) -> list[int]:
-    """Those that work in a workspace."""
-    arguments = {process: command(process).split(b"\0") for process in Path("/proc").glob("[0-9]*")}
-    return [int(process.name) for process, words in arguments.items() if {str(home).encode(), b"worker"} <= set(words)]
 
 
 def wait(app: App, job: int, seconds: float = 300.0) -> Job:
@@ -111,14 +99,18 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
 
 
 @pytest.mark.sqlite
-def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
+def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its workers are forked: the test above starts one as users do."""
+    monkeypatch.setattr(system_processes, "subprocess", subprocess)  # put back at the end of the test
+    assert forks.forks()
+    forks.fork_workers(forks.ADDRESS)
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
     put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(8)})
     jobs = real_app.platform.jobs
     job = jobs.start("reindex", {"profile": "local", "full": False})
     until(lambda: jobs.get(job.id).state == "running")
-    (first,) = worker_processes(real_app.settings.home)
-    os.kill(first, signal.SIGKILL)
+    (first,) = real_app.settings.home.glob("jobs/worker-*.lock")
+    os.kill(int(first.read_text().split()[1]), signal.SIGKILL)
     until(lambda: not jobs.crew.processes.alive())
     assert jobs.get(job.id).state == "running", "nobody knows yet"
     until(lambda: (jobs.tend(), not jobs.get(job.id).open)[1])

@@ -37,7 +37,7 @@ MORE = {
     "PageRank": configs.from_mapping({"legs": ["bm25", "dense", "pagerank"], "fusion": "combsum"}),
 }
 CONFIGURATIONS = {**presets(), **MORE}
-SAMPLES = [pytest.param(24, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]  # every how many questions
+SAMPLES = [pytest.param(48, id="sample"), pytest.param(1, id="all", marks=pytest.mark.slow)]  # every how many questions
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +87,9 @@ def test_parents_are_the_same_too(kb: App, text: str, every: int) -> None:
 @pytest.mark.parametrize("name", list(CONFIGURATIONS))
 def test_the_playground_shows_the_hits_of_a_search_with_any_filters(kb: App, name: str, every: int) -> None:
     config, index = CONFIGURATIONS[name], kb.search.searcher.index()
-    for filters in FILTERS:
+    for n, filters in enumerate(FILTERS):
         cached = kb.playground.comparer.cached_searches(demo("author"), [Column("local", config)], filters)["local"]
-        for question in questions(kb)[:: every * (8 if config.engines else 4)]:
+        for question in questions(kb)[n * every :: every * (8 if config.engines else 4)]:
             for moved in (config, replace(config, depth=5), replace(config, k=3)):
                 assert (
                     cached.search(question, moved).hits

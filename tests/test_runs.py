@@ -19,8 +19,8 @@ from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
 from core.services.evaluation.experiments.context import ExperimentOptions, sampled
 from core.services.evaluation.runs import RunPlan
-from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put, small_app
-from tests.evaluated import ADMIN, AUTHOR, corpus, evaluated, judged, questions
+from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put
+from tests.evaluated import ADMIN, AUTHOR, corpus, judged, questions
 
 NAMES = ("bm25", "dense", "convex-0.3", "tm2c2-0.5", "rrf-60", "dbsn", "combmnz", "convex-0.5+rerank")
 
@@ -33,7 +33,7 @@ def judged_app(tmp_path: Path) -> App:
 @pytest.fixture(scope="module")
 def shared_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     """The same for tests that change nothing."""
-    return evaluated(small_app(tmp_path_factory.mktemp("shared")))
+    return judged(tmp_path_factory.mktemp("shared"))
 
 
 def plans(app: App, *names: str, depth: int = 7) -> list[RunPlan]:

@@ -26,7 +26,7 @@ from core.services.evaluation.experiments.context import ExperimentOptions
 from core.settings import load
 from core.types import SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, put, small_app
-from tests.evaluated import ADMIN, WORDS, evaluated, questions
+from tests.evaluated import ADMIN, WORDS, judged, questions
 from tests.scripted_server import ScriptedServer
 
 pytestmark = pytest.mark.usefixtures("few_trees")
@@ -236,7 +236,7 @@ def test_without_a_model_its_rows_are_left_out_with_the_reason(
 ) -> None:
     monkeypatch.setattr(chunking, "SIX", 1)
     monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
-    app = evaluated(small_app(tmp_path))
+    app = judged(tmp_path / "home")
     values = app.evaluation.experiments.run(ADMIN, experiment, "small", limit=24).report.values
     left_out = [line.split(" was left out: ")[0] for line in values["skipped"]]
     assert left_out[:2] == ["agentic-1", "agentic-2"]
@@ -248,7 +248,7 @@ def test_without_a_model_its_rows_are_left_out_with_the_reason(
 
 
 def test_without_questions_that_quote_their_answers_the_thesis_says_what_to_make(tmp_path: Path) -> None:
-    app = evaluated(small_app(tmp_path))
+    app = judged(tmp_path / "home")
     bare = replace(questions(name="bare"), judgments=tuple(replace(row, quote="") for row in questions().judgments))
     app.evaluation.querysets.keep(ADMIN, bare)
     with pytest.raises(BadInput, match="No question of 'bare' quotes its answer"):
@@ -259,7 +259,7 @@ def test_without_a_model_known_items_that_quote_stand_in_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
-    made = evaluated(small_app(tmp_path)).evaluation.experiments.run(
+    made = judged(tmp_path / "home").evaluation.experiments.run(
         ADMIN, "thesis", limit=12, options=ExperimentOptions(documents=10)
     )
     assert "known items that quote their answers, not SF1H" in made.report.facts["question source"]

@@ -14,7 +14,7 @@ from core.curation.upload.items import Batch, UploadItem, packed, restored
 from core.services.reviews.changes import Change
 from pages.ui import keys
 from pages.ui.batches import BATCHES
-from tests import uploads
+from tests import blank, uploads
 from tests.apptest import PATIENCE, Open, all_drawn, drawn, words
 from tests.conftest import ROOT, demo, forget_app, kb_settings, put
 from tests.uploads import GOOD
@@ -22,12 +22,16 @@ from tests.uploads import GOOD
 BAD = "---\ntitle: Badges\nreview_due: soon\n---\n# Badges\n\n### Steps\n\nCall 4400.\n"
 
 
+def made(home: Path) -> None:
+    app = build(kb_settings(home))
+    app.platform.workspace.create()
+    put(app, {"it/vpn.md": GOOD.format("IT-1")})
+
+
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     """A small workspace without an index; texts are compared by wording alone."""
-    app = build(kb_settings(tmp_path / "small"))
-    app.platform.workspace.create()
-    put(app, {"it/vpn.md": GOOD.format("IT-1")})
+    blank.fill(tmp_path / "small", made)
     return tmp_path / "small"
 
 
