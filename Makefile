@@ -41,7 +41,7 @@ $(VENV)/.compiled: $(VENV)/.installed  # what a server imports, and its loops: 2
 $(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed
 	@$(INSTALL) $@ tests/requirements.txt
 
-setup: $(VENV)/.installed $(VENV)/.torch ## install packages and fetch model weights
+setup: $(VENV)/.installed $(VENV)/.compiled $(VENV)/.torch ## install packages and fetch model weights
 	@$(PY) -m core models fetch
 
 run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501

@@ -161,7 +161,7 @@ def pytest_collection_finish() -> None:
     """What was imported and collected stays to the end: the collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)  # a page leaves more than 700 objects with every click
+    gc.set_threshold(60_000, 20, 20)  # a page leaves more than 700 objects with every click
     gc.enable()
 
 

@@ -23,6 +23,7 @@ from warnings import WarningMessage
 
 import pytest
 from _pytest.capture import FDCapture
+from hypothesis.internal import charmap
 
 from core.storage.serving import kernels
 from tests.durations import Durations
@@ -55,13 +56,14 @@ def asked(item: pytest.Item) -> list[str]:
 
 
 def warm() -> None:
-    """What each process would load for itself, seven CPU seconds: for its first search, training, network and LanceDB. LanceDB
-    itself starts a thread."""
+    """What each process would load for itself, ten CPU seconds: for its first search, training, network, LanceDB (which itself
+    starts a thread) and law about texts."""
     gc.disable()
     for name in ("xgboost", "numba", "torch._dynamo", "lance_namespace"):
         with suppress(ImportError):
             import_module(name)
     kernels.warm()
+    charmap.intervals_from_codec("utf-8")
     gc.freeze()
     gc.enable()
 

@@ -144,11 +144,13 @@ def test_offline_no_hub_is_asked_even_if_the_packages_were_loaded_before(
 
     import sentence_transformers  # noqa: F401
 
-    asked: list[object] = []
+    asked: list[tuple[object, ...]] = []
     monkeypatch.setattr(socket, "getaddrinfo", lambda *address, **_: asked.append(address) or [])  # type: ignore[func-returns-value]
     with pytest.raises(Unavailable, match="CONCORD_OFFLINE=no"):
         ModelRegistry(tmp_path, 1, offline=True).embedder("nobody/no-such-model")
-    assert asked == []
+    assert [
+        address for address in asked if address[0] != "localhost"
+    ] == []  # a thread of an earlier test may ask for that
 
 
 def test_an_unknown_hub_model_offline_says_what_to_do(tmp_path: Path) -> None:
