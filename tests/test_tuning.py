@@ -17,7 +17,7 @@ from core.bootstrap import App
 from core.errors import BadInput, Conflict, NotFound, Refused
 from core.evaluation.learning.training import Example
 from core.evaluation.measures.by_name import ranking_measure
-from core.evaluation.querysets.queryset import QuerySet, Question
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.tuning import passage_table, sweep
 from core.evaluation.tuning.calibration import Observed, TauRule, points_at
@@ -437,6 +437,23 @@ def test_a_set_without_anything_to_compare_with_is_unknown_and_not_fine(judged_a
     result = judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works).result
     assert (result["lost"], result["unknown"]) == ([], ["small"])
     assert result["sentences"] == ["small: nothing to compare with yet."]
+
+
+def test_a_set_whose_documents_are_gone_is_named_and_the_others_are_checked(judged_app: App) -> None:
+    """A job asks every watched set after a build: one that nothing is left of made it fail."""
+    production, profile = judged_app.tuning.production, judged_app.platform.settings.profile()
+    gone = QuerySet("gone", (Question("1", "Document 0"),), (Judgment("1", "a/doc0.md"),), "made by hand")
+    judged_app.evaluation.querysets.keep(ADMIN, gone)
+    for name in ("gone", "small"):
+        judged_app.evaluation.runs.evaluate(name, [judged_app.evaluation.runs.plan()])
+    put(judged_app, {"a/doc0.md": None})
+    judged_app.index.builder.build(profile)
+    drifts = {drift.queryset: drift for drift in production.check(ADMIN)}
+    assert drifts["small"].now
+    assert drifts["gone"].now is None
+    assert drifts["gone"].sentence.startswith(
+        "gone: cannot be measured any more. No judgment of 'gone' finds its place"
+    )
 
 
 def test_nothing_is_learned_where_every_question_has_the_same_best_alpha() -> None:

@@ -343,7 +343,7 @@ def eval_drift(call: CommandCall, form: EvalDriftOptions) -> Shown:
     value = [
         {
             "queryset": drift.queryset,
-            "run": drift.now.id,
+            "run": drift.now.id if drift.now else None,
             "before": drift.before.id if drift.before else None,
             "lost": drift.lost,
             "comparison": strict.plain(drift.compared.overall) if drift.compared else None,

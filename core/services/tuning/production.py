@@ -35,7 +35,7 @@ class Drift:
     """Production now against what served before, whatever that was, on one query set."""
 
     queryset: str
-    now: Run
+    now: Run | None
     before: Run | None
     compared: RunComparison | None
     lost: bool
@@ -222,13 +222,16 @@ class ProductionSettings:
     def _shown(self, drift: Drift) -> Drift:
         """Without the questions that whoever reads now may not read."""
         compared = drift.compared and self.runs.shown_comparison(drift.compared)
-        older = drift.before and self.runs.shown(drift.before)
-        return replace(drift, now=self.runs.shown(drift.now), before=older, compared=compared)
+        now, older = (run and self.runs.shown(run) for run in (drift.now, drift.before))
+        return replace(drift, now=now, before=older, compared=compared)
 
     def _drift(self, queryset: str, measure: str, progress: Progress) -> Drift:
         now, served = self.team_settings.production(), self._served()
         past = [run for run in self.runs.all(queryset) if (run.profile_digest, run.config_digest) in served]
-        run = self.runs.evaluate(queryset, [RunPlan(now.profile, now.config)], past[0].unit, progress)[0]
+        try:
+            run = self.runs.evaluate(queryset, [RunPlan(now.profile, now.config)], past[0].unit, progress)[0]
+        except BadInput as error:  # its documents are gone; the other query sets are looked at
+            return Drift(queryset, None, None, None, False, f"{queryset}: cannot be measured any more. {error}")
         older = next((other for other in past if other.unit == run.unit and _state(other) != _state(run)), None)
         if older is None:
             return Drift(queryset, run, None, None, False, f"{queryset}: nothing to compare with yet.")
