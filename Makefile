@@ -59,7 +59,8 @@ cluster-down: ## end it from another terminal
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 shows where the seconds go
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
-test-all: setup $(VENV)/.tested ## also what takes long: hundreds of kills, large collections, laws on new examples every time
+test-all: PARALLEL = --cores 4  # two wait for browsers
+test-all: setup $(VENV)/.tested ## also what takes long: kills, walks, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
 
 faults: setup $(VENV)/.tested ## write sixty lines wrongly, one at a time, and say which of them the quick tests find

@@ -116,6 +116,11 @@ def examples(count: int) -> hypothesis_settings:
     return hypothesis_settings(max_examples=max(4, count // 3) if quick else count)
 
 
+def rounds(count: int) -> int:
+    """So many rounds of what make test-all repeats: kills, walks, generated files. CONCORD_ROUNDS=4 takes four times as many."""
+    return round(count * float(os.environ.get("CONCORD_ROUNDS", "1")))
+
+
 LOGGED = catching_logs.__enter__
 
 

@@ -111,6 +111,7 @@ def test_every_variable_that_a_page_names_is_a_setting() -> None:
     others = {
         "CONCORD_TOKEN",
         "CONCORD_REAL_HOME",
+        "CONCORD_ROUNDS",
         "CONCORD_SCREENS",
         "CONCORD_SHARED",
         "CONCORD_TEST_DATABASE",

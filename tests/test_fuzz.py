@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from core.curation.text.render import render
 from core.curation.upload.edits import look_at
 from core.curation.upload.items import STATES
 from tests import uploads
-from tests.conftest import demo, put
+from tests.conftest import demo, put, rounds
 from tests.hostile import PAYLOADS
 from tests.uploads import GOOD, ProposedChanges
 
@@ -164,8 +163,6 @@ def test_500_generated_uploads_end_in_a_state_and_leave_everything_as_it_was(app
 
 
 @pytest.mark.slow
-def test_10000_generated_uploads_end_in_a_state_and_leave_everything_as_it_was(app: App) -> None:
-    started = time.monotonic()
-    seen = bombard(app, 10_000, seed=2026)
-    assert min(seen.values()) > 60, seen
-    assert time.monotonic() - started < 900
+def test_thousands_of_generated_uploads_end_in_a_state_and_leave_everything_as_it_was(app: App) -> None:
+    seen = bombard(app, rounds(4000), seed=2026)
+    assert min(seen.values()) > rounds(24), seen

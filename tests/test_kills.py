@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import threading
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import Unavailable
-from tests.conftest import put, small_app, until
+from tests.conftest import put, rounds, small_app, until
 from tests.forks import forks
 from tests.kill_driver import kill
 from tests.kill_server import OPERATIONS
@@ -91,8 +90,8 @@ def test_two_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_two_hundred_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
-    reader = kill_at_random(tmp_path, kills=200, seed=2)
+def test_many_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
+    reader = kill_at_random(tmp_path, kills=rounds(60), seed=2)
     print(f"{reader.searches} searches, {len(reader.seen)} generations seen, {len(reader.wrong)} wrong")
     check(tmp_path, reader)
 
@@ -106,8 +105,7 @@ def test_a_workspace_without_an_index_says_so_while_it_is_built(tmp_path: Path) 
 
 @pytest.mark.slow
 def test_killed_at_random_points_of_everything_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
-    """CONCORD_KILLS sets how many; a thousand take some twenty minutes of one core."""
-    killed = kill(tmp_path, int(os.environ.get("CONCORD_KILLS", "100")), seed=3)
+    killed = kill(tmp_path, rounds(50), seed=3)
     print(killed)
     assert killed.lost == []
     assert killed.repairs == []
@@ -118,8 +116,7 @@ def test_killed_at_random_points_of_everything_nothing_acknowledged_is_lost(tmp_
 
 @pytest.mark.slow
 def test_merges_that_were_acknowledged_before_a_kill_are_there_once(tmp_path: Path) -> None:
-    """CONCORD_MERGES sets how many; 500 with as many kills take half an hour of a busy core."""
-    merges = int(os.environ.get("CONCORD_MERGES", "50"))
+    merges = rounds(40)
     killed = kill(tmp_path, merges * 2 // 5, seed=5, merges=merges)
     print(killed)
     assert (killed.lost, killed.doubled, killed.repairs) == ([], [], [])

@@ -15,7 +15,7 @@ from core.access import reading_as
 from core.errors import Unavailable
 from core.storage.lance import rows, table
 from tests import lance_worker
-from tests.conftest import ME, demo, put
+from tests.conftest import ME, demo, put, rounds
 from tests.lance_worker import chunks_of, rows_at
 from tests.object_store import BUCKET, SeaweedFS, seaweedfs
 from tests.small_kb import FILES
@@ -130,7 +130,9 @@ def made(place: str, *, keyed: bool) -> str:
     return place
 
 
-@pytest.mark.parametrize(("rounds", "race"), [(6, in_threads), pytest.param(200, in_processes, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("rounds", "race"), [(6, in_threads), pytest.param(rounds(60), in_processes, marks=pytest.mark.slow)]
+)
 def test_two_nodes_that_index_a_document_at_once_leave_every_chunk_once(
     store: SeaweedFS, rounds: int, race: Callable[[str, int], None]
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
-from tests.conftest import NoProcesses, put, small_app, until
+from tests.conftest import NoProcesses, put, rounds, small_app, until
 from tests.forks import Forked, forks
 
 
@@ -62,7 +62,7 @@ def test_many_people_merge_at_once_and_each_merge_is_there_once(
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(rounds(60), marks=pytest.mark.slow, id="many")])
 def test_killed_in_the_middle_of_merges_nothing_acknowledged_is_lost(tmp_path: Path, kills: int) -> None:
     home, dice = tmp_path / "home", random.Random(kills)
     put(small_app(home, NoProcesses()), {"a.md": "# A\n"})

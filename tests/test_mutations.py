@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from core.curation.text.render import render
 from core.curation.upload import conversions
 from core.errors import BadInput
 from tests import uploads
+from tests.conftest import rounds
 from tests.mutations import SUFFIXES, mutations, sources
 
 
@@ -48,12 +48,11 @@ def outcome(readers: tuple[Converters, Originals], suffix: str, raw: bytes, draw
     return end
 
 
-def bombard(readers: tuple[Converters, Originals], count: int, seed: int) -> tuple[Counter[str], Counter[str], float]:
-    """Outcomes, what was read by format, and the longest seconds; a file that fails is kept where CONCORD_KEPT says."""
-    ends, read, longest = Counter[str](), Counter[str](), 0.0
+def bombard(readers: tuple[Converters, Originals], count: int, seed: int) -> tuple[Counter[str], Counter[str]]:
+    """Outcomes, and what was read by format; a file that fails is kept where CONCORD_KEPT says."""
+    ends, read = Counter[str](), Counter[str]()
     kept = os.environ.get("CONCORD_KEPT", "")
     for n, (suffix, raw) in enumerate(mutations(count, seed)):
-        began = time.monotonic()
         try:
             end = outcome(readers, suffix, raw, draw=n % 4 == 0)
         except Exception as error:
@@ -65,11 +64,10 @@ def bombard(readers: tuple[Converters, Originals], count: int, seed: int) -> tup
             (Path(kept) / f"{seed}-{n}{suffix}").write_bytes(raw)
         ends[f"{suffix} {end}"[:160]] += 1
         read[suffix] += end == "read"
-        longest = max(longest, time.monotonic() - began)
         if kept and n % 500 == 499:
             report = "\n".join(f"{many:6} {end}" for end, many in ends.most_common())
-            (Path(kept) / f"{seed}.txt").write_text(f"{n + 1} files, longest {longest:.1f} s\n{report}\n")
-    return ends, read, longest
+            (Path(kept) / f"{seed}.txt").write_text(f"{n + 1} files\n{report}\n")
+    return ends, read
 
 
 def test_the_files_that_are_mutated_can_be_read(readers: tuple[Converters, Originals]) -> None:
@@ -79,18 +77,17 @@ def test_the_files_that_are_mutated_can_be_read(readers: tuple[Converters, Origi
 
 
 def test_100_mutated_files_end_as_a_text_or_a_sentence(readers: tuple[Converters, Originals]) -> None:
-    ends, read, _ = bombard(readers, 100, seed=7)
+    ends, read = bombard(readers, 100, seed=7)
     assert not [end for end in ends if "made its reader end" in end]
     assert min(read.values()) > 3, (read, ends)
 
 
 @pytest.mark.slow
-def test_20000_mutated_files_end_as_a_text_or_a_sentence(readers: tuple[Converters, Originals]) -> None:
+def test_thousands_of_mutated_files_end_as_a_text_or_a_sentence(readers: tuple[Converters, Originals]) -> None:
     """Set CONCORD_KEPT to a folder to see outcomes and keep files that fail instead of stopping at the first."""
-    ends, read, longest = bombard(readers, 20_000, seed=2026)
+    ends, read = bombard(readers, rounds(5000), seed=2026)
     assert not [end for end in ends if "FAILED" in end or "made its reader end" in end], ends
-    assert min(read.values()) > 400, read
-    assert longest < 60
+    assert min(read.values()) > rounds(100), read
 
 
 def reason(readers: tuple[Converters, Originals], suffix: str, raw: bytes) -> str:

@@ -15,7 +15,7 @@ import pytest
 
 from core.bootstrap import App
 from core.errors import ConcordError
-from tests.conftest import ROOT, NoProcesses, demo, put, small_app
+from tests.conftest import ROOT, NoProcesses, demo, put, rounds, small_app
 from tests.git_server import free_port, started
 from tests.remotes import bare, git, outside
 from tests.test_remote import merged, take_in
@@ -164,9 +164,11 @@ def test_a_few_merges_and_commits_survive_a_dead_host_and_killed_jobs(tmp_path: 
 
 
 @pytest.mark.slow
-def test_a_hundred_merges_and_thirty_outside_commits_with_cuts_end_in_one_history(tmp_path: Path) -> None:
-    counts = exercise(tmp_path, merges=100, commits=30, seed=int(os.environ.get("CONCORD_SEED", "7")), patience=1200)
-    assert (counts["merges"], counts["outside commits"]) == (100, 30)
-    assert counts["host killed"] >= 3
-    assert counts["jobs killed"] >= 10
+def test_many_merges_and_outside_commits_with_cuts_end_in_one_history(tmp_path: Path) -> None:
+    counts = exercise(
+        tmp_path, merges=rounds(40), commits=rounds(12), seed=int(os.environ.get("CONCORD_SEED", "7")), patience=1200
+    )
+    assert (counts["merges"], counts["outside commits"]) == (rounds(40), rounds(12))
+    assert counts["host killed"] >= 1
+    assert counts["jobs killed"] >= 4
     assert counts["conflicts solved"] >= 1

@@ -19,7 +19,7 @@ from core.ports import Index, Leg
 from core.storage.index import segments
 from core.storage.index.generations import Generations, IndexLimits
 from core.types import FIELDS, Filters
-from tests.conftest import HashEmbedder, demo, indexed, put, small_app
+from tests.conftest import HashEmbedder, demo, indexed, put, rounds, small_app
 
 WORDS = [
     "cash",
@@ -305,4 +305,4 @@ def made_older(folder: Path) -> None:
 def test_hundreds_of_edits_answer_as_full_builds_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, folded: int
 ) -> None:
-    edited(tmp_path, monkeypatch, seed, steps=100, every=1, folded=folded)
+    edited(tmp_path, monkeypatch, seed, steps=rounds(50), every=1, folded=folded)

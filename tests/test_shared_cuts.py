@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT, put
+from tests.conftest import ROOT, put, rounds
 from tests.git_server import free_port, started
 from tests.node_worker import PEOPLE
 from tests.nodes import node
@@ -126,7 +126,7 @@ class Exercise:
 
 @pytest.mark.slow
 def test_three_nodes_that_are_killed_lose_no_merge_and_make_none_twice(tmp_path: Path) -> None:
-    merges = int(os.environ.get("CONCORD_SHARED_MERGES", "100"))
+    merges = rounds(40)
     run, began = Exercise(tmp_path, merges, seed=int(os.environ.get("CONCORD_SHARED_SEED", "7"))), time.monotonic()
     try:
         next_trouble = began + 20

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests import walker
+from tests.conftest import rounds
 from tests.walker_bases import HANDBOOK, TITLES
 from tests.walker_controls import OUTSIDE, Families, spared, view_of
 from tests.walker_coverage import PRESSED, TRIES, Log
@@ -31,7 +32,7 @@ def test_a_long_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: 
     log = Log()
     with walker.served(base, tmp_path) as place:
         for role in walker.ROLES:
-            walker.walk(chromium, place, role, log, seed=SEED, steps=400)
+            walker.walk(chromium, place, role, log, seed=SEED, steps=rounds(150))
     print(log.table())
     assert not log.findings, log.table()
 
