@@ -64,10 +64,13 @@ def warm() -> None:
     """What each process would load for itself, ten CPU seconds: for its first search, training, network, LanceDB (which itself
     starts a thread) and law about texts."""
     gc.disable()
+    from core.evaluation.tuning import ranking_loops
+
     for name in ("xgboost", "numba", "torch._dynamo", "lance_namespace"):
         with suppress(ImportError):
             import_module(name)
     kernels.warm()
+    ranking_loops.warm()
     charmap.intervals_from_codec("utf-8")
     gc.freeze()
     gc.enable()

@@ -13,6 +13,11 @@ def rank_judged(fused: np.ndarray, units: np.ndarray, starts: np.ndarray, judged
     return places
 
 
+def warm() -> None:
+    """Compile the loop, or load it."""
+    rank_judged(np.zeros((1, 1)), np.zeros((1, 1), np.int32), np.zeros(2, np.int64), np.zeros(0, np.int32))
+
+
 @njit(cache=True, nogil=True)
 def _rank(
     fused: np.ndarray, units: np.ndarray, starts: np.ndarray, judged: np.ndarray, places: np.ndarray
