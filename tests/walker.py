@@ -310,10 +310,13 @@ class Walker:
         ]
 
     def enter(self, path: str) -> None:
-        """Go to a page by the menu; a phone opens the menu first."""
-        if (opener := self.page.get_by_test_id("stExpandSidebarButton")).count() and opener.first.is_visible():
+        """Go to a page by the menu; on a phone, or where it was folded, the menu is opened first."""
+        link = self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']")
+        opener = self.page.get_by_test_id("stExpandSidebarButton")
+        link.or_(opener).filter(visible=True).first.wait_for()  # one of them is late while the page is drawn
+        if opener.filter(visible=True).count():
             opener.first.click()
-        self.page.locator(f"[data-testid=stSidebarNavLink][href$='{path}']").first.click()
+        link.first.click()
 
     def explore(self) -> None:
         """Press what was not pressed before, as long as there is something here."""
