@@ -32,7 +32,7 @@ $(VENV)/.installed: requirements.txt .ci/uv.txt
 
 $(VENV)/.torch: .ci/torch-cpu.txt .ci/torch-cuda.txt | $(VENV)/.installed
 	@$(INSTALL) $@ .ci/torch-cpu.txt .ci/torch-cuda.txt
-	@rm -rf $(TORCH)/test $(TORCH)/include  # 150 MB for testing torch and building on it
+	@rm -rf $(TORCH)/test $(TORCH)/include; find $(TORCH)/bin -type f ! -name torch_shm_manager -delete  # 200 MB for testing torch and building on it
 
 $(VENV)/.compiled: $(VENV)/.installed  # what a server imports, and its loops: 20 CPU seconds once, beside what prepares the workspace
 	@$(PY) -c 'import pages.ui.server.routes; from core.storage.serving import kernels; from core.evaluation.tuning import ranking_loops; kernels.warm(); ranking_loops.warm()' 2>$@.log
