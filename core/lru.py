@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Generic, TypeVar
+from weakref import WeakMethod
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -87,3 +89,13 @@ class LruCache(Generic[Key, Value]):
         weight = self._weigh(self._values.pop(key)) if key in self._values else 0
         self._weight -= weight
         return weight
+
+
+def last_results(method: Callable[..., Value], most: int) -> Callable[..., Value]:
+    """A method that keeps its last results, for an attribute of its own object.
+
+    `lru_cache` holds the method and the method its object, which would then wait for the garbage collector, with every file it
+    has open; so it goes with its last reader.
+    """
+    held = WeakMethod(method)
+    return lru_cache(most)(lambda *asked: held()(*asked))  # type: ignore[misc]

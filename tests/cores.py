@@ -13,6 +13,7 @@ import signal
 import tempfile
 import threading
 import time
+import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -80,7 +81,7 @@ class Fork:
     """One process that takes tests, seen from the one that collected them."""
 
     def __init__(self, pid: int, line: Connection) -> None:
-        self.pid, self.line, self.running = pid, line, ""
+        self.pid, self.line, self.running, self.why = pid, line, "", ""
         self.taken: dict[str, pytest.Item] = {}  # and not finished
         self.heard = time.monotonic()
 
@@ -184,6 +185,8 @@ class Cores:
             hook.pytest_runtest_logreport(report=hook.pytest_report_from_serializable(config=self.config, data=said))
         elif kind == "finish":
             hook.pytest_runtest_logfinish(nodeid=said, location=fork.taken.pop(said).location)
+        elif kind == "broken":
+            fork.why = said
         elif kind == "warning":
             hook.pytest_warning_recorded.call_historic(kwargs=said)
         elif kind == "durations":
@@ -192,7 +195,7 @@ class Cores:
     def lost(self, fork: Fork) -> None:
         """A fork that ended with tests in hand has failed them."""
         for item in fork.taken.values():
-            why = f"The process that had taken this test ended in {fork.running}."
+            why = f"The process that had taken this test ended in {fork.running}.\n{fork.why}"
             self.config.hook.pytest_runtest_logreport(
                 report=pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call")
             )
@@ -216,6 +219,9 @@ class Inside:
             for item, following in pairwise(chain(self.items(queue, files), [None])):
                 assert item
                 self.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        except BaseException:
+            with suppress(OSError):  # nobody may hear any more
+                self.line.send(("broken", traceback.format_exc()))
         finally:
             self.end()
 

@@ -58,16 +58,21 @@ class Forked:
         self.pid, self.returncode, self._ended, self._handle = pid, None, ended, os.pidfd_open(pid)
 
     def poll(self) -> int | None:
-        if self.returncode is None and select.select([self._handle], [], [], 0)[0]:
+        if self.returncode is None and self._has_ended(0):
             self._end()
         return self.returncode
 
     def wait(self, timeout: float = PATIENCE) -> int:
         if self.returncode is None:
-            if not select.select([self._handle], [], [], timeout)[0]:
+            if not self._has_ended(timeout):
                 raise subprocess.TimeoutExpired(str(self.pid), timeout)
             self._end()
         return self.returncode  # type: ignore[return-value]
+
+    def _has_ended(self, seconds: float) -> bool:
+        handle = select.poll()  # select.select() takes no number above 1,024
+        handle.register(self._handle, select.POLLIN)
+        return bool(handle.poll(seconds * 1000))
 
     def _end(self) -> None:
         os.close(self._handle)

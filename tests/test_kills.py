@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
 import threading
 import time
 from pathlib import Path
@@ -60,12 +59,13 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
     for n in range(kills):
         said = home.with_name(f"{home.name}-said-{n}")
         worker = forks().start("tests.kill_worker", [str(home)], said)
-        # the next start repairs by itself; some builds are whole, and a part of the next
-        until(lambda said=said, lines=1 + (n + 1) % 3: said.exists() and said.read_text().count("\n") >= lines)  # type: ignore[misc]
-        assert said.read_text().startswith("ready\n")
-        time.sleep(rng.uniform(0.0, 0.5))
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
+        try:  # the next start repairs by itself; some builds are whole, and a part of the next
+            until(lambda said=said, lines=1 + (n + 1) % 3: said.exists() and said.read_text().count("\n") >= lines)  # type: ignore[misc]
+            assert said.read_text().startswith("ready\n")
+            time.sleep(rng.uniform(0.0, 0.5))
+        finally:
+            worker.kill()
+            worker.wait()
     app.index.builder.build(app.platform.settings.profile())
     reader.stop.set()
     reader.join(300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import shutil
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -245,6 +247,30 @@ def test_an_edit_makes_a_version_that_equals_a_full_build_and_readers_stay_where
             assert dict(after.bm25(query, fields=fields).search(DEPTH, None)) == pytest.approx(dict(ours), rel=1e-5)
     assert (before.text(0), [before.passage(chunk).id for chunk in range(before.size)]) == (text, ids)
     assert before.bm25("Error 809").search(DEPTH, None), "the old version still answers"
+
+
+@pytest.mark.parametrize("engine", ["image", "lance"])
+def test_a_generation_goes_with_its_last_reader_and_not_with_the_next_garbage_collection(
+    engine: str, tmp_path: Path
+) -> None:
+    """It keeps files open and its folder from being removed: sixty merges once left 360 files open."""
+    app = small_app(tmp_path)
+    profile = replace(app.platform.settings.profile(), engine=engine, graph="none")
+    files = {f"{number}.md": f"# Title {number}\n\nmarker words of document {number}\n" for number in range(8)}
+    gc.disable()
+    try:
+        gone = list[Any]()
+        for n in range(3):  # the second and the third have more than one segment
+            put(app, files | {"0.md": f"# Title\n\nmarker words, edition {n}\n"})
+            app.index.builder.build(profile)
+            index = app.index.generations.open(profile)
+            for query, filters in product(("marker edition", "words"), (Filters(), Filters(docs=("0",)))):
+                assert app.search.searcher.search_in(index, query, SearchConfig(), filters)
+            gone.append(ref(index))
+            del index
+        assert [was() is None for was in gone] == [True, True, False]
+    finally:
+        gc.enable()
 
 
 def test_versions_that_no_generation_needs_are_removed_and_needed_ones_stay(

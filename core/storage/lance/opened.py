@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from core.analysis import options_for
 from core.errors import Unavailable
-from core.lru import LruCache
+from core.lru import LruCache, last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import APPROXIMATE
 from core.retrieval.filters import ReaderFilters, admits, is_readable
@@ -52,7 +52,7 @@ class DocumentRows(Sequence[DocumentFacts]):
 
     def __init__(self, documents: pa.Table) -> None:
         self._documents = documents.select(list(DocumentFacts.__dataclass_fields__))
-        self._one = lru_cache(maxsize=10_000)(lambda number: self._read(number, 1)[0])
+        self._one = last_results(self._read_one, 10_000)
 
     def __len__(self) -> int:
         return int(self._documents.num_rows)
@@ -65,6 +65,9 @@ class DocumentRows(Sequence[DocumentFacts]):
     def __iter__(self) -> Iterator[DocumentFacts]:
         for first in range(0, len(self), 1000):
             yield from self._read(first, 1000)
+
+    def _read_one(self, number: int) -> DocumentFacts:
+        return self._read(number, 1)[0]
 
     def _read(self, first: int, count: int) -> list[DocumentFacts]:
         rows = self._documents.slice(first, count).to_pylist()
@@ -95,10 +98,10 @@ class TableIndex:
         self._indexed = {column for config in self._table.list_indices() for column in config.columns}
         self._rows: LruCache[int, ChunkRow] = LruCache(KEPT_ROWS)
         self._vectors: LruCache[int, np.ndarray] = LruCache(KEPT_VECTORS)
-        self._masks = lru_cache(maxsize=8)(self._mask)
-        self._text = lru_cache(maxsize=256)(self._whole_text)
-        self._of_document = lru_cache(maxsize=10_000)(self._document_entries)
-        self._of_heading = lru_cache(maxsize=10_000)(self._heading_entries)
+        self._masks = last_results(self._mask, 8)
+        self._text = last_results(self._whole_text, 256)
+        self._of_document = last_results(self._document_entries, 10_000)
+        self._of_heading = last_results(self._heading_entries, 10_000)
 
     def without(self, gone: Collection[str]) -> TableIndex:
         """The generation with words weighed as if some documents had never been in it. Their rows stay, for a mask to hide."""

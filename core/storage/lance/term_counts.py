@@ -9,13 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from math import log, sqrt
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from core.lru import last_results
 from core.storage.serving import fields, image
 from core.types import FIELDS
 
@@ -60,7 +60,7 @@ class Statistics:
         self._words = image.MappedTexts(image.read_table(folder / "words.arrow"), "word")
         self._holders = image.map_array(folder / "holders.npy")
         self._totals = totals
-        self.holders = lru_cache(maxsize=50_000)(self._looked_up)
+        self.holders = last_results(self._looked_up, 50_000)
 
     def counts(self) -> Counts:
         """The same numbers, to be changed."""
@@ -109,7 +109,7 @@ class ReducedStatistics(Statistics):
         self._words, self._holders, self._gone = whole._words, whole._holders, gone
         less = {"tokens": gone.tokens, **{f"{name} entries": count for name, count in gone.entries.items()}}
         self._totals = {name: count - less.get(name, 0) for name, count in whole._totals.items()}
-        self.holders = lru_cache(maxsize=50_000)(self._looked_up)
+        self.holders = last_results(self._looked_up, 50_000)
 
     def _looked_up(self, name: str, word: str) -> int:
         return super()._looked_up(name, word) - self._gone.holders[f"{name} {word}"]

@@ -16,6 +16,7 @@ from core.analysis import analyser
 from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
 from core.errors import Unavailable
+from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
@@ -75,13 +76,13 @@ class MappedIndex:
         alone = image.is_alone(folder) and not less
         self._stitched = None if alone else MergedSegments.of(folder, self.segments, profile.lexical)
         self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
-        self._field_scores = lru_cache(maxsize=FIELD_SCORES)(self._score_field)
-        self._asked = lru_cache(maxsize=FIELD_SCORES)(self._analysed)
+        self._field_scores = last_results(self._score_field, FIELD_SCORES)
+        self._asked = last_results(self._analysed, FIELD_SCORES)
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
-        self.excerpt = lru_cache(maxsize=8192)(self._excerpt)
-        self._masks = lru_cache(maxsize=64)(self._mask)
-        self.rarity = lru_cache(maxsize=50_000)(self._rarity)
-        self.passage = lru_cache(maxsize=50_000)(self._passage)
+        self.excerpt = last_results(self._excerpt, 8192)
+        self._masks = last_results(self._mask, 64)
+        self.rarity = last_results(self._rarity, 50_000)
+        self.passage = last_results(self._passage, 50_000)
         _single_threaded_blas()
 
     def _map_alone(self, served: Path) -> None:

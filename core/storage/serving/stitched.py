@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from core.lru import last_results
 from core.retrieval.filters import admits
 from core.storage.serving import image
 from core.storage.serving.kernels import Postings
@@ -37,7 +38,7 @@ class OpenSegment:
             image.map_array(served / f"{name}.npy") for name in ("start", "where", "counts", "lengths")
         )
         self.doc_of = image.numbers(self.chunks, "doc")
-        self.mask = lru_cache(maxsize=16)(self._mask)
+        self.mask = last_results(self._mask, 16)
         self._kept: dict[str, Any] = {}
 
     def __len__(self) -> int:
@@ -196,7 +197,7 @@ class MergedSegments:
         self.doc_of = self.chunks.spread(
             [numbers[part.doc_of] for part, numbers in zip(parts, self.documents.numbers, strict=True)]
         )
-        self.holders = lru_cache(maxsize=_TERMS)(self._holders)
+        self.holders = last_results(self._holders, _TERMS)
 
     @classmethod
     def of(cls, generation: Path, listed: Sequence[Any], options: LexicalOptions = LexicalOptions()) -> MergedSegments:
