@@ -47,6 +47,12 @@ def test_first_start_to_first_search(chromium: Any, served_url: str) -> None:
         first = screen.page.locator("article").first
         expect(first).to_contain_text("Suspicious activity reports")
         expect(first).to_contain_text("5 years")
+        more = screen.page.get_by_role("button", name="more document")
+        more.click()
+        expect(more).to_have_count(0)
+        screen.page.get_by_label("Include history").check()
+        expect(more).to_be_visible()  # as for whoever opens the address
+        screen.page.get_by_label("Include history").uncheck()
         screen.page.keyboard.press("Escape")
         screen.page.mouse.click(900, 700)
         screen.page.keyboard.press("/")

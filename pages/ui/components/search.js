@@ -282,9 +282,10 @@ function layout(root, state) {
 // The first documents, and the rest on demand.
 function documents(root, state) {
   const { found, open } = state;
-  const rest = open.all === found.query ? [] : found.groups.slice(SHOWN);
+  const question = parameters(state.asked); // with its filters: another one begins with the first documents again
+  const rest = open.all === question ? [] : found.groups.slice(SHOWN);
   const showAll = () => {
-    open.all = found.query;
+    open.all = question;
     draw(root, state);
   };
   return [
