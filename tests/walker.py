@@ -49,6 +49,18 @@ class Served:
     words: tuple[str, ...] = ()
 
 
+def changes(shown: Any, fresh: Any) -> str:
+    """What two looks do not share, so that a long list says it at its beginning.
+
+    >>> changes(["a", "b", "c"], ["a", "d", "c"]), changes(["a", "b"], ["b", "a"]), changes("Home", "Search")
+    ("['b'] became ['d']", 'the order', 'Home became Search')
+    """
+    if not isinstance(shown, list):
+        return f"{shown} became {fresh}"
+    gone, come = ([each for each in some if each not in others] for some, others in ((shown, fresh), (fresh, shown)))
+    return f"{gone} became {come}" if gone or come else "the order"
+
+
 class Walker:
     """One person in one browser. `chance` decides what comes next, so that a seed walks the same way again."""
 
@@ -168,7 +180,7 @@ class Walker:
         """What two looks at one address do not share; text counts only where nothing was touched since."""
         for part in ("title", "headings", "tabs"):
             if shown[part] != fresh[part]:
-                return f"{part} {shown[part]} became {fresh[part]}"
+                return f"{part}: {changes(shown[part], fresh[part])}"
         alike = SequenceMatcher(None, shown["lines"], fresh["lines"], autojunk=False).ratio()
         return "" if self.touched or alike >= 0.7 else f"{alike:.0%} of the text is the same"
 
@@ -232,7 +244,7 @@ class Walker:
         except Exception as error:
             if again:
                 return self.attempt_otherwise(control, str(error))
-            if not re.search("not attached|not visible|not enabled|Timeout.*scroll", str(error)):
+            if not re.search("not attached|not visible|not enabled|(?s:Timeout.*scroll)", str(error)):
                 self.found("cannot be pressed", " ".join(f"{str(error)[:80]} … {str(error)[-160:]}".split()))
             return False
         return True
