@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from core.bootstrap import App
 from core.errors import Unavailable
 from tests.conftest import put, rounds, small_app, until
 from tests.forks import forks
@@ -56,6 +57,16 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
     app.index.builder.build(app.platform.settings.profile())
     reader, rng = Reader(home, pause), random.Random(seed)
     reader.start()
+    try:
+        kill_workers(app, home, kills, rng)
+    finally:
+        reader.stop.set()
+        reader.join(300)
+    assert not reader.is_alive()
+    return reader
+
+
+def kill_workers(app: App, home: Path, kills: int, rng: random.Random) -> None:
     for n in range(kills):
         said = home.with_name(f"{home.name}-said-{n}")
         worker = forks().start("tests.kill_worker", [str(home)], said)
@@ -67,10 +78,6 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
             worker.kill()
             worker.wait()
     app.index.builder.build(app.platform.settings.profile())
-    reader.stop.set()
-    reader.join(300)
-    assert not reader.is_alive()
-    return reader
 
 
 def check(home: Path, reader: Reader) -> None:

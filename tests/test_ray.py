@@ -128,11 +128,12 @@ def test_paid_endpoints_are_asked_from_here(app: App) -> None:
 
 
 def real_app(home: Path) -> App:
-    """Some documents of the starter knowledge base, for the bundled model."""
+    """Some documents of the starter knowledge base, for the bundled model; under these titles no vector comes along with them."""
     app = build(load({}, home=home))
     app.platform.workspace.create()
     if not app.knowledge.repository.head():
-        put(app, {path.relative_to(ROOT / "kb").as_posix(): path.read_text() for path in REAL})
+        texts = {path.relative_to(ROOT / "kb").as_posix(): path.read_text() for path in REAL}
+        put(app, {path: text.replace("title: ", "title: Our ", 1) for path, text in texts.items()})
     return app
 
 
