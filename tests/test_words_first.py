@@ -76,6 +76,13 @@ def test_a_generation_that_gets_its_vectors_later_equals_one_that_had_them_and_l
     assert app.index.verifier.problems() == ()
 
 
+def test_texts_that_are_embedded_to_see_how_long_it_takes_are_counted(tmp_path: Path) -> None:
+    app = small_app(tmp_path, words_first=600.0)
+    put(app, corpus(24))
+    built = app.index.builder.build(app.platform.settings.profile())
+    assert (built.embedded, built.chunked) == (32, 32)
+
+
 def test_edits_that_land_before_the_vectors_are_found_by_their_words(tmp_path: Path) -> None:
     app = words_only(tmp_path / "first")
     profile = app.platform.settings.profile()

@@ -163,7 +163,7 @@ class IndexBuilder:
                 done += len(some)
         return done, time.perf_counter() - started
 
-    def _takes_long(self, embedder: Embedder, texts: Sequence[str], bulk: Bulk | None) -> bool:
+    def _takes_long(self, embedder: Embedder, texts: Sequence[str], embed: Callable[[Sequence[str]], object]) -> bool:
         """Whether embedding would take longer than people should wait, by the time that a few texts take: the better of two."""
         new = evenly(unknown_texts(embedder, self.cache, texts), _TIMED)
         if len(new) <= 2 * _TIMED:
@@ -171,7 +171,7 @@ class IndexBuilder:
         seconds = math.inf
         for some in (new[:_TIMED], new[_TIMED : 2 * _TIMED]):
             started = time.perf_counter()
-            embed_texts(embedder, self.cache, some, bulk=bulk)
+            embed(some)
             seconds = min(seconds, time.perf_counter() - started)
         return seconds / _TIMED * (len(new) - 2 * _TIMED) > self.words_first
 
@@ -196,7 +196,9 @@ class IndexBuilder:
     def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
         """Whether the vectors of a generation are pending, and known or soon computed."""
         texts = self.generations.pending_texts(parent)
-        return bool(texts) and not self._takes_long(self.models.of(profile), texts, bulk)
+        embedder = self.models.of(profile)
+        embed = partial(embed_texts, embedder, self.cache, bulk=bulk)
+        return bool(texts) and not self._takes_long(embedder, texts, embed)
 
     def _overtaken(self, parent: Parent, commit: str) -> bool:
         """Whether another machine indexed a later commit of main than is known here."""
@@ -239,16 +241,17 @@ class IndexBuilder:
         extract = partial(self.extracting.extracts, profile.graph, plan.documents, chunks, bill=asked, bulk=bulk)
         embedded, vectors = 0, None
 
-        def embed(texts: Sequence[str]) -> np.ndarray:
+        def embed(texts: Sequence[str], told: Progress = progress) -> np.ndarray:
             nonlocal embedded
-            rows, new = embed_texts(embedder, self.cache, texts, progress, bulk)
+            rows, new = embed_texts(embedder, self.cache, texts, told, bulk)
             embedded += new
             return rows
 
         with watch.timed("embed"):
             texts = [embedded_text(chunk) for chunk in chunks]
             later = way.words_first and profile.engine != LANCE
-            later = later and self._takes_long(embedder, [*target.pending_texts(base), *texts], bulk)
+            timed = partial(embed, told=no_progress)
+            later = later and self._takes_long(embedder, [*target.pending_texts(base), *texts], timed)
         with in_background(partial(self._prepare, profile, extract, not later)) as prepared:
             if not later:
                 with watch.timed("embed"):
