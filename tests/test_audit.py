@@ -303,6 +303,11 @@ def brought_in(app: App) -> App:
     return other
 
 
+def oldest(app: App) -> int:
+    """A generation that may be rolled back to: the first ones go where other use cases have built four."""
+    return app.index.generations.all(app.platform.settings.profile())[-1].number
+
+
 USE_CASES: dict[str, Callable[[App], object]] = {
     "people.accounts.add": lambda app: app.people.accounts.add(
         ADMIN, NewAccount("new", "New", "new@example.org", "reader")
@@ -396,7 +401,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         checked_model(app),
         app.models.fitness.force(ADMIN, "scripted", "judge", "to compare it"),
     ),
-    "index.admin.rollback": lambda app: app.index.admin.rollback(ADMIN, 1),
+    "index.admin.rollback": lambda app: app.index.admin.rollback(ADMIN, oldest(app)),
     "index.admin.make_default": lambda app: app.index.admin.make_default(ADMIN, "local"),
     "playground.notebook.save": lambda app: app.playground.notebook.save(ADMIN, Column(name="Ours")),
     "playground.notebook.forget": lambda app: app.playground.notebook.forget(ADMIN, saved_configuration(app)),
