@@ -40,13 +40,13 @@ def processes(asked: str) -> int:
 
 
 def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
-    """What one process takes at a time: a file. Those with a browser come first, as one unit, or two where some are slow: a browser
+    """What one process takes at a time: a file. Those with a browser come first, as one unit, or three where some are slow: a browser
     and its first page cost five CPU seconds, and while it is waited for others work. Those with a PostgreSQL server, three seconds,
     are one. Files with slow tests begin before the others, which fill in at the end."""
     files = [list(each) for _, each in groupby(items, lambda item: item.path)]
     drawn = [each for each in files if any(item.get_closest_marker("browser") for item in each)]
     stored = [each for each in files if each not in drawn and any("postgres" in asked(item) for item in each)]
-    browsers = 2 if any(map(slow, chain.from_iterable(drawn))) else 1
+    browsers = 3 if any(map(slow, chain.from_iterable(drawn))) else 1
     joined = [list(chain.from_iterable(some)) for some in (*(drawn[n::browsers] for n in range(browsers)), stored)]
     others = [each for each in files if each not in (*drawn, *stored)]
     return [*filter(None, joined), *sorted(others, key=lambda each: not any(map(slow, each)))]
