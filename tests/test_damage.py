@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import os
@@ -503,7 +504,9 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     monkeypatch.setenv("CONCORD_HOME", str(home))
     monkeypatch.setenv("CONCORD_SIGN_IN", mode)
     forget_app()
+    gc.disable()  # as startup.prepare() leaves it
     startup.warm_up()
+    assert gc.isenabled(), "also where the workspace cannot be opened"
     door = Middleware(ApiDoor, api=routes.API)
     browser = TestClient(Starlette(routes=routes.ROUTES, middleware=[door, Middleware(SignInGate)]))
     for path in ("/", "/documents?doc=a", "/sign-in"):
