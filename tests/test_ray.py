@@ -26,7 +26,7 @@ from core.profiles import DEFAULT
 from core.retrieval import config as configs
 from core.settings import load
 from core.types import Profile
-from tests.conftest import ROOT, put, small_app
+from tests.conftest import AT_ONCE, ROOT, put, small_app
 from tests.small_kb import FILES
 
 QUERIES = ("file form 111", "connect from home", "cash over 10,000")
@@ -129,7 +129,7 @@ def test_paid_endpoints_are_asked_from_here(app: App) -> None:
 
 def real_app(home: Path) -> App:
     """Some documents of the starter knowledge base, for the bundled model; under these titles no vector comes along with them."""
-    app = build(load({}, home=home))
+    app = build(load({}, home=home, **AT_ONCE))
     app.platform.workspace.create()
     if not app.knowledge.repository.head():
         texts = {path.relative_to(ROOT / "kb").as_posix(): path.read_text() for path in REAL}
