@@ -37,6 +37,7 @@ DESK, PHONE = (1280, 900), (390, 844)
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 UNSEEN = ("Dismiss", "Next")  # Streamlit's own for screen readers alone, behind a list and behind a calendar
 DIALOG = "[role=dialog]:has(button)"
+FILLS_THE_WINDOW = "nodes => nodes.some((node) => getComputedStyle(node).position === 'fixed')"
 
 
 @dataclass(frozen=True)
@@ -283,6 +284,8 @@ class Walker:
 
     def leave_dialog(self) -> None:
         """Close what is open above the page, by its button or by Escape."""
+        if self.page.get_by_test_id("stFullScreenFrame").evaluate_all(FILLS_THE_WINDOW):  # a table or a chart
+            self.page.keyboard.press("Escape")
         dialog = self.page.locator(DIALOG)
         if not dialog.count():
             return

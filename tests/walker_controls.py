@@ -149,7 +149,9 @@ def choose(page: Any, node: Any, chance: random.Random) -> None:
     page.wait_for_timeout(150)
     options = page.locator("[role=option][aria-selected=false]:not([aria-disabled=true])")
     if options.count():
-        options.nth(chance.randrange(min(options.count(), 8))).click(timeout=4000)
-        page.keyboard.press("Tab")  # a box for several stays open
+        try:
+            options.nth(chance.randrange(min(options.count(), 8))).click(timeout=4000)
+        finally:
+            page.keyboard.press("Tab")  # a box for several stays open, and one whose option was not there
     else:
         page.keyboard.press("Escape")
