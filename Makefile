@@ -59,7 +59,7 @@ cluster-down: ## end it from another terminal
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 shows where the seconds go
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)
 
-test-all: PARALLEL = --cores 4  # two wait for browsers
+test-all: PARALLEL = --cores 4  # two wait, for browsers and servers
 test-all: setup $(VENV)/.tested ## also what takes long: kills, walks, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
 

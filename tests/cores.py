@@ -40,20 +40,22 @@ def processes(asked: str) -> int:
 
 
 def units(items: list[pytest.Item]) -> list[list[pytest.Item]]:
-    """What one process takes at a time: a file. Those with a browser come first, as one unit, or three where some are slow: a browser
+    """What one process takes at a time: a file, or a test of ten minutes and more. The files with a browser come first, as one: a browser
     and its first page cost five CPU seconds, and while it is waited for others work. Those with a PostgreSQL server, three seconds,
-    are one. Files with slow tests begin before the others, which fill in at the end."""
-    files = [list(each) for _, each in groupby(items, lambda item: item.path)]
-    drawn = [each for each in files if any(item.get_closest_marker("browser") for item in each)]
-    stored = [each for each in files if each not in drawn and any("postgres" in asked(item) for item in each)]
-    browsers = 3 if any(map(slow, chain.from_iterable(drawn))) else 1
-    joined = [list(chain.from_iterable(some)) for some in (*(drawn[n::browsers] for n in range(browsers)), stored)]
-    others = [each for each in files if each not in (*drawn, *stored)]
-    return [*filter(None, joined), *sorted(others, key=lambda each: not any(map(slow, each)))]
+    are one. Where some tests are slow, a browser in each process costs little, and what takes longest begins first."""
+    pieces = [list(each) for _, each in groupby(items, lambda item: (item.path, minutes(item) >= 10 and item.nodeid))]
+    browsers = not any(map(minutes, items))
+    drawn = [each for each in pieces if browsers and any(item.get_closest_marker("browser") for item in each)]
+    stored = [each for each in pieces if each not in drawn and any("postgres" in asked(item) for item in each)]
+    joined = [list(chain.from_iterable(some)) for some in (drawn, stored)]
+    others = [each for each in pieces if each not in (*drawn, *stored)]
+    return [*filter(None, joined), *sorted(others, key=lambda each: -sum(map(minutes, each)))]
 
 
-def slow(item: pytest.Item) -> bool:
-    return item.get_closest_marker("slow") is not None
+def minutes(item: pytest.Item) -> float:
+    """About what a slow test takes, as its mark says or else a few seconds; none if it is quick."""
+    mark = item.get_closest_marker("slow")
+    return mark.kwargs.get("minutes", 0.2) if mark else 0
 
 
 def asked(item: pytest.Item) -> list[str]:
@@ -90,7 +92,7 @@ class Fork:
         if silent < PATIENCE["quick"]:
             return False
         item = self.taken.get(self.running)
-        return silent > PATIENCE["slow" if item and slow(item) else "quick"]
+        return silent > PATIENCE["slow" if item and minutes(item) else "quick"]
 
 
 class Cores:
@@ -191,6 +193,12 @@ class Cores:
             hook.pytest_warning_recorded.call_historic(kwargs=said)
         elif kind == "durations":
             self.durations.include(said)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """A failure is named at once: its story comes with the others at the end, which may be long."""
+        if report.failed and (terminal := self.config.pluginmanager.getplugin("terminalreporter")):
+            terminal.write(f" {report.nodeid}\n", red=True)
 
     def lost(self, fork: Fork) -> None:
         """A fork that ended with tests in hand has failed them."""

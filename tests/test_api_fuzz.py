@@ -92,7 +92,7 @@ def _tried(operation: Any, mode: Any, headers: dict[str, str], examples: int) ->
     return []
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=4)
 def test_no_request_brings_a_fault_or_an_answer_that_is_not_described(tmp_path: Path) -> None:
     statuses, wrong = fuzz(furnished(tmp_path / "home"), 60)
     assert not wrong, "\n\n".join(wrong)

@@ -112,7 +112,7 @@ def plan(home: Path) -> Iterator[tuple[str, Path, Damaging]]:
         yield kind, chance.choice(files[kind]), chance.choice(WAYS)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=8)
 def test_every_damaged_file_is_named_with_a_cure(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -84,7 +84,7 @@ def guarded(app: App) -> Iterator[App]:
     app.upload.reader.close()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=6)
 def test_600_hostile_uploads_end_in_a_state_and_cost_this_process_little(
     guarded: App, record_property: pytest.RecordProperty
 ) -> None:

@@ -96,7 +96,7 @@ def test_two_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -
     check(tmp_path, kill_at_random(tmp_path, kills=2, seed=1, pause=0.1))
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=5)
 def test_many_kills_leave_no_mixed_answer_and_nothing_to_repair(tmp_path: Path) -> None:
     reader = kill_at_random(tmp_path, kills=rounds(60), seed=2)
     print(f"{reader.searches} searches, {len(reader.seen)} generations seen, {len(reader.wrong)} wrong")

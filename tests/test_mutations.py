@@ -82,7 +82,7 @@ def test_100_mutated_files_end_as_a_text_or_a_sentence(readers: tuple[Converters
     assert min(read.values()) > 3, (read, ends)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=3)
 def test_thousands_of_mutated_files_end_as_a_text_or_a_sentence(readers: tuple[Converters, Originals]) -> None:
     """Set CONCORD_KEPT to a folder to see outcomes and keep files that fail instead of stopping at the first."""
     ends, read = bombard(readers, rounds(5000), seed=2026)

@@ -300,7 +300,7 @@ def made_older(folder: Path) -> None:
     sums.write(folder)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(minutes=2)
 @pytest.mark.parametrize(("seed", "folded"), [(2, 0), (3, 6), (4, 20)])
 def test_hundreds_of_edits_answer_as_full_builds_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, folded: int
