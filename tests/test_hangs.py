@@ -202,7 +202,7 @@ def test_writers_of_different_changes_do_not_wait_for_each_other(postgres: Serve
     with one.transaction(MAIN_LOCK, lock_of(1)) as state:
         with other.transaction(lock_of(2)) as beside:
             beside.hold(lock_of(3))
-        with other.within(30), other.transaction():
+        with other.within(300), other.transaction():
             pass
         state.hold(lock_of(4))
         with other._unlocked() as connection:
