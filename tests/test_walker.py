@@ -24,7 +24,7 @@ def test_a_short_walk_meets_nothing_broken(chromium: Any, tmp_path: Path) -> Non
     assert not log.findings, log.table()
 
 
-@pytest.mark.slow(minutes=15)
+@pytest.mark.slow(minutes=10)
 @pytest.mark.parametrize("base", list(walker.BASES))
 def test_a_long_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: Path, base: str) -> None:
     if base == "handbook" and not HANDBOOK.is_dir():
@@ -32,7 +32,7 @@ def test_a_long_walk_as_each_role_meets_nothing_broken(chromium: Any, tmp_path: 
     log = Log()
     with walker.served(base, tmp_path) as place:
         for role in walker.ROLES:
-            walker.walk(chromium, place, role, log, seed=SEED, steps=rounds(150))
+            walker.walk(chromium, place, role, log, seed=SEED, steps=rounds(100))
     print(log.table())
     assert not log.findings, log.table()
 
