@@ -29,6 +29,7 @@ from core.storage.cache.model_texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.index import segments
+from core.storage.state import table_sums
 from tests.conftest import ME, ROOT, NoProcesses, demo, forget_app, put, small_app, sql
 
 AUTHOR = demo("author")
@@ -289,6 +290,20 @@ def test_a_row_that_changed_by_itself_is_noticed_until_somebody_accepts_it(run: 
     assert damage["what"] == "holds other rows than were written, in accounts"
     assert run("init", "--accept-database")[0] == 0
     assert verified(run)["ok"]
+
+
+def test_a_write_during_the_look_is_no_damage(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = build(load({}, home=home))
+    tables = table_sums.tables
+
+    def written_meanwhile(connection: sqlite3.Connection) -> dict[str, list[str]]:
+        monkeypatch.setattr(table_sums, "tables", tables)
+        app.knowledge.drafts.keep(AUTHOR, "new", "between the digests and the rows")
+        return tables(connection)
+
+    monkeypatch.setattr(table_sums, "tables", written_meanwhile)
+    assert [app.platform.workspace.guard.database.damaged() for _ in range(2)] == [[], []]
+    assert table_sums.tables is tables
 
 
 def test_every_write_keeps_the_digests_and_a_rolled_back_one_leaves_none(home: Path) -> None:

@@ -165,6 +165,7 @@ class SqliteDatabase(Database):
     def damaged(self) -> list[Damage]:
         try:
             with self._reading() as connection:
+                connection.exec_driver_sql("BEGIN")  # rows and digests of one moment, whoever writes meanwhile
                 return list(self._damage(connection))
         except Corrupt as error:
             return [Damage("app.db", f"cannot be read ({error})", RESTORE)]
