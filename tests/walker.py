@@ -128,10 +128,10 @@ class Walker:
         page = page or self.page
         try:
             for _ in range(2):
-                page.wait_for_selector(READY, timeout=60_000, state="attached")
+                page.wait_for_selector(READY, timeout=300_000, state="attached")
                 page.wait_for_timeout(60)
         except Exception:
-            self.found("restless", "the script did not come to rest within a minute")
+            self.found("restless", "the script did not come to rest within five minutes")
         told: dict[str, Any] = {}
         for _ in range(200):
             told = page.evaluate("walker.look()")
