@@ -186,6 +186,20 @@ def test_the_toolbar_and_its_shortcuts_write_markdown(chromium: Any) -> None:
         assert typed(page).startswith("Read the **rules**\n")
 
 
+def test_the_heading_says_what_the_selected_lines_are(chromium: Any) -> None:
+    from playwright.sync_api import expect
+
+    with editor(chromium, "## Purpose\n\nWhy we do it") as page:
+        heading = page.get_by_label("Heading")
+        expect(heading).to_have_value("0")  # the cursor stands at the end
+        page.keyboard.press("Control+Home")
+        expect(heading).to_have_value("2")
+        page.keyboard.press("Control+a")
+        expect(heading).to_have_value("")
+        heading.select_option("3")
+        assert typed(page) == "### Purpose\n\n### Why we do it"
+
+
 def test_marks_and_lists_are_taken_away_by_the_same_button(chromium: Any) -> None:
     with editor(chromium, "- [ ] one\n- [x] two") as page:
         page.keyboard.press("Control+a")

@@ -23,19 +23,19 @@ function open(state) {
   const left = unsent(place, text);
   Object.assign(state, { serial, sent: text });
   state.surface.replace(left ?? text);
+  if (state.surface.view) state.tools.show(state.surface.view);
   if (left !== null) send(state);
 }
 
 // Built once; later draws only fill it, so that the cursor stays.
 function build(root, state) {
-  const tools = toolbar(() => state.surface.view, choosePicture(state));
-  state.tableTools = tools.tableTools;
+  state.tools = toolbar(() => state.surface.view, choosePicture(state));
   state.write = el("div.write");
   state.preview = el("div.preview", { role: "region", "aria-label": "Preview", tabindex: "0" });
   state.checks = el("div.checks", { role: "region", "aria-label": "Checks", "aria-live": "polite" });
   state.note = el("span.muted.small", { role: "status" });
   root.replaceChildren(
-    el("div.row.bar", tools.node, state.note),
+    el("div.row.bar", state.tools.node, state.note),
     el("div.layout", state.write, state.preview),
     state.checks,
   );
@@ -49,13 +49,14 @@ async function loadEditor(root, state) {
   try {
     cm ||= await import(new URL(state.data.library, window.location.origin).href);
   } catch {
-    root.querySelector(".toolbar").remove();
+    state.tools.node.remove();
     return;
   }
   const plain = state.surface;
   const focused = plain.area.matches(":focus");
   state.surface = codeSurface(root, state, plain.text());
   plain.area.remove();
+  state.tools.show(state.surface.view);
   showFindings(state);
   if (focused) state.surface.view.focus();
 }
@@ -133,7 +134,7 @@ function extensions(state) {
     }),
     EditorView.updateListener.of((update) => {
       if (update.docChanged) typed(state);
-      if (update.docChanged || update.selectionSet) showTableTools(state.tableTools, update.view);
+      if (update.docChanged || update.selectionSet) state.tools.show(update.view);
     }),
     Prec.high(keymap.of(keys())),
     keymap.of([...cm.lintKeymap, ...cm.historyKeymap, ...cm.completionKeymap, ...cm.defaultKeymap]),

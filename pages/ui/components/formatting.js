@@ -44,6 +44,12 @@ function selectedLines(view) {
   return Array.from({ length: last - first + 1 }, (_, n) => doc.line(first + n));
 }
 
+// Where several lines are selected, the empty ones among them are not meant.
+function meantLines(view) {
+  const all = selectedLines(view);
+  return all.length > 1 ? all.filter((line) => line.text.trim()) : all;
+}
+
 function rewriteLines(view, lines, rewrite) {
   const changes = lines.map((line, n) => ({ from: line.from, to: line.to, insert: rewrite(line.text, n) }));
   view.dispatch({ changes, userEvent: "input", scrollIntoView: true });
@@ -54,8 +60,7 @@ function rewriteLines(view, lines, rewrite) {
 // Lines become a list or a quote, or stop being one.
 function toggleLines(view, kind) {
   const { mark, write } = LINE_MARKS[kind];
-  const all = selectedLines(view);
-  const lines = all.length > 1 ? all.filter((line) => line.text.trim()) : all;
+  const lines = meantLines(view);
   if (lines.every((line) => mark.test(line.text))) return rewriteLines(view, lines, (text) => text.replace(mark, "$1"));
   return rewriteLines(view, lines, (text, n) => {
     const bare = kind === "quote" ? text : text.replace(LIST_MARK, "$1");
@@ -65,10 +70,16 @@ function toggleLines(view, kind) {
 
 // The lines become headings of a level; level 0 and the level that they have make them text.
 function setHeading(view, level) {
-  const lines = selectedLines(view);
+  const lines = meantLines(view);
   const mark = level ? `${"#".repeat(level)} ` : "";
   const already = mark && lines.every((line) => line.text.startsWith(mark));
   return rewriteLines(view, lines, (text) => (already ? "" : mark) + text.replace(/^#{1,6}\s+/, ""));
+}
+
+// The level that the selected lines share: 0 is text.
+function headingLevel(view) {
+  const levels = new Set(meantLines(view).map(({ text }) => /^(#{1,6})\s/.exec(text)?.[1].length ?? 0));
+  return levels.size === 1 ? [...levels][0] : undefined;
 }
 
 // A block on lines of its own below the cursor's line, with part of it selected.
@@ -143,14 +154,7 @@ const TOOLS = [
   ["table", "Table", "", (view) => insertBlock(view, NEW_TABLE, "Column 1")],
   ["image", "Picture", "", null], // chosen from the disk by whoever has the toolbar
 ];
-const LEVELS = [
-  ["", "Heading"],
-  ["1", "Heading 1"],
-  ["2", "Heading 2"],
-  ["3", "Heading 3"],
-  ["4", "Heading 4"],
-  ["0", "Plain text"],
-];
+const LEVELS = [["0", "Plain text"], ...[1, 2, 3, 4].map((level) => [String(level), `Heading ${level}`])];
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 const shortcutName = (keys) =>
@@ -166,7 +170,7 @@ const toolKeys = () => [
   ...[1, 2, 3, 4].map((level) => ({ key: `Mod-Alt-${level}`, run: (view) => setHeading(view, level) })),
 ];
 
-// `view()` is asked at each click: the toolbar is there before the editor is.
+// `view()` is asked at each click: the toolbar is there before the editor is, and takes no click until then.
 function toolbar(view, picture) {
   const use = (run) => () => {
     run(view());
@@ -178,10 +182,7 @@ function toolbar(view, picture) {
       { title: key ? `${name} (${shortcutName(key)})` : name, "aria-label": name, onclick: run ? use(run) : picture },
       el("span.icon", { "aria-hidden": "true" }, icon),
     );
-  const levels = dropdown("Heading", LEVELS, "", (level) => {
-    levels.value = "";
-    if (level) use((editor) => setHeading(editor, Number(level)))();
-  });
+  const levels = dropdown("Heading", LEVELS, "", (level) => use((editor) => setHeading(editor, Number(level)))());
   const tableTools = el(
     "span.tabletools",
     { role: "group", "aria-label": "Table" },
@@ -201,7 +202,13 @@ function toolbar(view, picture) {
     tableTools,
   );
   oneTabStop(node, levels);
-  return { node, tableTools };
+  node.inert = true;
+  const show = (editor) => {
+    node.inert = false;
+    levels.value = headingLevel(editor) ?? "";
+    showTableTools(tableTools, editor);
+  };
+  return { node, show };
 }
 
 const toolControls = (node) => [...node.querySelectorAll("button, select")].filter((control) => control.offsetParent);
