@@ -508,6 +508,22 @@ def test_a_document_with_a_name_that_cannot_be_used_stays_a_draft_that_says_so(
     assert one.reviews.changes.get(change.id).state == "in review"
 
 
+def test_a_draft_that_somebody_mended_is_submitted_though_more_came_meanwhile(
+    one: App, tmp_path: Path, shared: Path
+) -> None:
+    outside(shared, tmp_path / "clone", {"what.md": "---\ntitle: [\n---\n# What\n"})
+    worked(one)
+    number = one.remote.remotes.show(ADMIN).change
+    assert one.reviews.changes.get(number).state == "draft"
+    one.reviews.changes.edit(AUTHOR, number, {"what.md": b"# What\n\nText.\n"})
+    outside(shared, tmp_path / "clone", {"later.md": "# Later\n\nText.\n"})
+    worked(one)
+    assert one.reviews.changes.get(number).state == "in review"
+    accepted(one, number)
+    worked(one)
+    assert one.remote.remotes.show(ADMIN).incoming == 1, "what came after it is the next change"
+
+
 # ---------------------------------------------------------------- pull requests
 
 

@@ -53,19 +53,17 @@ class IncomingCommits:
         self.merger.repair()
 
     def _hold(self, row: RemoteRow, theirs: str) -> None:
-        """Have a change with these commits. One that somebody approved, edited or closed stays as it is."""
+        """Have a change with these commits in review. One that somebody approved, edited or closed keeps its commits."""
         known = self.database.changes.get(row.change)
         change = self.changes.get(row.change) if known else None
         if change is None or change.state == "merged":
             return self._open(row, theirs)
-        if self.repository.contains(change.head, theirs):
-            return self._submit(change) if change.state == "draft" else None
-        if change.state == "closed":
-            return self._open(row, theirs)
-        if change.state != "approved" and self.repository.contains(theirs, change.head):
-            self.changes.bring_more(SYSTEM, change.id, theirs)
-            self._submit(self.changes.get(change.id))
-        return None
+        if not self.repository.contains(change.head, theirs):
+            if change.state == "closed":
+                return self._open(row, theirs)
+            if change.state != "approved" and self.repository.contains(theirs, change.head):
+                self.changes.bring_more(SYSTEM, change.id, theirs)
+        return self._submit(self.changes.get(change.id))
 
     def _open(self, row: RemoteRow, theirs: str) -> None:
         with self.changes.newest() as state:
