@@ -126,7 +126,7 @@ def test_every_damaged_file_is_named_with_a_cure(
 
     assert verify() == {"ok": True, "problems": [], "damaged": []}
     chance, damaged, noticed, named, missed = random.Random(SEED), Counter(), Counter(), Counter(), []
-    for kind, path, way in plan(home):
+    for n, (kind, path, way) in enumerate(plan(home)):
         whole, times = path.read_bytes(), path.stat()
         content = way(bytearray(whole), chance) if whole else None
         if content == whole:
@@ -144,7 +144,9 @@ def test_every_damaged_file_is_named_with_a_cure(
             leftover.unlink()  # a write-ahead log of the damaged file
         with_content(path, whole)
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-        assert verify()["ok"], f"{way.__name__} {name} left something behind"
+        if n % 20 == 0:  # what is left behind stays
+            assert verify()["ok"], f"{way.__name__} {name}, or one of the last before it, left something behind"
+    assert verify()["ok"]
     with capsys.disabled():
         print(f"\n{'kind':<16}damaged  noticed  named")
         for kind in damaged:
