@@ -116,6 +116,34 @@ def test_a_conflict_with_commits_made_elsewhere_is_solved_in_the_change(one: App
     assert one.knowledge.repository.contains(one.knowledge.repository.head(), theirs)
 
 
+@pytest.mark.parametrize("more", [False, True])
+@pytest.mark.parametrize("approved", [False, True])
+def test_a_conflict_that_is_solved_as_it_is_here_is_taken_over(
+    one: App, shared: Path, tmp_path: Path, approved: bool, more: bool
+) -> None:
+    theirs = outside(shared, tmp_path / "clone", {"a.md": "# A\n\nTheirs.\n"})
+    merged(one, "a.md", "# A\n\nMine.\n")
+    worked(one)
+    number = one.remote.remotes.show(ADMIN).change
+    one.reviews.merger.solve(AUTHOR, number, {"a.md": ("theirs",)})  # from the change, the main line is theirs
+    if approved:
+        one.reviews.discussion.approve(REVIEWER, number)
+    if more:
+        outside(shared, tmp_path / "clone", {"e.md": "# E\n\nLater.\n"})
+    worked(one)
+    remote = one.remote.remotes.show(ADMIN)
+    assert one.reviews.changes.get(number).state == "closed"
+    assert one.knowledge.repository.contains(one.knowledge.repository.head(), theirs)
+    assert (remote.state, remote.incoming, bool(remote.change)) == (
+        ("waiting", 1, True) if more else ("up to date", 0, False)
+    )
+    if more:
+        accepted(one, remote.change)
+        worked(one)
+    assert git(shared, "rev-parse", "main") == one.knowledge.repository.head()
+    assert git(shared, "show", "main:a.md") == "# A\n\nMine."
+
+
 def test_a_rewritten_remote_is_refused_until_somebody_accepts_it(one: App, shared: Path, tmp_path: Path) -> None:
     merged(one, "b.md", "# B\n\nTwo.\n")
     worked(one)

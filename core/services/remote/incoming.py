@@ -58,11 +58,15 @@ class IncomingCommits:
         change = self.changes.get(row.change) if known else None
         if change is None or change.state == "merged":
             return self._open(row, theirs)
-        if not self.repository.contains(change.head, theirs):
-            if change.state == "closed":
-                return self._open(row, theirs)
-            if change.state != "approved" and self.repository.contains(theirs, change.head):
-                self.changes.bring_more(SYSTEM, change.id, theirs)
+        newer = not self.repository.contains(change.head, theirs)
+        if newer and change.state == "closed":
+            return self._open(row, theirs)
+        if newer and change.state != "approved" and self.repository.contains(theirs, change.head):
+            self.changes.bring_more(SYSTEM, change.id, theirs)
+        elif change.state != "closed" and self.repository.changes_nothing(change.head):  # and could not be merged
+            self.fast_forward(change.head, row.url)
+            self._close_if_taken(change.id)
+            return self.take(row, theirs)
         return self._submit(self.changes.get(change.id))
 
     def _open(self, row: RemoteRow, theirs: str) -> None:
