@@ -51,12 +51,12 @@ def test_nothing_is_lost_and_a_repeat_is_known_by_its_id(tmp_path: Path) -> None
         server.choose = failing(1 / 3, FAILS, WEIGHTS, "", 7)  # type: ignore[assignment]
         picks = failing(1 / 3, ("500", "503", "429", "hang", "lost"), (10, 8, 4, 2, 6), "200", 11)
         held.choose = lambda: int(said) if (said := picks()).isdigit() else said  # type: ignore[operator]
-        held.seconds = 1.2
+        held.seconds = 6.0
         apps = [mailing(tmp_path / "home", server.url, webhooks_private=True) for _ in range(2)]
         for app in apps:
             app.deliveries.sender.pace = Pace(first=0.05, longest=0.5)
-            app.deliveries.sender.poster.seconds = 0.5  # type: ignore[attr-defined]
-            app.deliveries.sender.mailer.seconds = 0.8  # type: ignore[union-attr]
+            app.deliveries.sender.poster.seconds = 5.0  # type: ignore[attr-defined]
+            app.deliveries.sender.mailer.seconds = 5.0  # type: ignore[union-attr]
         names = crowd(apps[0])
         apps[0].deliveries.webhooks.add(ADMIN, held.url, "Receiver")
         began = time.monotonic()
