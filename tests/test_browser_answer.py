@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -54,19 +55,24 @@ def test_an_answer_comes_after_the_hits_with_its_passages(
         hits, answer = page.locator("article.card"), page.get_by_role("region", name="Answer")
         expect(hits.first).to_be_visible()
         assert not model.seen, "hits come first, and nobody asked"
+        allowed = threading.Event()
+        model.answers = [lambda prompt: from_the_passages(prompt) if allowed.wait(300) else ""]
         journey.step("offered")
         answer.get_by_role("button", name="Answer from these passages").click()
         expect(answer.get_by_text("Reading the passages")).to_be_visible()
         expect(hits.first).to_be_visible()
+        allowed.set()
         expect(answer.locator("a.cite").first).to_be_visible()
         expect(answer.get_by_text("98765")).not_to_be_visible()
         journey.step("answered")
         answer.get_by_text("Withheld: 1 sentence that its passages do not bear out").click()
         expect(answer.get_by_text("its passages do not have: 98765, 1997")).to_be_visible()
         journey.step("withheld")
+        allowed.clear()
         answer.get_by_label("Always answer").check()
         page.get_by_label("Search the knowledge base").fill("who approves a wire transfer")
         expect(answer.get_by_text("Reading the passages")).to_be_visible()
+        allowed.set()
         expect(answer.get_by_text("The knowledge base does not say.")).to_be_visible()
         journey.step("does not say")
         assert len(model.seen) == 2, "once for each settled question"
