@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.access import SYSTEM
@@ -66,7 +67,7 @@ class IncomingCommits:
         elif change.state != "closed" and self.repository.changes_nothing(change.head):  # and could not be merged
             self.fast_forward(change.head, row.url)
             self._close_if_taken(change.id)
-            return self.take(row, theirs)
+            return self.take(replace(row, change=0), theirs)
         return self._submit(self.changes.get(change.id))
 
     def _open(self, row: RemoteRow, theirs: str) -> None:
