@@ -152,6 +152,7 @@ class Cores:
 
     def hear(self, session: pytest.Session, files: list[list[pytest.Item]], forks: list[Fork]) -> None:
         """What the forks say, until all have ended."""
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl+C, or servers of the forks go on for good
         lines = {fork.line: fork for fork in forks}
         while lines:
             for line in wait(list(lines), timeout=10):
