@@ -59,7 +59,7 @@ def test_an_edit_that_breaks_another_answer_is_stopped_fixed_and_merged(chromium
         journey.step("fixed")
         journey.click(page.locator("[class*='st-key-open_merge_'] button").first)
         journey.click(page.get_by_test_id("stPopoverBody").locator("[class*='st-key-do_merge_'] button"))
-        expect(page.get_by_text("Part of the knowledge base")).to_be_visible()
+        expect(page.get_by_text("Part of the knowledge base", exact=True)).to_be_visible()
         journey.click(page.get_by_role("radio", name="Search"))
         expect(page.get_by_text("Its own questions")).to_be_visible()
         journey.step("its-effect-stays-with-it")

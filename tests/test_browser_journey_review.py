@@ -98,7 +98,7 @@ def test_a_reviewer_comes_back_twice_and_then_merges(chromium: Any, own_app: App
         expect(page.locator(".conversation", has_text="From when do the years count?")).to_be_in_viewport()
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
         press(journey, "merge")
-        expect(page.get_by_text("Part of the knowledge base")).to_be_visible()
+        expect(page.get_by_text("Part of the knowledge base", exact=True)).to_be_visible()
         journey.step("merged")
         print(f"three rounds: {journey.clicks} clicks")
     assert "7 years after the day of filing" in own_app.knowledge.repository.read("main", PATH).decode()

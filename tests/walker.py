@@ -342,6 +342,9 @@ class Walker:
         """By a way that was not tried on this page: the back button, then a reload."""
         page = urlsplit(self.page.url).path
         if f"{page} reload" not in self.coverage.ways:
+            with suppress(Exception):  # a busy server draws late what the last step asked for
+                self.page.locator("[data-testid=stMain] :is(h1, h2)").first.wait_for(timeout=20_000)
+            self.settle()
             shown = self.page.evaluate("walker.view()")
             touched = self.touched
             self.way("reload", self.page.reload)
