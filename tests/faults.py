@@ -124,13 +124,10 @@ def scratch(folder: Path) -> Path:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name)
-    for compiled in (
-        *ROOT.glob("core/**/__pycache__"),
-        *ROOT.glob("pages/**/__pycache__"),
-        ROOT / "tests" / "__pycache__",
-    ):
-        if (place := folder / compiled.relative_to(ROOT)).parent.is_dir():
-            shutil.copytree(compiled, place)
+    for top in ("core", "pages", "tests"):
+        for compiled in ROOT.glob(f"{top}/**/__pycache__"):
+            if (place := folder / compiled.relative_to(ROOT)).parent.is_dir():
+                shutil.copytree(compiled, place)
     for name in (".models", ".cache"):
         (ROOT / name).mkdir(exist_ok=True)
         (folder / name).symlink_to((ROOT / name).resolve())
