@@ -93,14 +93,16 @@ def test_a_backup_keeps_a_day_of_hours_and_a_month_of_midnights(tmp_path: Path) 
     tools.mkdir()
     (tools / "python").write_text('#!/bin/sh\n[ "$4" != "" ] && mkdir "$5"\n')
     (tools / "python").chmod(0o755)
-    for name, hours in {"2026-01-02-1307": 26, "2026-01-02-1407": 24, "2026-01-01-0007": 40, "2025-11-01-0007": 24 * 33}.items():  # fmt: skip
+    ages = {"2026-01-02-1307": 26, "2026-01-02-1407": 24, "2026-01-01-0007": 40, "2025-11-01-0007": 24 * 33}
+    of_people = {"before-1.1.0": 26, "2025-11-01": 24 * 33, "2025-11-01-0007-kept": 24 * 33}
+    for name, hours in {**ages, **of_people}.items():
         (kept / name).mkdir(parents=True)
         os.utime(kept / name, (time.time() - hours * 3600,) * 2)
     asked = ["sh", str(DEPLOY / "backup.sh"), str(kept)]
     path = {"PATH": f"{tools}:{os.environ['PATH']}"}
     assert subprocess.run(asked, env=path, check=False).returncode == 0
     left = {each.name for each in kept.iterdir()}
-    assert {"2026-01-02-1407", "2026-01-01-0007"} < left
-    assert len(left) == 3
+    assert {"2026-01-02-1407", "2026-01-01-0007", *of_people} < left
+    assert len(left) == 3 + len(of_people)
     (tools / "python").write_text("#!/bin/sh\nexit 3\n")
     assert subprocess.run(asked, env=path, check=False).returncode == 3
