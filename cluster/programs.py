@@ -222,7 +222,16 @@ def git(plan: Plan) -> Program:
     if not (root / REPOSITORY).exists():
         root.mkdir(parents=True, exist_ok=True)
         subprocess.run(
-            ["git", "init", "--quiet", "--bare", "--initial-branch=main", str(root / REPOSITORY)], check=True
+            [
+                "git",
+                "init",
+                "--quiet",
+                "--bare",
+                "--object-format=sha1",
+                "--initial-branch=main",
+                str(root / REPOSITORY),
+            ],
+            check=True,
         )
         for name, value in (("core.fsync", "committed"), ("gc.auto", "0"), ("receive.fsckObjects", "true")):
             subprocess.run(["git", "-C", str(root / REPOSITORY), "config", name, value], check=True)

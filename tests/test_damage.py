@@ -349,6 +349,28 @@ def test_a_repository_without_its_id_is_named_with_its_cure(run: Any, home: Path
     assert verified(run)["ok"]
 
 
+@pytest.mark.parametrize(
+    ("extension", "cure"),
+    [
+        ("objectformat = sha256", "init --from"),
+        ("refstorage = reftable", "refs migrate"),
+        ("worktreeconfig = true", "fsck"),
+    ],
+)
+def test_a_repository_of_another_format_is_refused_and_its_config_stays(
+    run: Any, home: Path, extension: str, cure: str
+) -> None:
+    config = home / "kb.git" / "config"
+    config.write_text(config.read_text().replace("version = 0", "version = 1") + f"[extensions]\n\t{extension}\n")
+    for words in (("documents", "list"), ("init",), ("backup", f"{home}-saved")):
+        code, _, err = run(*words)
+        assert (code, extension.split()[0] in err, cure in err) == (1, True, True)
+    (named,) = verified(run)["damaged"]
+    assert (named["file"], "rm" in named["cure"].split()) == ("kb.git", False)
+    config.write_text(config.read_text().split("[extensions]")[0].replace("version = 1", "version = 0"))
+    assert verified(run)["ok"]
+
+
 def test_the_index_of_another_workspace_is_not_served(run: Any, home: Path) -> None:
     (home / "index" / "WORKSPACE").write_text("another\n")
     code, _, err = run("search", "apples")

@@ -491,6 +491,20 @@ def test_a_foreign_configuration_does_not_reach_git(
     assert repository.log(commit)[0][0].author.name == "Ann"
 
 
+def test_a_repository_has_the_formats_that_concord_reads_whatever_git_would_choose(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("GIT_DEFAULT_HASH", "sha256")
+    monkeypatch.setenv("GIT_DEFAULT_REF_FORMAT", "reftable")
+    repository = Repository(tmp_path / "kb.git")
+    repository.create()
+    head = repository.commit("main", {"a.md": b"1\n"}, ANN, "one")
+    assert raw_git(repository, "rev-parse", "--show-object-format", "main").split() == ["sha1", head]
+    copied = repository.copy(tmp_path / "copy.git", repository.heads())
+    assert copied.damaged() == []
+    assert copied.read(head, "a.md") == b"1\n"
+
+
 def test_objects_and_refs_are_synced_before_a_commit_is_acknowledged(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:

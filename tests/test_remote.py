@@ -178,6 +178,17 @@ def test_a_remote_without_a_commit_in_common_is_refused(tmp_path: Path, shared: 
     assert app.remote.remotes.show(ADMIN) is None
 
 
+def test_a_remote_of_another_object_format_is_named_as_such(app: App, tmp_path: Path) -> None:
+    """Its ids have 64 characters; with commits it was taken for an empty one."""
+    place = tmp_path / "sha256.git"
+    place.mkdir()
+    git(place, "init", "--quiet", "--bare", "--initial-branch=main", "--object-format=sha256")
+    git(place, "update-ref", "refs/heads/main", git(place, "commit-tree", git(place, "write-tree"), "-m", "one"))
+    with pytest.raises(Unavailable, match="another format than SHA-1"):
+        app.remote.remotes.add(ADMIN, str(place))
+    assert app.remote.remotes.show(ADMIN) is None
+
+
 def test_a_merge_stands_where_the_remote_is_gone(one: App, shared: Path) -> None:
     shared.rename(shared.with_suffix(".away"))
     one.remote.remotes.sleep = lambda _: None

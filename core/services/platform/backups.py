@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database, Rehearsal
 
 
+_MAIN = "refs/heads/main"
 _FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
 
 
@@ -90,7 +91,7 @@ class Backups:
             progress(1, 3, "Copying documents and database")
             with self.database.frozen(self.repository.heads) as (heads, copy_database):
                 copy_database(folder / "app.db")
-            self.repository.copy(folder / "kb.git", heads)
+            self._refuse_fewer(self.repository.copy(folder / "kb.git", heads), heads)
             for name in _FOLDERS:
                 _copy_folder(self.home / name, folder / name)
             progress(2, 3, "Writing the manifest")
@@ -101,6 +102,16 @@ class Backups:
                 "branches": heads,
             }
             return _backup(target, self.archives.publish(folder, target, facts))
+
+    def _refuse_fewer(self, copy: Repository, heads: Mapping[str, str]) -> None:
+        """A backup holds every document that Concord shows, also where git lists no main line."""
+        shown = self.repository.paths(heads.get(_MAIN) or self.repository.head())
+        kept = copy.paths(copy.head())
+        if missing := sorted({*shown} - {*kept}):
+            raise Corrupt(
+                f"The backup would hold {len(kept)} of {len(shown)} files of the knowledge base: {missing[0]!r} is missing. "
+                "Nothing was saved. Look for the damage with: python -m core verify"
+            )
 
     def _copy_index(self, folder: Path) -> None:
         for profile in self.team_settings.profiles():
@@ -194,7 +205,7 @@ def _backup(folder: Path, manifest: Mapping[str, Any]) -> Backup:
         folder=str(folder),
         created=manifest["created"],
         version=manifest["version"],
-        commit=manifest["branches"].get("refs/heads/main", ""),
+        commit=manifest["branches"].get(_MAIN, ""),
         branches=len(manifest["branches"]),
         files=len(files),
         bytes=sum(row["size"] for row in files),

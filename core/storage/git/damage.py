@@ -38,6 +38,28 @@ def blocking(path: Path, known: str = "") -> list[Damage]:
     return [*damages, lost(path, MAIN, commit, known), *(lost(path, name, "") for name in others)]
 
 
+_FORMATS = {"objectformat": "sha1", "refstorage": "files", "preciousobjects": "true"}
+_AGAIN = (
+    "Restore a backup, or start with your documents in a new workspace: python -m core --home NEW init --from FOLDER"
+)
+_FORMAT_CURES = {
+    "objectformat": _AGAIN,
+    "refstorage": "Convert it, with git 2.48 or newer: git --git-dir={} refs migrate --ref-format=files",
+}
+
+
+def other_format(path: Path, config: Mapping[str, str]) -> list[Damage]:
+    """The extension of git's format that Concord cannot read, if the configuration names one; git's other settings then mislead."""
+    known = {f"extensions.{name}": value for name, value in _FORMATS.items()}
+    for key, value in config.items():
+        if key.startswith("extensions.") and known.get(key) != value:
+            usual = "If you turned it on, turn it off with git, and check with: git --git-dir={} fsck"
+            cure = _FORMAT_CURES.get(key.removeprefix("extensions."), usual).format(quote(str(path)))
+            what = f"is of another format: {key} is {value!r}. Concord works with SHA-1 objects and refs in files"
+            return [Damage("kb.git", what, cure)]
+    return []
+
+
 def files(path: Path, known: str, workspace: str, expected: Mapping[str, str]) -> Iterator[Damage]:
     """Every damaged file, once; git's own complaints where they say more."""
     named = {}
@@ -60,7 +82,7 @@ def files(path: Path, known: str, workspace: str, expected: Mapping[str, str]) -
 
 
 def _head(path: Path) -> Iterator[Damage]:
-    again = f"git init --quiet --bare --initial-branch=main {quote(str(path))}"
+    again = f"git init --quiet --bare --object-format=sha1 --initial-branch=main {quote(str(path))}"
     if not (path / "refs").is_dir() and MAIN not in refs.packed(path):  # a copy may lack folders that are empty
         yield Damage("kb.git/refs", "is missing", f"Make it again with: {again}")
     if refs.head_is_broken(path):
@@ -71,12 +93,17 @@ def _head(path: Path) -> Iterator[Damage]:
         )
 
 
+def read_config(file: Path) -> tuple[int, dict[str, str]]:
+    """git's exit code, and every setting of a configuration, which need not belong to a repository that works."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ("config", "--file", str(file), "--list", "-z")
+        code, out = Plumbing(Path(folder)).run(*arguments, bare=False)
+    return code, dict(line.partition("\n")[::2] for line in out.decode(errors="replace").split("\0"))
+
+
 def _config(path: Path, expected: Mapping[str, str]) -> Iterator[Damage]:
     cure = f"Write it anew with: rm -f {quote(str(path / 'config'))} && python -m core init"
-    with tempfile.TemporaryDirectory() as folder:
-        arguments = ("config", "--file", str(path / "config"), "--list", "-z")
-        code, out = Plumbing(Path(folder)).run(*arguments, bare=False)
-    have = dict(line.partition("\n")[::2] for line in out.decode(errors="replace").split("\0"))
+    code, have = read_config(path / "config")
     wrong = [key for key, value in expected.items() if have.get(key.lower()) != value]
     wrong += [] if have.get("core.filemode") in ("true", "false") else ["core.filemode"]
     if code:

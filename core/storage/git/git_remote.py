@@ -24,7 +24,8 @@ from core.storage.git.transport import LOST_RACE, RemoteAccess, Transport
 
 REMOTES = "refs/remotes"
 _LOCK = "concord-remote.lock"  # one fetch or push of ours at a time
-_LINE = re.compile(r"^([0-9a-f]{40})\t", re.MULTILINE)
+_LINE = re.compile(r"^([0-9a-f]+)\t", re.MULTILINE)
+_LENGTH = 40  # characters of an id
 
 
 class GitRemote:
@@ -45,6 +46,8 @@ class GitRemote:
         """The newest commit of the remote's branch; "" if it has none."""
         out = self.transport.ask(url, "ls-remote", "--quiet", url, f"refs/heads/{branch}")
         found = _LINE.search(out)
+        if found and len(found[1]) != _LENGTH:
+            raise self.transport.failure(f"fatal: hash algorithm with ids of {len(found[1])} characters")
         return found[1] if found else ""
 
     def fetch(self, url: str, branch: str, head: str, folder: str = "") -> None:

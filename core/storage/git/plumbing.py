@@ -41,6 +41,8 @@ ENVIRONMENT = {
     "HOME": "/nonexistent",
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_DEFAULT_HASH": "sha1",  # the formats that `refs` reads and writes, whatever git's own defaults are
+    "GIT_DEFAULT_REF_FORMAT": "files",
     "LC_ALL": "C.UTF-8",
 }
 _ZERO_ID = "0" * 40

@@ -68,10 +68,16 @@ class Repository(RepositoryReader):
     def _config(self) -> dict[str, str]:
         if (plain := _plain_config(self.path / "config")) is not None:
             return plain
-        code, out = self.git.run("config", "--file", str(self.path / "config"), "--list", "-z", bare=False)
+        code, settings = damage.read_config(self.path / "config")
         if code:
             raise Corrupt(" ".join(map(str, self.damaged())))
-        return dict(line.partition("\n")[::2] for line in out.decode(errors="replace").split("\0"))
+        return settings
+
+    def _other_format(self) -> list[Damage]:
+        """The format of git that Concord cannot read, if it has one. A damaged configuration is another matter."""
+        plain = _plain_config(self.path / "config") if self.has_config() else {}
+        have = damage.read_config(self.path / "config")[1] if plain is None else plain
+        return damage.other_format(self.path, have)
 
     def sweep(self) -> None:
         """Remove temporary objects that killed processes left, as `git prune` would: after two weeks nobody writes them any more."""
@@ -106,7 +112,7 @@ class Repository(RepositoryReader):
     def prepare(self) -> None:
         """Where the repository is a clone: have it whole, with the newest branches."""
         if self.clone:
-            self.clone.prepare(self._init)
+            self.clone.prepare(self._init, self._other_format())
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -163,6 +169,8 @@ class Repository(RepositoryReader):
             with suppress(Unavailable):  # who knows; the node reads on with what it has, and writes nothing
                 return self._behind(known)
             return []
+        if other := self._other_format():
+            return other
         if self.exists() and (known or self.has_history()):
             with suppress(StorageFailed), self.git.writing():
                 pass  # sweeps what a killed writer left
@@ -172,7 +180,7 @@ class Repository(RepositoryReader):
     def damaged(self, known: str = "", workspace: str = "") -> list[Damage]:
         """Every damaged file; nothing is changed."""
         expected = {"core.bare": "true", "core.repositoryformatversion": "0", **_CONFIG}
-        named = list(damage.files(self.path, known, workspace, expected))
+        named = self._other_format() or list(damage.files(self.path, known, workspace, expected))
         if self.clone is None:
             return named
         again = f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m core init"
@@ -192,9 +200,10 @@ class Repository(RepositoryReader):
         why = f"lacks the commit {known[:12]} of the main line, which the database knows"
         return [Damage("the shared repository", why, RESTORE)]
 
-    def copy(self, target: Path, heads: Mapping[str, str]) -> None:
+    def copy(self, target: Path, heads: Mapping[str, str]) -> Repository:
         """A repository of its own with these branches and all that they reach, in one pack."""
-        Repository(target).create(self.workspace())
+        copied = Repository(target)
+        copied.create(self.workspace())
         commits = "".join(f"{commit}\n" for commit in heads.values()).encode()
         if commits:
             objects, pack = target / "objects", str(target / "objects" / "pack" / "pack")
@@ -204,6 +213,7 @@ class Repository(RepositoryReader):
         lines = "".join(f"{commit} {name}\n" for name, commit in sorted(heads.items()))
         (target / "packed-refs").write_text(f"# pack-refs with: sorted \n{lines}", encoding="utf-8")
         (target / LOCK).unlink()
+        return copied
 
     # ------------------------------------------------------------ writing
 

@@ -18,6 +18,7 @@ from core.errors import Corrupt, Moved, Refused, Unavailable
 from core.storage.git import damage, refs
 from core.storage.git.plumbing import Plumbing
 from core.storage.git.transport import LOST_RACE, RemoteAccess, Transport
+from core.types import Damage
 
 MAIN = "refs/heads/main"
 WORKSPACE = "refs/concord/workspace"  # a blob: the id of the workspace to which the repository belongs
@@ -111,9 +112,9 @@ class Clone:
         git.publish, git.catch_up = shared.push, self.follow
         self._ours = ""  # the blob that named this workspace when it was last looked at
 
-    def prepare(self, init: Callable[[], None]) -> None:
+    def prepare(self, init: Callable[[], None], other_format: Sequence[Damage]) -> None:
         """Have a whole clone with the newest branches. A damaged one is put aside: the shared repository has all of it."""
-        if damages := self._unusable():
+        if damages := " ".join(map(str, other_format)) or self._unusable():
             _LOG.warning("The clone is made anew from the shared repository: %s", damages)
             aside = self.path.with_name(f"{self.path.name}.damaged")
             shutil.rmtree(aside, ignore_errors=True)

@@ -50,6 +50,10 @@ _SIGNS = (
         r"died of signal|out of memory|file too large|file size limit",
         "The {place} sends more than a fetch may take, files of 4 GiB and memory of 2 GiB: {words}. Make it smaller there.",
     ),
+    (
+        r"mismatched algorithms|hash algorithm",
+        "The {place} keeps its objects in another format than SHA-1: {words}. Name one made with: git init --object-format=sha1",
+    ),
     (r"dubious ownership|unsafe repository", "The {place}'s folder belongs to another user of this machine: {words}."),
 )
 
