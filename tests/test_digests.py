@@ -81,6 +81,20 @@ def test_a_digest_lists_what_is_new_and_what_waits_anyway(app: App, server: Mail
     assert app.deliveries.sender.run().sent == 0, "nothing new, no mail"
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_a_question_that_was_hidden_since_is_in_no_digest(app: App, server: MailServer, written: bool) -> None:
+    """Before the digest is written, or after."""
+    clock = Time(app, SUNDAY_NOON)
+    app.knowledge.gaps.report(AUTHOR, "Where do I park?")
+    app.knowledge.gaps.assign(AUTHOR, 1, "reviewer")
+    clock.now = at(2026, 11, 16, 7)
+    assert not written or app.deliveries.sender.digests.collect() == 1
+    put(app, {"review-rules.yaml": "readers:\n  /: [author]\nadmins_read: false\n"})
+    assert app.deliveries.sender.run().sent == 0
+    assert not server.to("petra@")
+    assert app.inbox.messages.listed(PETRA) == ()
+
+
 def test_what_was_read_before_the_hour_is_left_out(app: App, server: MailServer) -> None:
     clock = Time(app, SUNDAY_NOON)
     tell(app, ref="1", title="Read already")

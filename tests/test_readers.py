@@ -55,7 +55,7 @@ FOLDER, HIDDEN = "quarzpfad/inner", "quarzpfad/inner/zeolith.md"
 CANARIES = (
     *("quarzpfad", "zeolith", "zanzibarin", "quokkawort", "obsidianmarke", "lapisfrage", "granitbesitz"),
     *("smaragdtitel", "malachitwort", "jaspisnote", "heliotropfrage", "rhodonit", "kobaltbild", "turmalinfrage"),
-    *("amazonit", "beryllsatz", "karneol", "hid-"),
+    *("amazonit", "beryllsatz", "karneol", "spinellnote", "saphirbetreff", "hid-"),
 )
 SECRET = """---
 id: HID-1
@@ -116,7 +116,7 @@ def world(home: Path, hidden: bool = True) -> App:
     put(app, {**SHOWN, **({HIDDEN: SECRET, "it/own.md": OWN, "review-rules.yaml": POLICY} if hidden else {})})
     if hidden:
         app.knowledge.repository.commit(
-            "main", {f"{FOLDER}/zeolith.assets/kobaltbild.png": PNG}, INSIDE.person, "picture"
+            "main", {f"{FOLDER}/zeolith.assets/kobaltbild.png": PNG}, INSIDE.person, "Saphirbetreff"
         )
         app.reviews.merger.repair()
     app.index.builder.build(app.platform.settings.profile())
@@ -160,7 +160,7 @@ def hang_on(app: App) -> None:
     changes.submit(INSIDE, opened.id, ("reviewer2",))
     assert (merged.id, opened.id) == (MERGED, OPENED)
     app.knowledge.feedback.give(INSIDE, "HID-1", "wrong", "jaspisnote")
-    app.knowledge.gaps.report(INSIDE, "who signs form 111")
+    app.knowledge.gaps.report(INSIDE, "who signs form 111 in quokkawort", "spinellnote")
     app.inbox.watches.watch(INSIDE, "folder", "quarzpfad")
 
 
@@ -454,7 +454,6 @@ DIFFERS = {  # what docs/readers.md says under What it does not hide
     **dict.fromkeys(
         ("reviews.impacts.show", "reviews.impacts.measure", "tuning.production.evidence"), "figures of runs"
     ),
-    **dict.fromkeys(("knowledge.gaps.open", "knowledge.gaps.counts"), "questions without an answer"),
     **dict.fromkeys(("platform.jobs.listed", "platform.jobs.show", "index.admin.profiles"), "the size of the index"),
     **dict.fromkeys(("inbox.watches.listed", "playground.notebook.history"), "one's own, which other tests here write"),
 }
@@ -692,6 +691,27 @@ def test_nobody_acts_on_what_they_do_not_read(app: App) -> None:
         assert not found_in(str(refusal.value), f"{HIDDEN} HID-1"), name
 
 
+def test_a_gap_is_for_the_readers_of_the_nearest_document_and_for_its_reporter(spare: App) -> None:
+    gaps, lead = spare.knowledge.gaps, demo("admin")
+    with reading_as(INSIDE):
+        hidden = next(gap for gap in gaps.open(INSIDE) if gap.note == "spinellnote")
+    assert (hidden.near, hidden.owner) == (HIDDEN, ""), "no admin may look after it"
+    for actor in OUTSIDE[1:]:
+        for act in (gaps.close, lambda who, number: gaps.assign(who, number, "author2")):
+            for number in (hidden.id, 999):
+                with pytest.raises(NotFound, match=f"There is no question {number}."):
+                    act(actor, number)
+    with pytest.raises(Refused, match="may not read what this question is about"):
+        gaps.assign(INSIDE, hidden.id, "author")
+    assert gaps.assign(INSIDE, hidden.id, "reviewer2").owner == "reviewer2"
+    put(spare, {"review-rules.yaml": POLICY.replace("author2, ", "")})
+    (mine,) = (gap for gap in gaps.open(INSIDE) if gap.note == "spinellnote")
+    assert (mine.near, mine.folder, mine.owner) == ("/", "", ""), "its reporter sees what they wrote"
+    assert not any(gap.note == "spinellnote" for gap in gaps.open(replace(INSIDE, folders=("fin",))))
+    gaps.close(JUDGE, hidden.id)
+    assert not found_in([entry.what for entry in spare.people.audit.entries(lead) if "gap" in entry.action])
+
+
 def test_mail_digests_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:
     database, outside = app.people.accounts.database, {account.id for account in OUTSIDE}
     inboxes = [row.title + row.text for who in outside for row in database.messages.of(who, False, "", 500)]
@@ -727,6 +747,8 @@ FAULTS = {  # a filter taken out, and the use cases that find it
     "the query sets": ("core.services.evaluation.querysets.QuerySets.shown", lambda self, queryset: queryset, ("evaluation.querysets.",)),
     "the commits": ("core.curation.review.readers.Readable.edits", lambda self, edits: tuple(edits), ("knowledge.documents.",)),
     "the audience of a cache": ("core.services.people.readership.Readership.audience", lambda self: "", ("evaluation.", "playground.examples.", "upload.")),
+    "the gaps": ("core.services.people.readership.Readership.sees_gap", lambda self, gap, seen: True, ("knowledge.gaps.",)),
+    "the commits of the audit": ("core.services.people.readership.Readership.sees_commit", lambda self, commit, seen: True, ("people.audit.",)),
     "the log of deliveries": ("core.services.deliveries.board.DeliveryBoard._shown", lambda self, one: one, ("deliveries.",)),
 }  # fmt: skip
 

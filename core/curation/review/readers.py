@@ -128,8 +128,11 @@ class Readable:
         return path.startswith(self.readers.own_index) and not self.document(identity, path)
 
     def names(self, text: str) -> bool:
-        """Whether a text names a document that may not be read, by title or path."""
-        return any(name in text for name in (*self.hidden, *self.titles))
+        """Whether a text names a document that may not be read, by title or path: also one that is gone from a folder."""
+        if any(name in text for name in (*self.hidden, *self.titles)):
+            return True
+        folders = tuple(self.readers.folders)
+        return any(word.startswith(folders) and not self.path(word) for word in text.split())
 
     def redacted(self, text: str) -> str:
         """A sentence without the paths that may not be read."""

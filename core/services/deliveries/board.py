@@ -104,9 +104,8 @@ class DeliveryBoard:
         seen = self.sender.messages.readership.now()
         if seen is None or (one.channel, one.target) == ("mail", seen.actor.id):
             return one
-        about, ref, text = (str(one.content.get(name, "")) for name in ("about", "ref", "text"))
         if "parts" in one.content:
-            return replace(one, content={**one.content, "parts": []})
-        may = self.sender.messages.readership.may_be_told
-        hidden = not may(self.database, seen.actor, about, ref, text)
-        return replace(one, content={**one.content, **dict.fromkeys(WORDS, UNREADABLE)}) if hidden else one
+            return replace(one, content={**one.content, "parts": [], "names": []})
+        hidden = not self.sender.messages.readership.may_be_told(self.database, seen.actor, one.content)
+        unreadable = {**dict.fromkeys(WORDS, UNREADABLE), "names": []}
+        return replace(one, content={**one.content, **unreadable}) if hidden else one

@@ -67,9 +67,7 @@ class Digests:
 
     def _may_be_told(self, state: State, actor: Actor, row: HeldDelivery) -> bool:
         """What was held may have been hidden since."""
-        content = json.loads(row.content)
-        may = self.accounts.messages.readership.may_be_told
-        return may(state, actor, content["about"], content["ref"], content["text"])
+        return self.accounts.messages.readership.may_be_told(state, actor, json.loads(row.content))
 
     def _end(self, state: State, rows: Iterable[HeldDelivery], number: int) -> None:
         stamp = self.outbox.clock.stamp()
@@ -105,7 +103,10 @@ def _content(rows: Sequence[HeldDelivery], standing: list[tuple[str, list[Digest
     parts = [(TOPICS[topic][0], news[topic]) for topic in TOPICS if topic in news]
     parts += [(heading, [line for line in lines if line["address"] not in listed]) for heading, lines in standing]
     count = sum(map(len, news.values()))
+    names = {name for row in rows for name in json.loads(row.content).get("names", ())}
+    names |= {line["near"] for _, lines in standing for line in lines if line.get("near")}
     return {
+        "names": sorted(names),
         "subject": f"{count} new in Concord, {day.day} {day:%b %Y}",
         "parts": [{"heading": heading, "lines": _cut(lines)} for heading, lines in parts if lines],
     }
@@ -164,9 +165,10 @@ class DigestContent:
 
     def _questions(self, actor: Actor) -> Iterable[DigestLine]:
         if allowed(actor, "see reported gaps"):
+            readership = self.changes.readership
             for row in self.database.gaps.open():
-                if row.owner == actor.id:
-                    yield _line(row.query, row.note, "/search", q=row.query)
+                if row.owner == actor.id and readership.sees_gap(row, readership.now()):
+                    yield {**_line(row.query, row.note, "/search", q=row.query), "near": row.near}
 
 
 def _owns(accounts: Sequence[Any], document: Document, actor: Actor) -> bool:

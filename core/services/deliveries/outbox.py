@@ -122,4 +122,5 @@ def as_content(message: Message) -> dict[str, Any]:
         "actor": message.actor,
         "actor_name": message.actor_name,
         "at": message.at,
+        "names": message.names,
     }

@@ -231,9 +231,9 @@ class Sender:
 
     def _may_be_told(self, one: Delivery, *people: Actor) -> bool:
         """Whether one of them may read what it is about, now that it leaves."""
-        about, ref = str(one.content.get("about", LISTS[0])), str(one.content.get("ref", ""))
-        text, may = str(one.content.get("parts") or one.content.get("text", "")), self.messages.readership.may_be_told
-        return any(may(self.database, who, about, ref, text) for who in people)
+        content = {"about": LISTS[0], **one.content}
+        content |= {"text": str(content["parts"])} if content.get("parts") else {}
+        return any(self.messages.readership.may_be_told(self.database, who, content) for who in people)
 
     def _post(self, one: Delivery) -> Receipt:
         row = self.database.webhooks.get(int(one.target))

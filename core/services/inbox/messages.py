@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
@@ -84,7 +84,7 @@ class Subject:
     ref: str
     title: str
     place: Mapping[str, Any] = Frozen()  # where in it: query parameters of its page
-    names: tuple[str, ...] = ()  # paths of documents that the text speaks of
+    names: tuple[str, ...] = ()  # paths of what the text speaks of: its receiver must be able to read them
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,7 @@ class Message:
     count: int
     at: str
     read: str  # when; "" while it is new
+    names: tuple[str, ...] = ()  # paths that its receiver must be able to read
 
     @property
     def address(self) -> str:
@@ -150,7 +151,7 @@ class Messages:
     def _shown(self) -> Callable[[MessageRow], bool]:
         """What a message is about may have been hidden since."""
         seen, may = self.readership.now(), self.readership.may_be_told
-        return lambda row: seen is None or may(self.database, seen.actor, row.about, row.ref, row.text)
+        return lambda row: seen is None or may(self.database, seen.actor, asdict(_message(row)))
 
     @use_case("read the inbox", READS)
     def unread(self, actor: Actor) -> int:
@@ -178,9 +179,10 @@ class Messages:
         """A message to each account but the actor's own that may read what it is about, inside the transaction of its cause."""
         people = {row.id: row for row in state.accounts.all() if row.active and row.id != actor.id}
 
+        content = {**asdict(subject), "text": text}
+
         def may(who: Actor) -> bool:
-            told = self.readership.may_be_told(state, who, subject.about, subject.ref, text)
-            return told and all(self.readership.may_read(who, path) for path in subject.names)
+            return self.readership.may_be_told(state, who, content)
 
         self.outgoing.event(state, self._new(actor, "", kind, subject, text), may)
         for account in sorted(set(accounts) & people.keys()):
@@ -197,13 +199,26 @@ class Messages:
         words, title = " ".join(plain(text[: 10 * MAX_TEXT]).split())[:MAX_TEXT], subject.title[:200]
         place, stamp = Frozen(subject.place), self.clock.stamp()
         return Message(
-            0, account, kind, subject.about, subject.ref, title, place, words, actor.id, actor.name, 1, stamp, ""
+            id=0,
+            account=account,
+            kind=kind,
+            about=subject.about,
+            ref=subject.ref,
+            title=title,
+            place=place,
+            text=words,
+            actor=actor.id,
+            actor_name=actor.name,
+            count=1,
+            at=stamp,
+            read="",
+            names=subject.names,
         )
 
     def _tell_one(self, state: State, actor: Actor, account: str, kind: str, subject: Subject, text: str) -> None:
         new = self._new(actor, account, kind, subject, text)
         content = {name: getattr(new, name) for name in ("title", "text", "actor", "actor_name", "at")}
-        content["place"] = json.dumps(dict(new.place))
+        content |= {"place": json.dumps(dict(new.place)), "names": json.dumps(new.names)}
         waiting = [
             row
             for row in state.messages.about(account, subject.about, subject.ref)
@@ -212,6 +227,7 @@ class Messages:
         if waiting:
             if kind in SAID:
                 content["text"] = " · ".join(filter(None, (content["text"], waiting[0].text)))[:MAX_TEXT]
+                content["names"] = json.dumps(sorted({*new.names, *json.loads(waiting[0].names)}))
             state.messages.set(waiting[0].id, **content, count=waiting[0].count + 1)
             self.outgoing.mail(state, replace(new, id=waiting[0].id))
             return
@@ -225,4 +241,4 @@ class Messages:
 
 
 def _message(row: MessageRow) -> Message:
-    return of_row(Message, row, place=Frozen(json.loads(row.place)))
+    return of_row(Message, row, place=Frozen(json.loads(row.place)), names=tuple(json.loads(row.names)))

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,7 @@ class Gaps:
         """`near` has the documents nearest to a question, `answered` says which one lists it."""
         self.database, self.clock, self.audit, self.messages = base.database, base.clock, base.audit, base.messages
         self.settings, self.owners, self.near, self.answered = base.team_settings.questions, owners, near, answered
+        self.readership = base.messages.readership
 
     @use_case("report a gap")
     def report(self, actor: Actor, query: str, note: str = "", hits: int = 0, commit: str = "") -> Gap:
@@ -66,6 +68,7 @@ class Gaps:
         if len(note) > MAX_NOTE:
             raise BadInput(f"The note has {len(note):,} characters; the limit is {MAX_NOTE:,}.")
         near = self._near(text)
+        place = near[0].path if near else "/"
         with self.database.transaction() as state:
             asked = {"note": note.strip(), "who": actor.name, "account": actor.id}
             every = state.gaps.open()
@@ -74,32 +77,39 @@ class Gaps:
                 return self._shown(mine)
             if sum(row.account == actor.id for row in every) >= MOST_OPEN:
                 raise Refused(f"{MOST_OPEN} questions that you reported are open. Report more when some are answered.")
-            if nobodys := next((row for row in known if not row.account), None):
+            nobodys = next((row for row in known if not row.account), None)
+            if nobodys and self.readership.may_read(PUBLIC, place):
                 number = nobodys.id
                 state.gaps.set(number, **asked, source="reported")
             else:
                 number = self._add(state, near, query=text, hits=hits, commit_id=commit, **asked)
-            self.audit.record(state, actor, "report a gap", text)
-            self.messages.tell(state, actor, self.owners.of(near), "gap", Subject("question", text, text), note)
-        return self._shown(self._known(self.database, number))
+            gap = self._known(state, number)
+            self.audit.record(state, actor, "report a gap", text, detail=gap.near)
+            self.messages.tell(state, actor, self.owners.of(near), "gap", _subject(gap), note)
+        return self._shown(gap)
 
     @use_case("see reported gaps", READS)
     def open(self, actor: Actor) -> tuple[Gap, ...]:
         """Unanswered questions, newest first."""
-        return tuple(map(self._shown, self.database.gaps.open()))
+        return self._visible(self.database.gaps.open())
+
+    def _visible(self, gaps: Iterable[Gap]) -> tuple[Gap, ...]:
+        """Those near a document that the present reader may read, and the reader's own."""
+        seen = self.readership.now()
+        return tuple(self._shown(gap) for gap in gaps if self.readership.sees_gap(gap, seen))
 
     def _shown(self, gap: Gap) -> Gap:
-        """Without a folder and a document that whoever looks may not read."""
-        seen = self.messages.readership.now()
-        if seen is None or seen.paths(filter(None, (gap.path, gap.folder and f"{gap.folder}/"))):
+        """Without the documents and the folder that the present reader may not read."""
+        seen = self.readership.now()
+        if seen is None or seen.paths(filter(None, (gap.path, gap.near))):
             return gap
-        return replace(gap, path="", rank=0, folder="", owner="")
+        return replace(gap, path="", rank=0, folder="", near="/", owner="")
 
     @use_case("see reported gaps", READS)
     def counts(self, actor: Actor) -> dict[str, GapCounts]:
         """How the loop goes: under "" for all, and by folder."""
         groups: dict[str, list[Gap]] = defaultdict(list)
-        for gap in map(self._shown, self.database.gaps.all()):
+        for gap in self._visible(self.database.gaps.all()):
             groups[""].append(gap)
             groups[gap.folder or "top level"].append(gap)
         return {folder: _counted(gaps) for folder, gaps in groups.items()} or {"": GapCounts()}
@@ -112,11 +122,11 @@ class Gaps:
             raise Refused(f"{person.name} cannot write documents. Choose an author or somebody above.")
         with self.database.transaction() as state:
             gap = self._known(state, number)
+            if not self.readership.sees_gap(gap, self.readership.of(person.actor)):
+                raise Refused(f"{person.name} may not read what this question is about. Choose one of its readers.")
             state.gaps.set(number, owner=person.id)
-            self.audit.record(state, actor, "assign a gap", gap.query, detail=person.id)
-            self.messages.tell(
-                state, actor, [person.id], "gap", Subject("question", gap.query, gap.query), "It is yours to answer."
-            )
+            self.audit.record(state, actor, "assign a gap", gap.query, detail=_detail(person.id, gap))
+            self.messages.tell(state, actor, [person.id], "gap", _subject(gap), "It is yours to answer.")
         return self._shown(self._known(self.database, number))
 
     @use_case("look after gaps")
@@ -125,7 +135,7 @@ class Gaps:
         with self.database.transaction() as state:
             gap = self._known(state, number)
             if not gap.closed:
-                self._answer(state, actor, gap, Subject("question", gap.query, gap.query), "A document answers it now.")
+                self._answer(state, actor, gap, _subject(gap), "A document answers it now.")
 
     # ------------------------------------------------------------ by themselves
 
@@ -142,16 +152,16 @@ class Gaps:
                     values = {"query": row.question, "who": NOBODY, "source": source, "hits": 0, "commit_id": ""}
                     number = self._add(state, near, note=f"asked {row.times} times", **values)
                     gap = self._known(state, number)
-                    self.audit.record(state, actor, "report a gap", gap.query, detail=SOURCES[source])
-                    subject = Subject("question", gap.query, gap.query)
+                    self.audit.record(state, actor, "report a gap", gap.query, detail=_detail(SOURCES[source], gap))
                     words = f"Asked {row.times} times: {SOURCES[source]}."
-                    self.messages.tell(state, SYSTEM, [gap.owner], "gap", subject, words)
+                    self.messages.tell(state, SYSTEM, [gap.owner], "gap", _subject(gap), words)
                 made += 1
         return made
 
     def _source(self, row: AskedInVain, settings: QuestionSettings) -> str:
         """Why a question is a gap; "" if it is none, is one already, or was answered since."""
-        same = [gap for gap in self.database.gaps.all() if same_form(gap.query) == row.key]
+        public = partial(self.readership.may_read, PUBLIC)
+        same = [gap for gap in self.database.gaps.all() if same_form(gap.query) == row.key and public(gap.near)]
         if any(not gap.closed for gap in same):
             return ""
         times, found, opened = row.times, row.found, row.opened
@@ -190,7 +200,7 @@ class Gaps:
             with self.database.transaction() as state:
                 state.gaps.set(gap.id, path=facts.path, rank=place.rank)
                 if place.within(self.settings().first):
-                    subject = Subject("document", facts.path, facts.title)
+                    subject = Subject("document", facts.path, facts.title, names=(gap.near,))
                     self._answer(state, self._writer(gap), gap, subject, f"It answers what you asked: {gap.query}")
                     closed += 1
         return closed
@@ -198,20 +208,22 @@ class Gaps:
     # ------------------------------------------------------------ parts
 
     def _add(self, state: State, near: Sequence[Document], **values: Any) -> int:
-        owner = next(iter(sorted(self.owners.of(near[:1]))), "")
-        folder = top_folder(near[0].path) if near else ""
-        return state.gaps.add(**values, owner=owner, folder=folder, created=self.clock.stamp())
+        path = near[0].path if near else "/"
+        readers = (each for each in sorted(self.owners.of(near[:1])) if self.messages.readable(state, each, path))
+        return state.gaps.add(
+            **values, owner=next(readers, ""), folder=top_folder(path), near=path, created=self.clock.stamp()
+        )
 
     def _answer(self, state: State, actor: Actor, gap: Gap, subject: Subject, words: str) -> None:
         state.gaps.set(gap.id, closed=self.clock.stamp())
-        self.audit.record(state, actor, "close a gap", gap.query, detail=str(gap.id))
+        self.audit.record(state, actor, "close a gap", gap.query, detail=_detail(str(gap.id), gap))
         self.messages.tell(state, actor, [gap.account], "answered", subject, words)
 
     def _may_read(self, state: State, gap: Gap, path: str) -> bool:
         """Whether a document is an answer to whoever asked; of those whom nobody knows, to everybody."""
         if gap.account:
             return self.messages.readable(state, gap.account, path)
-        return self.messages.readership.may_read(PUBLIC, path)
+        return self.readership.may_read(PUBLIC, path)
 
     def _writer(self, gap: Gap) -> Actor:
         """Who merged what answers it; the system where that is not known, or is who asked."""
@@ -233,9 +245,19 @@ class Gaps:
 
     def _known(self, state: State, number: int) -> Gap:
         row = state.gaps.get(number)
-        if row is None:
+        if row is None or not self.readership.sees_gap(row, self.readership.now()):
             raise NotFound(f"There is no question {number}. List them with: python -m core gaps list")
         return row
+
+
+def _subject(gap: Gap) -> Subject:
+    """What messages about a gap are about: for those who may read the document nearest to it."""
+    return Subject("question", gap.query, gap.query, names=(gap.near,))
+
+
+def _detail(words: str, gap: Gap) -> str:
+    """What the audit adds to a question: the path lets it hide the line with its document."""
+    return f"{words}: {gap.near}"
 
 
 def _counted(gaps: Sequence[Gap]) -> GapCounts:

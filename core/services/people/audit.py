@@ -77,8 +77,11 @@ class Audit:
     def _may_see(self, row: AuditEntry, seen: Readable) -> bool:
         """Whether somebody may read what an entry names: its change, and its documents."""
         known = self.database.changes.get(row.change) if row.change else None
-        named = seen.names(f"{row.what} {row.detail}")
-        return not named and (known is None or self.readership.sees_change(known, seen))
+        if seen.names(f"{row.what} {row.detail}"):
+            return False
+        if row.action == "commit":  # its subject was written outside of Concord
+            return self.readership.sees_commit(row.commit_id, seen)
+        return known is None or self.readership.sees_change(known, seen)
 
     @use_case("propose a change", READS)
     def of_change(self, actor: Actor, number: int) -> tuple[AuditEntry, ...]:

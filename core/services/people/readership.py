@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import ROLES, SYSTEM, Actor, deferred, reader, reading_as
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.ports import Index
     from core.storage.git.repository import Repository
     from core.storage.state.database import State
-    from core.storage.state.records import AccountRow, ChangeRow, SessionOfAccount, TokenOfAccount
+    from core.storage.state.records import AccountRow, ChangeRow, Gap, SessionOfAccount, TokenOfAccount
 
 PUBLIC = Actor("webhook", "Webhook", "", "")  # of whom is known only that they are outside
 LISTS = ("question", "freshness", "answers")  # messages about several documents
@@ -37,6 +37,7 @@ class Readership:
         self._noted: set[tuple[str, str, str]] = set()  # once for each version
         self._policy = lru_cache(maxsize=8)(self._read)
         self._files = lru_cache(maxsize=4096)(self._read_files)
+        self._start = lru_cache(maxsize=4096)(self._parent)
         self._denied = lru_cache(maxsize=64)(self._deny)
         self._moves = lru_cache(maxsize=2)(self._read_moves)
         self._readable = lru_cache(maxsize=1024)(self._look)
@@ -69,6 +70,16 @@ class Readership:
     def sees_change(self, row: ChangeRow, seen: Readable | None) -> bool:
         """Whether every file of a change may be read, as it was and as it would be."""
         return seen is None or all(seen.path(path, said) for path, said in self._files(*self.span(row)))
+
+    def sees_commit(self, commit: str, seen: Readable) -> bool:
+        """Whether every file of a commit may be read, as it was and as it became; of one that is gone, nothing is known."""
+        with suppress(NotFound):
+            start = self._start(commit)
+            return all(seen.path(path, said) for path, said in self._files(start, commit))
+        return False
+
+    def _parent(self, commit: str) -> str:
+        return (*self.repository.log(commit, limit=1)[0][0].parents, "")[0]
 
     def span(self, row: ChangeRow) -> tuple[str, str]:
         """The commits between which a change lies."""
@@ -127,12 +138,21 @@ class Readership:
             for listener in self.opened_by_role:
                 listener(actor, document)
 
-    def may_be_told(self, state: State, actor: Actor, about: str, ref: str, text: str = "") -> bool:
-        """Whether an account may read what a message is about: a change by number, a document or a folder by path, or several
-        documents that its text names by title."""
+    def sees_gap(self, gap: Gap, seen: Readable | None) -> bool:
+        """Whether the document nearest to a question may be read. An account also sees what it reported."""
+        if seen is None or seen.path(gap.near):
+            return True
+        return bool(gap.account) and gap.account == seen.actor.id and not seen.actor.folders
+
+    def may_be_told(self, state: State, actor: Actor, content: Mapping[str, Any]) -> bool:
+        """Whether an account may read what a message is about: a change by number, a document or a folder by path, several
+        documents that its text names by title, and each path in `names`."""
+        about, ref, text = (str(content.get(name, "")) for name in ("about", "ref", "text"))
         seen = self.of(actor)
-        if seen is None or about in LISTS:
-            return seen is None or not seen.names(text)
+        if seen is None or not seen.paths(content.get("names", ())):
+            return seen is None
+        if about in LISTS:
+            return not seen.names(text)
         if about not in ("change", "document", "folder"):
             return True
         if about == "change":

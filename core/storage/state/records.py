@@ -232,6 +232,7 @@ class Gap(Record):
     path: str = ""
     rank: int = 0
     writer: str = ""  # the account that merged it
+    near: str = "/"  # the nearest document, or a folder with a slash at its end: its readers see the gap
 
 
 @record("settlements")
@@ -381,6 +382,7 @@ class MessageRow(Record):
     count: int = 1
     at: str
     read: str = ""
+    names: str = "[]"  # paths that its receiver must be able to read, as JSON
 
 
 @record("watches", unique=("account", "kind", "what"))
