@@ -63,7 +63,7 @@ FAULTS = (
     Fault(R, "core/retrieval/confidence.py", "index(chunk) + 1) if chunk", "index(chunk) + 2) if chunk", "best_score"),
     Fault(V, "core/curation/review/moves.py", "verdict.head == facts.head and not own_work", "not own_work", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if who == facts.author:", "if False:", "review_rules"),
-    Fault(V, "core/curation/review/moves.py", 'wrote some of its words." if who in facts.writers', 'wrote some of its words." if False', "review_rules"),
+    Fault(V, "core/curation/review/moves.py", "if who in facts.writers:", "if False:", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "default=1) - len(approvers)", "default=0) - len(approvers)", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if rule.owners and not approvers", "if rule.owners and approvers", "review_rules::test_rules_of_all_touched_folders_hold_together"),
     Fault(V, "core/curation/review/moves.py", "if who not in facts.barred and _counts", "if _counts", "review_rules"),

@@ -87,8 +87,6 @@ def test_from_two_files_to_the_search(chromium: Any, url: str) -> None:
         screen.settle()
         expect(page.locator(".badge", has_text="Resolved")).to_be_visible()
         act_as(screen, "Petra")
-        expect(page.get_by_text("Petra Voss wrote some of its words")).to_be_visible()
-        act_as(screen, "Theo")
         pressed(screen, "approve", "Good.")
         expect(page.get_by_text("Ready to merge")).to_be_visible()
         screen.shot("journey-5-approved")

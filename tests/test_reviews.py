@@ -178,27 +178,60 @@ def test_a_suggestion_is_applied_where_its_words_stand_now(reviews_app: App) -> 
     assert reviews_app.reviews.discussion.comments(demo("admin"), number)[0].resolved
     with pytest.raises(Refused, match="applied before"):
         reviews_app.reviews.discussion.apply(AUTHOR, number, made.id)
-    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
-        reviews_app.reviews.discussion.approve(REVIEWER, number)
-    reviews_app.reviews.discussion.approve(REVIEWER2, number)
+    reviews_app.reviews.discussion.approve(REVIEWER, number)
     reviews_app.reviews.merger.merge(AUTHOR, number)
     message = reviews_app.knowledge.repository.log(reviews_app.knowledge.repository.head())[0][0].message
-    assert f"Co-authored-by: {REVIEWER.name} <{REVIEWER.email}>" in message
+    assert f"Suggested-by: {REVIEWER.name} <{REVIEWER.email}>" in message
 
 
-def test_a_suggestion_that_was_applied_before_commits_named_co_authors_is_its_writers_all_the_same(
-    reviews_app: App, monkeypatch: pytest.MonkeyPatch
+STRICT = b"rules:\n  - match: finance/\n    suggestions: count\n"
+
+
+@pytest.mark.parametrize(
+    ("by", "rules", "refusal"),
+    [
+        (AUTHOR, None, ""),
+        (AUTHOR, STRICT, "the review rule of finance/ counts applied suggestions"),
+        (replace(AUTHOR, kind="service"), None, "Petra Voss wrote some of its words"),
+        (REVIEWER, None, "Petra Voss wrote some of its words"),
+    ],
+    ids=["another person", "under a rule that counts them", "a program", "the suggester"],
+)
+def test_a_suggestion_is_the_edit_of_the_person_who_applies_it(
+    reviews_app: App, by: Actor, rules: bytes | None, refusal: str
 ) -> None:
-    monkeypatch.setattr("core.services.reviews.discussion.co_authored", lambda writer: "")
+    """A change may consist of suggestions alone: the person who applied them is its writer, and never approves it."""
+    if rules:
+        put(reviews_app, {"review-rules.yaml": rules.decode()})
+    changes, talk = reviews_app.reviews.changes, reviews_app.reviews.discussion
+    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
+    changes.submit(AUTHOR, number, [REVIEWER.id])
+    changes.invite(AUTHOR, number, [REVIEWER.id])
+    made = talk.comment(
+        REVIEWER, number, "```suggestion\nKeep them 9 years.\n```", CommentPlace("finance/records.md", 8)
+    )
+    talk.apply(by, number, made.id)
+    assert refusal in changes.own_work(REVIEWER, number)
+    assert [request.account for request in changes.get(number).asked] == ([] if refusal else [REVIEWER.id])
+    with pytest.raises(Refused, match="Avery Lindqvist is its author"):
+        talk.approve(replace(AUTHOR, role="reviewer"), number)
+    if refusal:
+        with pytest.raises(Refused, match=refusal):
+            talk.approve(REVIEWER, number)
+    else:
+        assert talk.approve(REVIEWER, number).state == "approved"
+
+
+def test_what_is_applied_is_what_was_read(reviews_app: App) -> None:
+    """A reviewer who may approve an applied suggestion must not exchange its words under the author's eyes."""
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
-    reviews_app.reviews.changes.submit(AUTHOR, number)
-    talk, body = reviews_app.reviews.discussion, "```suggestion\nKeep them 7 years after closing.\n```"
-    made = talk.comment(REVIEWER, number, body, CommentPlace("finance/records.md", 8))
-    talk.comment(REVIEWER2, number, "```suggestion\nNobody takes this.\n```", CommentPlace("finance/records.md", 8))
-    talk.apply(AUTHOR, number, made.id)
-    with pytest.raises(Refused, match="Petra Voss wrote some of its words"):
-        talk.approve(REVIEWER, number)
-    talk.approve(REVIEWER2, number)
+    talk, body = reviews_app.reviews.discussion, "```suggestion\nKeep them 9 years.\n```"
+    suggestion, remark = (
+        talk.comment(REVIEWER, number, text, CommentPlace("finance/records.md", 8)).id for text in (body, "Why?")
+    )
+    for comment, text in ((suggestion, "Why?"), (suggestion, body.replace("9", "1")), (remark, body)):
+        with pytest.raises(Refused, match="A suggestion keeps its text"):
+            talk.edit_comment(REVIEWER, number, comment, text)
 
 
 # ---------------------------------------------------------------- whose it is

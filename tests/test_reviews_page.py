@@ -15,6 +15,7 @@ from core.access import Actor
 from core.adapters.system.processes import SystemClock
 from core.bootstrap import App, build
 from core.curation.document.frontmatter import decode
+from core.curation.review import policy
 from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
 from core.services.reviews.changes import Change
@@ -187,6 +188,24 @@ def test_a_change_shows_fields_lines_blocks_and_talk(visit: Open, kb: App) -> No
     assert one["threads"][0]["remarks"][0]["suggestion"][0]["kind"] == "changed"
     assert drawn(app, "header")["title"] == "Keep longer"
     assert drawn(app, "prose")["nodes"]
+
+
+def test_a_rule_that_counts_suggestions_is_named_before_one_is_applied_and_another_reviewer_is_proposed(
+    visit: Open, kb: App
+) -> None:
+    change = started(kb, TEXT.replace("5 years", "7 years"))
+    body = "```suggestion\nKeep invoices 10 years.\n```"
+    made = kb.reviews.discussion.comment(who(kb, "reviewer"), change.id, body, CommentPlace(PATH, 10))
+    kb.reviews.changes.submit(who(kb, "author"), change.id, ["reviewer"])
+    assert drawn(visit("reviews", "author", change=str(change.id)), "review")["may"]["counting"] == ""
+    put(kb, {policy.FILE: "rules:\n  - match: finance/\n    suggestions: count\n"})
+    app = visit("reviews", "author", change=str(change.id))
+    assert drawn(app, "review")["may"]["counting"] == "the review rule of finance/"
+    assert "Asked: Petra Voss (no answer yet)" in words(app)
+    kb.reviews.discussion.apply(who(kb, "author"), change.id, made.id)
+    app = visit("reviews", "author", change=str(change.id))
+    assert "Asked:" not in words(app)
+    assert "No review is pending. Ask Theo Nakamura" in words(app)
 
 
 def test_new_moved_and_deleted_documents_are_recognised(visit: Open, kb: App) -> None:

@@ -132,7 +132,6 @@ def test_the_command_line_mirrors_a_whole_review(tmp_path: Path, capsys: pytest.
     talk = run("change", "comment", number, "--as", "reviewer", "--body", body, "--path", "a.md", "--line", "3")
     assert talk["suggestion"] == "the best words"
     assert run("change", "apply", number, str(talk["id"]), "--as", "author")["conversations"] == 0
-    assert "wrote some of its words" in str(run("change", "approve", number, "--as", "reviewer", code=1)["error"])
     assert run("change", "approve", number, "--as", "reviewer2")["approvals"] == ["Theo Nakamura"]
     assert [one["id"] for one in run("change", "list", "--state", "approved")] == [int(number)]  # type: ignore[union-attr, index]
     assert main(["--home", str(tmp_path / "home"), "change", "list", "--as", "reader"]) == 1

@@ -1,7 +1,7 @@
 """Review rules: which move is allowed in which state and to whom, and what is missing before a merge.
 
-A change is its author's and its co-authors'; others suggest. Whoever wrote words of it does not approve it, however many
-edited after them. An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request
+A change is its author's and its co-authors'; others suggest. Its writers do not approve it, however many edited after them.
+The writer of an applied suggestion is the person who applied it, unless a rule counts its suggester too. An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request
 for changes stands until its reviewer comes back to it or an admin lifts it.
 """
 
@@ -94,7 +94,7 @@ class Facts:
     stage: str  # draft, in review, merged or closed: what people decided
     head: str
     author: str
-    writers: tuple[str, ...]  # accounts whose words it holds
+    writers: tuple[str, ...]  # accounts that wrote in it, or applied a suggestion
     paths: tuple[str, ...]
     verdicts: tuple[Verdict, ...]  # oldest first
     open_conversations: int
@@ -108,6 +108,7 @@ class Facts:
     co_authors: tuple[CoAuthor, ...] = ()
     common: bool = False  # Concord itself, a service or an agent opened it: any person may go on with it
     author_left: bool = False  # whoever wrote it may propose nothing any more
+    suggesters: tuple[str, ...] = ()  # accounts whose suggestions another person applied
 
 
 def current_verdicts(facts: Facts) -> dict[str, Verdict]:
@@ -254,7 +255,20 @@ def own_work(facts: Facts, who: str, name: str) -> str:
     """
     if who == facts.author:
         return f"Nobody approves their own change: {name} is its author."
-    return f"Nobody approves their own change: {name} wrote some of its words." if who in facts.writers else ""
+    if who in facts.writers:
+        return f"Nobody approves their own change: {name} wrote some of its words."
+    strict = counting_suggestions(facts.rules, facts.paths) if who in facts.suggesters else ""
+    return f"{name} can't approve this change: {strict} counts applied suggestions as their words." if strict else ""
+
+
+def counting_suggestions(rules: Sequence[Rule], paths: Iterable[str]) -> str:
+    """The rule that makes suggesters writers, in words; "" without one.
+
+    >>> counting_suggestions([Rule("hr/", suggestions="count")], ["hr/leave.md"])
+    'the review rule of hr/'
+    """
+    strict = [rule.match for rule in applicable(rules, paths) if rule.suggestions == "count"]
+    return f"the review rule of {strict[0]}" if strict else ""
 
 
 def may_judge(actor: Actor, paths: Sequence[str]) -> bool:
@@ -266,7 +280,7 @@ def missing_approvals(facts: Facts) -> tuple[str, ...]:
     """What reviewers still have to say; where no rule speaks about the paths, one approval.
 
     >>> missing_approvals(Facts("in review", "c", "ann", (), ("it/a.md",), (), 0, (), (), (Rule("finance/"),)))
-    ('It needs 1 more approval from somebody who wrote none of it.',)
+    ('It needs 1 more approval by a reviewer who did not edit it.',)
     """
     approvers = {verdict.who for verdict in approvals(facts)}
     applied = applicable(facts.rules, facts.paths)
@@ -274,7 +288,7 @@ def missing_approvals(facts: Facts) -> tuple[str, ...]:
     missing = []
     if lack > 0:
         noun = "approval" if lack == 1 else "approvals"
-        missing.append(f"It needs {lack} more {noun} from somebody who wrote none of it{_lost(facts)}.")
+        missing.append(f"It needs {lack} more {noun} by a reviewer who did not edit it{_lost(facts)}.")
     for rule in applied:
         if rule.owners and not approvers & set(rule.owners):
             missing.append(f"It needs an approval by an owner of {rule.match}: {', '.join(rule.owners)}.")

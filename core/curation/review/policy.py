@@ -29,6 +29,7 @@ class Rule:
     owners: tuple[str, ...] = ()  # ids of accounts, one of whom must approve
     reviewers: tuple[str, ...] = ()  # ids, addresses or names of accounts that are asked when a change is submitted
     conversations: str = "allow"  # block: every conversation must be resolved before a merge
+    suggestions: str = "allow"  # count: people whose suggestions were applied are writers, and do not approve
     answers: int = 0  # questions that every document must list under `answers:`
     found: str = "off"  # block, warn or off: they must be found among the `first` documents
     first: int = 3
@@ -55,6 +56,7 @@ def demands(rule: Rule) -> str:
     parts[0] += f", one of them by {' or '.join(rule.owners)}" if rule.owners else ""
     parts += [f"{', '.join(rule.reviewers)} {'is' if len(rule.reviewers) == 1 else 'are'} asked"] * bool(rule.reviewers)
     parts += ["every conversation resolved"] * (rule.conversations == "block")
+    parts += ["no approval by people whose suggestions were applied"] * (rule.suggestions == "count")
     parts += [f"{rule.answers} question{'s' * (rule.answers > 1)} in every document"] * bool(rule.answers)
     for severity, words in (
         (rule.found, f"its questions found among the first {rule.first}"),
@@ -169,6 +171,8 @@ def _rule(raw: object, number: int) -> Rule:
         raise BadInput(f"{where}: approvals must be between 1 and 20, got {rule.approvals}.")
     if rule.conversations not in ("block", "allow"):
         raise BadInput(f"{where}: conversations must be block or allow, got {rule.conversations!r}.")
+    if rule.suggestions not in ("count", "allow"):
+        raise BadInput(f"{where}: suggestions must be count or allow, got {rule.suggestions!r}.")
     for name, limit, value in (("answers", (0, 50), rule.answers), ("first", (1, 20), rule.first)):
         if not limit[0] <= value <= limit[1]:
             raise BadInput(f"{where}: {name} must be between {limit[0]} and {limit[1]}, got {value}.")

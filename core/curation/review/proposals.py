@@ -129,20 +129,23 @@ def trailers(message: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, colon, value in lines if colon)
 
 
-def co_authored(person: Person) -> str:
-    """The trailer that names somebody whose words a commit holds beside its author's.
+CO_AUTHOR, SUGGESTER = "Co-authored-by", "Suggested-by"  # who typed words; whose words another person took over
 
-    >>> co_authored(Person("Bob", "bob@example.org"))
+
+def credit(role: str, person: Person) -> str:
+    """The trailer that names a person whose words a commit holds beside its author's.
+
+    >>> credit(CO_AUTHOR, Person("Bob", "bob@example.org"))
     'Co-authored-by: Bob <bob@example.org>'
     """
-    return f"Co-authored-by: {' '.join(person.name.split())} <{person.email}>"
+    return f"{role}: {' '.join(person.name.split())} <{person.email}>"
 
 
-def co_authors(message: str) -> tuple[Person, ...]:
-    """Whom a message names so.
+def credited(role: str, message: str) -> tuple[Person, ...]:
+    """The people whom a message names in this role.
 
-    >>> co_authors("Apply it\\n\\nco-authored-by: Bob <bob@example.org>")
+    >>> credited(CO_AUTHOR, "Apply it\\n\\nco-authored-by: Bob <bob@example.org>")
     (Person(name='Bob', email='bob@example.org'),)
     """
-    values = (value for name, value in trailers(message) if name.casefold() == "co-authored-by")
+    values = (value for name, value in trailers(message) if name.casefold() == role.casefold())
     return tuple(Person(match[1].strip(), match[2]) for value in values if (match := _PERSON.fullmatch(value)))

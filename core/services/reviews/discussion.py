@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.access import READS, Actor, allowed, require, use_case
+from core.access import PERSON, READS, Actor, allowed, require, use_case
 from core.curation.review import moves
 from core.curation.review.diffs import lines
-from core.curation.review.proposals import check_text, co_authored
+from core.curation.review.proposals import CO_AUTHOR, SUGGESTER, check_text, credit
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen
@@ -157,6 +157,10 @@ class Discussion:
             old = _there(state, number, comment)
             if old.who != actor.id:
                 raise Refused(f"Only {old.name} may edit this comment.")
+            if suggested(old.body) is not None or suggested(text) is not None:
+                raise Refused(
+                    "A suggestion keeps its text, so that others apply what they read. Delete it and suggest again."
+                )
             state.comments.set(comment, body=text, edited=self.clock.stamp())
             audit = self.changes.audit
             audit.record(state, actor, "edit comment", row.title, change=number, detail=f"{comment}: {old.body}")
@@ -192,7 +196,7 @@ class Discussion:
 
     @use_case("propose a change")
     def apply(self, actor: Actor, number: int, comment: int) -> Change:
-        """Write a suggestion into the document, as an edit by who accepts it and the words of who suggested it."""
+        """Write a suggestion into the document. The person who applies it answers for its words, so its suggester may approve."""
         remark = next((remark for remark in self.comments(actor, number) if remark.id == comment), None)
         if remark is None or remark.suggestion is None:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")
@@ -207,7 +211,8 @@ class Discussion:
         written[remark.line - 1 : remark.last] = remark.suggestion.split("\n")
         files = {remark.path: "\n".join(written).encode()}
         writer = Person(remark.name, self.changes.accounts.address_of(remark.who))
-        note = f"Apply the suggestion of {remark.name}\n\n{co_authored(writer)}"
+        role = SUGGESTER if actor.kind == PERSON else CO_AUTHOR  # a program answers for no words
+        note = f"Apply the suggestion of {remark.name}\n\n{credit(role, writer)}"
         self.changes.edit(actor, number, files, note, expected=change.head)
         with self.database.transaction() as state:
             stamp = self.clock.stamp()

@@ -19,7 +19,7 @@ from core.curation.document.links import same_but_links
 from core.curation.review import moves, policy
 from core.curation.review.gate import AnswerPlace, Measured, SearchRequirement, demands
 from core.curation.review.moves import CoAuthor, Facts, Verdict
-from core.curation.review.proposals import check_file, co_authors
+from core.curation.review.proposals import CO_AUTHOR, SUGGESTER, check_file, credited
 from core.errors import ConcordError, NotFound, Stale
 from core.evaluation import impact
 from core.lru import LruCache
@@ -40,6 +40,7 @@ class EditedDocuments:
 
     documents: tuple[Edit, ...] = ()
     writers: tuple[Person, ...] = ()  # whose words it holds, in the order in which they began
+    suggesters: tuple[Person, ...] = ()  # whose suggestions another person took over
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class RowsOfChange:
     requests: Mapping[int, list[ReviewRequestRow]]
     conversations: Mapping[int, int]
     writers: Mapping[int, list[WriterOfChange]]
+    suggesters: Mapping[int, list[WriterOfChange]]
     co_authors: Mapping[int, list[CoAuthorRow]]
 
 
@@ -115,7 +117,8 @@ class ChangeFacts:
             verdicts=_by_change(state.verdicts.of_changes(numbers)),
             requests=_by_change(state.requests.of_changes(numbers)),
             conversations=state.comments.open_conversations(numbers),
-            writers=_by_change([*state.audit.writers(numbers), *state.comments.applied(numbers)]),
+            writers=_by_change(state.audit.writers(numbers)),
+            suggesters=_by_change(state.comments.applied(numbers)),
             co_authors=_by_change(state.co_authors.of_changes(numbers)),
         )
 
@@ -132,7 +135,8 @@ class ChangeFacts:
             stage=row.stage,
             head=head,
             author=row.author,
-            writers=_writers(known, row.id, work),
+            writers=_accounts(known, known.writers.get(row.id, ()), work.edits.writers),
+            suggesters=_accounts(known, known.suggesters.get(row.id, ()), work.edits.suggesters),
             paths=paths,
             verdicts=verdicts,
             open_conversations=known.conversations.get(row.id, 0),
@@ -184,7 +188,7 @@ class ChangeFacts:
         starts = {head: departure.start for head, departure in found.items()}
         unknown = {head: start for head, start in starts.items() if (start, head) not in self._edits}
         for head, documents in self.repository.compared(unknown).items():
-            self._edits[(starts[head], head)] = EditedDocuments(documents, people(found[head].steps))
+            self._edits[(starts[head], head)] = _edited(documents, found[head].steps)
         for head, start in starts.items():
             self._starts[(main, head)] = start
 
@@ -193,7 +197,7 @@ class ChangeFacts:
         unknown = {head: start for start, head in pairs if (start, head) not in self._edits}
         steps = self.repository.since(unknown)
         for head, documents in self.repository.compared(unknown).items():
-            self._edits[(unknown[head], head)] = EditedDocuments(documents, people(steps[head]))
+            self._edits[(unknown[head], head)] = _edited(documents, steps[head])
 
     def _look(self, main: str, changes: Mapping[str, tuple[str, EditedDocuments]]) -> dict[str, Outlook]:
         today = self.clock.today()
@@ -285,14 +289,23 @@ def _barred(accounts: Iterable[Account], paths: tuple[str, ...]) -> tuple[str, .
     return tuple(account.id for account in accounts if not (account.active and moves.may_judge(account.actor, paths)))
 
 
+def _edited(documents: tuple[Edit, ...], steps: Sequence[Commit]) -> EditedDocuments:
+    return EditedDocuments(documents, people(steps), suggesters(steps))
+
+
 def people(steps: Iterable[Commit]) -> tuple[Person, ...]:
-    """Everybody whose words commits hold: their authors, and those whom their messages name as co-authors."""
-    return tuple(dict.fromkeys(each for step in steps for each in (step.author, *co_authors(step.message))))
+    """The writers of commits: their authors, and those whom their messages name as co-authors."""
+    return tuple(dict.fromkeys(each for step in steps for each in (step.author, *credited(CO_AUTHOR, step.message))))
 
 
-def _writers(records: RowsOfChange, number: int, work: GitState) -> tuple[str, ...]:
-    recorded = [line.who for line in records.writers.get(number, ())]
-    return moves.writers(recorded, [person.email for person in work.edits.writers], records.addresses)
+def suggesters(steps: Iterable[Commit]) -> tuple[Person, ...]:
+    """The people whose suggestions others took over."""
+    return tuple(dict.fromkeys(each for step in steps for each in credited(SUGGESTER, step.message)))
+
+
+def _accounts(records: RowsOfChange, recorded: Iterable[WriterOfChange], written: Iterable[Person]) -> tuple[str, ...]:
+    """The accounts on record, and those of the people whom commits name."""
+    return moves.writers([line.who for line in recorded], [each.email for each in written], records.addresses)
 
 
 def _author_now(accounts: Iterable[Account], author: str) -> dict[str, bool]:

@@ -14,12 +14,12 @@ from core.curation.review import moves
 from core.curation.review.conflicts import Hunk, hunks, solve
 from core.curation.review.diffs import fields_touched
 from core.curation.review.moves import Facts, Verdict
-from core.curation.review.proposals import ONLY, check_text, checked_files, co_authored, trailers
+from core.curation.review.proposals import CO_AUTHOR, ONLY, SUGGESTER, check_text, checked_files, credit, trailers
 from core.errors import BadInput, Conflict, Moved, Refused, StorageFailed, Unavailable
 from core.services.inbox.news import Landing
 from core.services.knowledge.documents import Imported
 from core.services.reviews.changes import Change, ChangeBasis, Changes
-from core.services.reviews.facts import BRANCHES, MAIN_LOCK, as_seen, branch_of, lock_of, people
+from core.services.reviews.facts import BRANCHES, MAIN_LOCK, as_seen, branch_of, lock_of, people, suggesters
 from core.storage.state.records import ChangeRow
 from core.types import Commit, Edit, Person
 
@@ -81,9 +81,9 @@ class Merger:
                     row, facts = self.changes.known(state, number)
                 self._refuse_unready(actor, facts, reason, head)
                 change = self.changes.get(number)
-                writers, accounts = people(self.repository.written(facts.head, change.start)), self.changes.accounts
+                steps, accounts = self.repository.written(facts.head, change.start), self.changes.accounts
                 only = self._only(change)
-                text = message(change, moves.approvals(facts), writers, accounts.address_of, reason, only)
+                text = message(change, moves.approvals(facts), steps, accounts.address_of, reason, only)
                 author = Person(change.author_name, accounts.address_of(change.author))
                 commit = self.repository.merge(facts.head, author, text)
                 self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
@@ -315,7 +315,7 @@ class Merger:
 def message(
     change: Change,
     approved: tuple[Verdict, ...],
-    writers: tuple[Person, ...],
+    steps: Sequence[Commit],
     address_of: Callable[[str], str],
     bypass: str,
     only: tuple[str, ...] = (),
@@ -323,7 +323,8 @@ def message(
     """The merge commit's message: title, description, authors and approvals."""
     lines = [f"Change: {change.id}"]
     author = plain_address(address_of(change.author))
-    lines += [co_authored(person) for person in writers if plain_address(person.email) != author]
+    lines += [credit(CO_AUTHOR, person) for person in people(steps) if plain_address(person.email) != author]
+    lines += [credit(SUGGESTER, person) for person in suggesters(steps)]
     for verdict in approved:
         lines += [
             f"Reviewed-by: {_line(verdict.name)} <{address_of(verdict.who)}>",

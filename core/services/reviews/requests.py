@@ -97,12 +97,18 @@ class ReviewRequests:
 
 
 def answered(rows: Iterable[ReviewRequestRow], facts: Facts) -> tuple[ReviewRequest, ...]:
-    """Stored requests, each with what was said about the present text."""
-    verdicts = {who: v for who, v in moves.current_verdicts(facts).items() if v.head == facts.head}
+    """Stored requests, each with what was said about the present text; without those that wait for people who may not approve."""
+    verdicts = moves.current_verdicts(facts)
+    now = {who: verdict.verdict for who, verdict in verdicts.items() if verdict.head == facts.head}
     return tuple(
-        of_row(ReviewRequest, row, answer=verdicts[row.account].verdict if row.account in verdicts else "")
+        of_row(ReviewRequest, row, answer=now.get(row.account, ""))
         for row in rows
+        if row.account in verdicts or _may_approve(row, facts)
     )
+
+
+def _may_approve(row: ReviewRequestRow, facts: Facts) -> bool:
+    return row.account not in facts.barred and not moves.own_work(facts, row.account, row.name)
 
 
 def _may_judge(account: Account, facts: Facts) -> bool:

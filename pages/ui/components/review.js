@@ -297,7 +297,7 @@ const fieldTable = (fields) =>
 // Where somebody writes in this document, or null. Line 0 stands for the document as a whole.
 const writingIn = (state, file) => (state.writing?.path === file.path ? state.writing : null);
 
-function writer({ state, file, act }, redraw) {
+function writer({ state, file, may, act }, redraw) {
   const { line, last } = state.writing;
   const lineText = (row) => row.after.map(([, text]) => text).join("");
   const quote = () =>
@@ -308,6 +308,7 @@ function writer({ state, file, act }, redraw) {
   return composer(state, lineBox(state.writing), {
     hint: writerHint(line, last),
     quote: line ? quote : null,
+    counting: may.counting,
     send: (body, n) => act({ do: "comment", path: file.path, line, last, body, n }),
     cancel: () => {
       state.writing = null;

@@ -43,7 +43,7 @@ function show(root, id) {
   return true;
 }
 
-function composer(state, box, { hint, send, cancel, quote, label, text }) {
+function composer(state, box, { hint, send, cancel, quote, label, text, counting }) {
   const area = el("textarea.write", { placeholder: hint, "aria-label": hint, "data-key": `write ${box}` });
   area.value = state.typed[box] ?? text ?? "";
   const keep = () => {
@@ -77,7 +77,7 @@ function composer(state, box, { hint, send, cancel, quote, label, text }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit();
     if (event.key === "Escape" && cancel) cancel();
   });
-  const suggestTitle = "Propose what should stand here instead; the author applies it with one click";
+  const suggestTitle = "Propose other words for these lines; the author applies them with one click";
   return el(
     "div.composer",
     el("div.writing", area, names.box),
@@ -88,6 +88,12 @@ function composer(state, box, { hint, send, cancel, quote, label, text }) {
       cancel ? button("Cancel", cancel) : null,
       el("span.muted.small.hint", "Markdown and @names work here"),
     ),
+    quote && counting
+      ? el(
+          "div.muted.small",
+          `Once a suggestion is applied, ${counting} counts it as your own words: you can't approve this change.`,
+        )
+      : null,
   );
 }
 
@@ -216,7 +222,16 @@ function suggestionState(remark, may, act) {
   if (remark.applied) return badge({ text: "Applied", tone: "good" });
   if (!remark.place) return el("span.muted.small", "The lines have changed since.");
   if (!may.apply) return null;
-  return button("Apply suggestion", () => act({ do: "apply", comment: remark.id }), { kind: "outline" });
+  return el(
+    "div",
+    button("Apply suggestion", () => act({ do: "apply", comment: remark.id }), { kind: "outline" }),
+    may.counting
+      ? el(
+          "div.muted.small",
+          `Then ${remark.name} can't approve this change: ${may.counting} counts it as their words.`,
+        )
+      : null,
+  );
 }
 
 function conversation(state, thread, may, act) {

@@ -21,11 +21,16 @@ from pages.ui.workspace import app
 UNKNOWN = "The page sent something that cannot be done. Load it again."
 
 
-def may(change: Change, me: Actor) -> dict[str, bool]:
-    """Which buttons to draw; the services still decide."""
+def may(change: Change, me: Actor) -> dict[str, Any]:
+    """Which buttons to draw, and the rule that counts applied suggestions; the services still decide."""
     can = change.open and allowed(me, "propose a change")
     own = can and not moves.not_theirs("edit", change, me)
-    return {"comment": can, "apply": own, "edit": own}
+    counting = moves.counting_suggestions(app().reviews.changes.rules(me), _paths(change)) if can else ""
+    return {"comment": can, "apply": own, "edit": own, "counting": counting}
+
+
+def _paths(change: Change) -> list[str]:
+    return [path for edit in change.documents for path in (edit.path, edit.old_path) if path]
 
 
 def received(key: str, number: int) -> None:
@@ -161,6 +166,6 @@ def _comment(comment: Comment, root: Comment, me: Actor) -> dict[str, Any]:
         "place": bool(comment.line),
         "edited": bool(comment.edited),
         "deleted": bool(comment.deleted),
-        "body": comment.body if comment.who == me.id else None,
+        "body": comment.body if comment.who == me.id and comment.suggestion is None else None,
         "mine": comment.who == me.id or me.role == "admin",
     }

@@ -55,10 +55,23 @@ def draw(change: Change, me: Actor) -> None:
         if not moves.not_theirs("submit", change, me):
             _picker(change, me, draft=True)
         return
+    proposed = _proposed(change, me)
+    if proposed:
+        st.caption(f":material/person_search: No review is pending. Ask {flash.plain(' or '.join(proposed))}.")
     with st.expander("Ask others", icon=":material/person_add:", type="compact"):  # rare, and the diff should be near
         for request in change.asked:
             _request(change, request)
         _picker(change, me, draft=False)
+
+
+def _proposed(change: Change, me: Actor) -> list[str]:
+    """Whom to ask where an approval is missing and everybody who was asked has answered, or may not approve any more."""
+    pending = any(not request.answer for request in change.asked)
+    if change.state != "in review" or pending:
+        return []
+    others = {me.id, *(request.account for request in change.asked)}
+    able = app().reviews.changes.reviewers(me, change.id)
+    return [account.name for account in able if account.id not in others][:3]
 
 
 def _picker(change: Change, me: Actor, *, draft: bool) -> None:

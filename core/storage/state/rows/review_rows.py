@@ -135,7 +135,7 @@ class CommentRows(StoredRows):
         return self._run.rows(CommentRow, select(comments).where(comments.c.change == number).order_by(comments.c.id))
 
     def applied(self, numbers: Sequence[int]) -> list[WriterOfChange]:
-        """Whose suggestions stand in each change. Git says it too, since its commits name co-authors."""
+        """Whose suggestions were applied in each change; its commits name them too."""
         return self._run.rows(WriterOfChange, _APPLIED, numbers=numbers)
 
     def get(self, change: int, number: int) -> CommentRow | None:
