@@ -58,16 +58,15 @@ def link_made(name: str) -> None:
 
 
 def _make_link(actor: Actor, name: str) -> str:
+    """The link as a whole address: the configured one, else the one that the admin's own browser shows."""
     link = app().people.accounts.password_link(actor, name)
-    st.session_state[f"made_link_{name}"] = link.page
-    return "The link is made: it works once, for a day. Give it to them and to nobody else."
+    here = app().settings.url or (st.context.url or "").rpartition("/")[0]
+    st.session_state[f"made_link_{name}"] = f"{here.rstrip('/')}{link.page}"
+    return "Copy the link in their row and send it to them."
 
 
 def added() -> None:
-    form = {
-        field: str(st.session_state.get(f"add_{field}", ""))
-        for field in ("id", "name", "email", "kind", "role", "password")
-    }
+    form = {field: str(st.session_state.get(f"add_{field}", "")) for field in ("id", "name", "email", "kind", "role")}
     actions.do(lambda actor: _add(actor, form))
 
 
@@ -81,11 +80,18 @@ def _add(actor: Actor, form: dict[str, str]) -> str:
             form["role"],
             kind=form["kind"],
         ),
-        form["password"],
     )
-    st.session_state.update({f"add_{field}": "" for field in ("id", "name", "email", "password")})  # an empty form
-    how = "can sign in" if account.kind == PERSON else f"comes as a {account.kind} with access tokens,"
-    return f"{account.name} {how} as {account.role}."
+    st.session_state.update({f"add_{field}": "" for field in ("id", "name", "email")})  # an empty form
+    return f"{account.name} is added as {account.role}. {_next_step(actor, account)}".strip()
+
+
+def _next_step(actor: Actor, account: Account) -> str:
+    """How they come in."""
+    if account.kind != PERSON:
+        return f"Make an access token in the row of this {account.kind}."
+    if app().settings.sign_in == "oidc":
+        return f"They sign in with your organisation's account for {account.email}."
+    return _make_link(actor, account.id) if app().settings.sign_in == "local" else ""
 
 
 def account_row(account: Account) -> None:
@@ -98,7 +104,12 @@ def account_row(account: Account) -> None:
             you, off = " (you)" if account.id == me.id else "", "" if account.active else " · switched off"
             kind = "" if account.kind == PERSON else f" :blue-badge[{account.kind}]"
             st.markdown(f"**{name}**{you}{kind}")
-            st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}{off}")
+            st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}{off}{_waiting(account)}")
+            if link := st.session_state.get(f"made_link_{account.id}"):
+                st.caption(
+                    f"Send this link to {name} and to no other person. They choose a password with it, once, within a day."
+                )
+                st.code(link, language=None, wrap_lines=True)
         st.selectbox(
             f"Role of {name}",
             ROLES if account.kind == PERSON else ROLES[:-1],
@@ -125,6 +136,16 @@ def account_row(account: Account) -> None:
                 tokens.listing(own, account.actor)
 
 
+def _waiting(account: Account) -> str:
+    """Whether they have yet to come in; the demo's personas need no sign-in."""
+    invited = account.kind == PERSON and account.active and app().settings.sign_in != "demo"
+    if not invited or account.issuer:
+        return ""
+    if not account.password:
+        return " · Invited, not signed in yet"
+    return " · Has yet to choose a password" if account.renew else ""
+
+
 def groups_of(account: Account, name: str) -> None:
     """The groups that folders may name as their readers."""
     known = dict.fromkeys((*account.groups, *account.provider_groups))
@@ -144,8 +165,6 @@ def ways_in(account: Account, name: str) -> None:
             sessions.listing(signed_in, here)
     with st.popover("Password", type="tertiary", icon=":material/key:"):
         st.button("Make a link", key=f"link_{account.id}", on_click=link_made, args=(account.id,), help="With it they choose a password themselves, once, within a day.")  # fmt: skip
-        if page := st.session_state.get(f"made_link_{account.id}"):
-            st.code(f"{app().settings.url.rstrip('/')}{page}", language=None)
         st.text_input(
             f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
         )
@@ -177,14 +196,7 @@ with st.expander("Add an account", icon=":material/person_add:", key="add_box"),
     first.text_input("Account id", key="add_id", placeholder="for example avery")
     second.text_input("Name", key="add_name")
     third.text_input("Email", key="add_email")
-    first, second, third = st.columns(3)
+    first, second, _ = st.columns(3)
     first.selectbox("Kind", KINDS, key="add_kind", format_func=str.capitalize)
     second.selectbox("Role", ROLES, key="add_role")
-    third.text_input(
-        "Password",
-        type="password",
-        key="add_password",
-        autocomplete="new-password",
-        help="Only for people, with local sign-in; at least 10 characters.",
-    )
     st.form_submit_button("Add", on_click=added, icon=":material/person_add:")

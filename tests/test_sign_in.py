@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -119,6 +120,25 @@ def test_accounts_that_share_an_address_are_named_on_their_page(sign_in_app: App
     sign_in(sign_in_app, tab, "root")
     page = opened("accounts")
     assert "Switch off the one that is not needed" in page.warning[0].value
+
+
+def test_an_invitation_is_a_whole_address_at_once_until_they_have_signed_in(
+    sign_in_app: App, tab: Tab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sign_in(sign_in_app, tab, "root")
+    shown = "https://concord.example.org/team/accounts"
+    monkeypatch.setattr("streamlit.runtime.context.ContextProxy.url", shown)
+    app = opened("accounts")
+    app.text_input(key="add_id").set_value("ava")
+    app.text_input(key="add_email").set_value("ava@example.org")
+    next(button for button in app.button if button.label == "Add").click().run()
+    assert "ava · ava@example.org · Invited, not signed in yet" in said(app)
+    link = urlsplit(app.code[0].value)
+    assert (link.scheme, link.netloc, link.path) == ("https", "concord.example.org", "/team/sign-in/password")
+    held = {name: values[0] for name, values in parse_qs(link.query).items()}
+    assert sign_in_app.people.accounts.linked("ava", held["until"], held["proof"]).id == "ava"
+    sign_in_app.people.accounts.set_password(sign_in_app.people.accounts.actor("ava"), "ava", PASSWORD)
+    assert "Invited" not in said(opened("accounts"))
 
 
 def test_a_tab_does_not_go_on_under_another_sign_in(sign_in_app: App, tab: Tab) -> None:

@@ -98,7 +98,8 @@ def accounts_password(call: CommandCall, form: OneAccount) -> Shown:
 def accounts_link(call: CommandCall, form: OneAccount) -> Shown:
     link = call.app.people.accounts.password_link(call.actor, form.account)
     url = f"{call.settings.url.rstrip('/')}{link.page}"
-    lines = [f"Give this to {link.account}; it works once, for a day. The password of now works until then:", url]
+    lines = [f"Give this to {link.account}; it works once, for a day. Their current password works until then:", url]
+    lines += [] if call.settings.url else ["Put your server's address before it, or set CONCORD_URL."]
     return Shown({**strict.plain(link), "url": url}, lines)
 
 

@@ -73,6 +73,7 @@ class Account:
     kind: str = PERSON
     groups: tuple[str, ...] = ()  # that admins put it in
     provider_groups: tuple[str, ...] = ()  # that the provider named at the last sign-in
+    renew: bool = False  # an admin typed the password: it is good for one sign-in
 
     @property
     def actor(self) -> Actor:
@@ -253,7 +254,7 @@ class Accounts:
 
     @use_case("manage accounts")
     def password_link(self, actor: Actor, name: str) -> PasswordLink:
-        """A way to choose a password, for a day and until it is used: any new password makes it worthless."""
+        """A page to choose a password on, for a day and until it is used: any new password makes it worthless."""
         account = self.get(name)
         _refuse_password(account.kind)
         with self.database.transaction() as state:
