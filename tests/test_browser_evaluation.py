@@ -56,7 +56,7 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, 
         expect(screen.page.get_by_text("Every judgment finds its place")).to_be_visible()
         shots(screen, "evaluation-sets", "light")
         screen.page.get_by_role("tab", name="Runs").click()
-        expect(screen.page.get_by_text("leads with nDCG@10")).to_be_visible()
+        expect(screen.page.get_by_text("has the highest nDCG@10")).to_be_visible()
         screen.settle()
         shots(screen, "evaluation", "light")
         screen.page.get_by_text("Compare two runs").scroll_into_view_if_needed()
@@ -110,7 +110,7 @@ def test_every_view_in_dark(chromium: Any, judged_app: App, tmp_path: Path) -> N
         browser.screen(chromium, url, scheme="dark") as screen,
     ):
         screen.open("/evaluation?evaluation_tab=Runs")
-        expect(screen.page.get_by_text(re.compile("leads with nDCG@10"))).to_be_visible()
+        expect(screen.page.get_by_text(re.compile("has the highest nDCG@10"))).to_be_visible()
         shots(screen, "evaluation", "dark")
         screen.open("/tuning")
         screen.page.wait_for_function(BARS)

@@ -221,16 +221,21 @@ def test_runs_are_ranked_compared_and_lead_to_the_playground(visit: Open, kb: Ap
     measured(kb, "", "bm25", "dense", '{"base": "documents-0.9", "rerank": "unsure", "tau": 0.7, "rerank_blend": 0.7}')
     app = visit("evaluation", kb, evaluation_tab="Runs", framed=True)
     said = words(app)
-    assert "leads with nDCG@10" in said
+    assert "has the highest nDCG@10" in said
     assert "on 48 questions" in said
     board = figure(app, "board_chart")["data"][0]
     assert {"BM25", "Vectors", "Conditional rerank", "Convex 0.5 · production"} == set(board["y"])
     assert len(set(board["marker"]["color"])) == 4
     heat = figure(app, "board_heat")["data"][0]
     assert heat["x"] == ["first", "second"]
-    assert "3 comparisons with the best" in said
-    sentences = [row.against_best.sentence for row in leaderboard(kb.evaluation.runs.all("small")) if row.against_best]
-    assert all(flash.plain(sentence) in said for sentence in sentences), "whole sentences, which wrap"
+    assert "3 comparisons with production" in said
+    runs = [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
+    ranking = leaderboard(runs, baseline=kb.evaluation.runs.serving(runs))
+    sentences = [row.against.sentence for row in ranking if row.against]
+    raw = " ".join(str(element.value) for element in app.markdown)
+    assert len(sentences) == 3
+    assert list(board["x"]) == [round(row.against.difference.mean if row.against else 0, 4) for row in ranking][::-1]
+    assert [one for one in sentences if flash.plain(one) not in raw] == [], "whole sentences, which wrap"
     bm25, dense = (
         next(run.id for run in kb.evaluation.runs.all("small") if run.name == name) for name in ("bm25", "dense")
     )
@@ -276,7 +281,9 @@ def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     page = visit("evaluation", kb, evaluation_tab="Runs")
     assert len(figure(page, "trend")["data"][0]["x"]) == 2
     said = [str(element.value) for element in page.main if element.type in ("warning", "markdown")]
-    mixed, leads = (next(n for n, text in enumerate(said) if part in text) for part in ("older commit", "leads with"))
+    mixed, leads = (
+        next(n for n, text in enumerate(said) if part in text) for part in ("older commit", "has the highest")
+    )
     assert mixed < leads, "a board of two commits says so before its first number"
     runs = [run for run in kb.evaluation.runs.all("small") if run.name == "bm25"]
     assert [run.commit for run in over_commits(runs, runs[0])] == [runs[1].commit, runs[0].commit]

@@ -209,7 +209,7 @@ def test_a_comparison_is_antisymmetric_and_counts_add_up(shared_app: App) -> Non
     assert there.overall.wins + there.overall.ties + there.overall.losses == len(questions().questions)
     assert sum(part.queries for part in there.by_category.values()) == there.overall.queries
     assert [row.difference for row in there.rows] == sorted(row.difference for row in there.rows)
-    assert comparisons.compare(one, one).overall.verdict == "not enough evidence"
+    assert comparisons.compare(one, one).overall.verdict == "open"
 
 
 def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared_app: App) -> None:
@@ -218,7 +218,7 @@ def test_a_leaderboard_is_sorted_and_groups_cover_every_question(shared_app: App
     )
     means = [one.figure.mean for one in board]
     assert means == sorted(means, reverse=True)
-    assert board[0].against_best is None
+    assert board[0].against is None
     for by, names in (("category", {"first", "second"}), ("folder", {"a", "b"}), ("tag", {"t0", "t1", "t2"})):
         groups = comparisons.grouped(board[0].run, by)
         assert set(groups) == names

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil, exp, isfinite, sqrt
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
@@ -17,13 +18,14 @@ RESAMPLES = 2000
 SEED = 42
 LEAST = 30  # queries; an interval over fewer says little about others
 DIFFER = 10  # queries that differ at all; what fewer say is chance, whatever the interval
-ERROR = 0.04  # the largest p of a verdict; so fewer than one in twenty is wrong in simulations, too (docs/research/benchmarks.md)
+ERROR = 0.05  # the largest p of better and worse, and the share of intervals that miss (docs/research/benchmarks.md)
 FLIPS = 10_000  # random sign patterns of the randomisation test
 EXACT = 12  # queries that differ: up to here every sign pattern is tried
 ENTRIES = 4_000_000  # of the matrix of signs, so that many queries do not fill the memory
-MATTERS = 0.01  # the smallest difference that anybody would act on
-POWER = 1.96 + 0.8416  # 95 % confidence, 80 % power
+MATTERS = 0.02  # the smallest difference that anybody would act on
+BETTER, WORSE, SAME, OPEN = VERDICTS = ("better", "worse", "no difference", "open")
 TIE = 1e-9
+_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,9 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """A paired comparison. `verdict` is better, worse or "not enough evidence"; `needed` is how many more judged
-    queries would probably settle it; `p` is that of the randomisation test, corrected where `comparisons` are many."""
+    """A paired comparison. `verdict` is better, worse, "no difference" (none larger than `MATTERS`: the interval shows it)
+    or open; `needed` is how many more judged questions would probably settle it. Where `comparisons` are many, p,
+    interval, verdict and `needed` are corrected for their number."""
 
     difference: Interval
     wins: int
@@ -50,6 +53,16 @@ class PairedComparison:
     sentence: str
     p: float = 1.0
     comparisons: int = 1
+    deviation: float = 0.0  # of the differences of single questions
+
+    @property
+    def word(self) -> str:
+        """The verdict as tables show it: with the largest difference that there can be, where there is none that matters.
+
+        >>> compare([0.5] * 60, [0.502, 0.498] * 30).word
+        'no difference larger than 0.000'
+        """
+        return f"{SAME} larger than {_largest(self.difference):.3f}" if self.verdict == SAME else self.verdict
 
     @property
     def differ(self) -> int:
@@ -91,19 +104,14 @@ def _draws(queries: int, resamples: int, seed: int) -> np.ndarray:
 
 
 def compare(
-    before: Sequence[float],
-    after: Sequence[float],
-    *,
-    matters: float = MATTERS,
-    resamples: int = RESAMPLES,
-    seed: int = SEED,
+    before: Sequence[float], after: Sequence[float], *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> PairedComparison:
-    """How much better `after` is than `before`, query by query.
+    """How much better `after` is than `before`, question by question.
 
     >>> compare([0.5] * 40, [0.75] * 40).sentence
     'Better by 0.250 (0.250 to 0.250), p < 0.001: 40 wins, 0 ties, 0 losses.'
     >>> compare([0.5] * 60, [0.75] * 4 + [0.5] * 56).verdict
-    'not enough evidence'
+    'open'
     """
     import numpy as np
 
@@ -113,11 +121,9 @@ def compare(
     interval = bootstrap(gaps[:, None], resamples, seed)[0]
     wins, losses = int((gaps > TIE).sum()), int((gaps < -TIE).sum())
     deviation = float(gaps.std(ddof=1)) if len(gaps) > 1 else 0.0
-    more = needed(interval.mean, deviation, len(gaps), matters, wins + losses)
-    measured = PairedComparison(
-        interval, wins, len(gaps) - wins - losses, losses, len(gaps), "", more, "", randomisation(gaps, seed)
-    )
-    return _judged(measured, matters)
+    counts = (wins, len(gaps) - wins - losses, losses, len(gaps))
+    measured = PairedComparison(interval, *counts, "", 0, "", randomisation(gaps, seed), deviation=deviation)
+    return _judged(measured, 1)
 
 
 def randomisation(gaps: np.ndarray, seed: int = SEED) -> float:
@@ -165,78 +171,106 @@ def _coins(gaps: int, seed: int) -> np.ndarray:
     return (2.0 * np.random.default_rng(seed).integers(0, 2, size=(rows, gaps), dtype=np.int8) - 1).astype(np.float32)
 
 
-def holm(comparisons: Sequence[PairedComparison], of: int = 0, matters: float = MATTERS) -> list[PairedComparison]:
-    """The same comparisons with p corrected for their number (Holm 1979), or for a larger number that they are part of.
+def holm(comparisons: Sequence[PairedComparison], of: int = 0) -> list[PairedComparison]:
+    """The same comparisons corrected for their number (Holm 1979), or for a larger number that they are part of.
 
     >>> single = compare([0.5] * 60, [0.5] * 48 + [0.6] * 10 + [0.4] * 2)
     >>> single.verdict, holm([single], of=15)[0].verdict
-    ('better', 'not enough evidence')
+    ('better', 'open')
     """
     total = max(of, len(comparisons))
     order = sorted(range(len(comparisons)), key=lambda n: comparisons[n].p)
     corrected, highest = list(comparisons), 0.0
     for place, n in enumerate(order):
         highest = max(highest, min(1.0, comparisons[n].p * (total - place)))
-        corrected[n] = _judged(replace(comparisons[n], p=highest, comparisons=total), matters)
+        share = total - place if highest <= ERROR else total
+        corrected[n] = _judged(replace(comparisons[n], p=highest, comparisons=total), share)
     return corrected
 
 
-def _judged(measured: PairedComparison, matters: float) -> PairedComparison:
-    """With its verdict: enough queries, enough that differ, and neither interval nor test allow for chance."""
-    interval = measured.difference
-    enough = measured.queries >= LEAST and measured.differ >= DIFFER
-    settled = enough and measured.p <= ERROR and (interval.low > 0 or interval.high < 0)
-    verdict = ("better" if interval.mean > 0 else "worse") if settled else "not enough evidence"
-    judged = replace(measured, verdict=verdict, needed=0 if settled else measured.needed)
-    return replace(judged, sentence=_sentence(judged, matters))
+def _judged(measured: PairedComparison, share: int) -> PairedComparison:
+    """With its verdict: enough questions, enough that differ, and neither interval nor test allow for chance.
 
-
-def needed(difference: float, deviation: float, queries: int, matters: float = MATTERS, differ: int = DIFFER) -> int:
-    """How many more judged queries would show this difference, or one that matters if this one does not.
-
-    The usual power estimate: n = ((1.96 + 0.84) * deviation / difference) ** 2; and so many that enough of them differ.
-
-    >>> needed(0.02, 0.2, 100), needed(0.025, 0.1, 60, differ=4)
-    (685, 90)
+    `share` is among how many comparisons the risk of an error is divided.
     """
-    total = max((POWER * deviation / max(abs(difference), matters)) ** 2, queries * DIFFER / differ if differ else 0)
+    interval = _widened(measured.difference, _reach(share) / _reach(1), measured.p)
+    judged = replace(measured, difference=interval, verdict=OPEN)
+    if measured.queries >= LEAST and measured.differ >= DIFFER:
+        judged = replace(judged, verdict=_verdict(interval, measured.p))
+    more = needed(interval.mean, measured.deviation, measured.queries, measured.differ, share)
+    judged = replace(judged, needed=more if judged.verdict == OPEN else 0)
+    return replace(judged, sentence=_sentence(judged))
+
+
+def _verdict(interval: Interval, p: float) -> str:
+    if p <= ERROR and (interval.low > 0 or interval.high < 0):
+        return BETTER if interval.mean > 0 else WORSE
+    return SAME if _largest(interval) <= MATTERS else OPEN
+
+
+def _widened(interval: Interval, by: float, p: float) -> Interval:
+    """The interval at the level that is tested; it holds 0 where the test does not exclude it."""
+    low, high = (interval.mean + by * (end - interval.mean) for end in (interval.low, interval.high))
+    return Interval(interval.mean, *((low, high) if p <= ERROR else (min(low, 0.0), max(high, 0.0))))
+
+
+def _reach(share: int) -> float:
+    """Standard errors from the mean to the ends of an interval: 1.96, more among several comparisons.
+
+    >>> round(_reach(1), 2), round(_reach(14), 2)
+    (1.96, 2.91)
+    """
+    return _NORMAL.inv_cdf(1 - ERROR / (2 * share))
+
+
+def _largest(interval: Interval) -> float:
+    """The largest difference that an interval allows."""
+    return max(abs(interval.low), abs(interval.high))
+
+
+def needed(difference: float, deviation: float, queries: int, differ: int = DIFFER, share: int = 1) -> int:
+    """How many more judged questions would probably settle it: show this difference, or that none is there that matters.
+
+    The usual power estimate with 80 %, at the corrected level: n = ((1.96 + 0.84) * deviation / difference) ** 2; and so
+    many that enough of them differ.
+
+    >>> needed(0.02, 0.2, 100), needed(0.02, 0.2, 100, share=14), needed(0.025, 0.1, 60, differ=4)
+    (685, 1311, 90)
+    """
+    shows = max(abs(difference), MATTERS - abs(difference))
+    power = _reach(share) + _NORMAL.inv_cdf(0.8)
+    total = max((power * deviation / shows) ** 2, queries * DIFFER / differ if differ else 0)
     return max(0, ceil(total) - queries, LEAST - queries) if isfinite(total) else 0
 
 
-def _sentence(judged: PairedComparison, matters: float) -> str:
+def _sentence(judged: PairedComparison) -> str:
     interval, counts = judged.difference, f"{judged.wins} wins, {judged.ties} ties, {judged.losses} losses"
-    if judged.verdict != "not enough evidence":
+    if not judged.differ:
+        return f"No question changed: all {judged.queries:,} score the same."
+    if judged.verdict in (BETTER, WORSE):
         low, high = sorted((abs(interval.low), abs(interval.high)))
         size = f"{abs(interval.mean):.3f} ({low:.3f} to {high:.3f})"
         return f"{judged.verdict.capitalize()} by {size}, {_chance(judged)}: {counts}."
-    if not judged.differ:
-        return f"No question changed: all {judged.queries:,} score the same."
-    difference = f"the difference is {interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f}), {_chance(judged)}, {counts}"
-    sentence = f"Not enough evidence: {_few(judged)}{difference}."
-    if not judged.needed:
-        return f"{sentence} If there is a difference, it is {_at_most(interval, matters)}."
-    about = max(abs(interval.mean), matters)
-    return f"{sentence} About {judged.needed:,} more judged queries would show a difference of {about:.3f}."
+    size = f"{interval.mean:+.3f} ({interval.low:+.3f} to {interval.high:+.3f})"
+    sentence = f"{judged.word.capitalize()}: {_few(judged)}{size}, {_chance(judged)}, {counts}."
+    about = f" About {judged.needed:,} more judged questions would probably settle it."
+    return f"{sentence}{about if judged.needed else ''}"
 
 
 def _few(judged: PairedComparison) -> str:
-    """Where there are too few queries, or almost all are ties, that is what to say first."""
+    """Where there are too few questions, or almost all are ties, that is what to say first."""
     if judged.queries < LEAST:
-        return f"a verdict needs at least {LEAST} judged queries, and these are {judged.queries}; "
-    if not 0 < judged.differ < DIFFER <= judged.queries:
-        return ""
-    return f"only {judged.differ} of {judged.queries} queries differ at all; "
+        return f"a verdict needs at least {LEAST} judged questions, and these are {judged.queries}; "
+    if judged.differ < DIFFER:
+        return f"only {judged.differ} of {judged.queries} questions differ, and a verdict needs {DIFFER}; "
+    return ""
 
 
 def _chance(judged: PairedComparison) -> str:
+    """The p with what it was compared with, where it is too high, and the number of comparisons it is corrected for."""
     value = "p < 0.001" if judged.p < 0.001 else f"p = {judged.p:.3f}"
+    value += f" (above {ERROR})" if judged.p > ERROR else ""
     return value if judged.comparisons == 1 else f"{value} after Holm over {judged.comparisons} comparisons"
-
-
-def _at_most(interval: Interval, matters: float) -> str:
-    """The largest difference that the interval allows, unless it is too small to matter."""
-    far = max(abs(interval.low), abs(interval.high))
-    return f"smaller than {matters:g}" if far < matters else f"probably not larger than {far:.3f}"
 
 
 def percentile(values: Sequence[float], share: float) -> float:

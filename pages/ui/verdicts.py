@@ -1,45 +1,37 @@
-"""Loss, gain and tie: one word, one colour and one icon each, on every page that shows one."""
+"""Verdicts of comparisons and outcomes of changes: one colour and one icon each, on every page that shows one."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from core.evaluation.impact import GAIN, LOSS, TIE
+from core.evaluation.statistics import BETTER, ERROR, MATTERS, OPEN, SAME, WORSE
 
-_WORDS = {"worse": LOSS, "better": GAIN}  # what a paired comparison calls them
-_COLOURS = {LOSS: "red", GAIN: "green", TIE: "gray"}
-_ICONS = {LOSS: ":material/trending_down:", GAIN: ":material/trending_up:", TIE: ":material/balance:"}
+RULE = f"Better and worse need p of at most {ERROR} and an interval without 0; no difference, an interval within {MATTERS}."
+_GAIN, _LOSS = ("green", ":material/trending_up:"), ("red", ":material/trending_down:")
+_EVEN, _OPEN = ("gray", ":material/balance:"), ("gray", ":material/pending:")
+_LOOKS = {BETTER: _GAIN, GAIN: _GAIN, WORSE: _LOSS, LOSS: _LOSS, SAME: _EVEN, TIE: _EVEN, OPEN: _OPEN}
 
 
-def outcome(verdict: str) -> str:
-    """Loss, gain or tie.
+def look(verdict: str) -> tuple[str, str]:
+    """Colour and icon; a word of an earlier version is open.
 
-    >>> [outcome(verdict) for verdict in ("worse", "better", "not enough evidence", "loss")]
-    ['loss', 'gain', 'tie', 'loss']
+    >>> look("worse") == look("loss"), look("not enough evidence") == look("open")
+    (True, True)
     """
-    word = _WORDS.get(verdict, verdict)
-    return word if word in _COLOURS else TIE
-
-
-def word(verdict: str) -> str:
-    """The one word for it, in tables.
-
-    >>> [word(verdict) for verdict in ("worse", "better", "not enough evidence")]
-    ['Loss', 'Gain', 'Tie']
-    """
-    return outcome(verdict).capitalize()
+    return _LOOKS.get(verdict, _OPEN)
 
 
 def icon(verdict: str) -> str:
-    return _ICONS[outcome(verdict)]
+    return look(verdict)[1]
 
 
 def badge(verdict: str, words: str) -> str:
     """Markdown of a badge; the words are plain."""
-    return f":{_COLOURS[outcome(verdict)]}-badge[{words}]"
+    return f":{look(verdict)[0]}-badge[{words}]"
 
 
 def box(verdict: str, sentence: str) -> None:
-    """A sentence in the colour of its outcome; the sentence is Markdown."""
-    show = {LOSS: st.error, GAIN: st.success, TIE: st.info}[outcome(verdict)]
+    """A sentence in the colour of its verdict; the sentence is Markdown."""
+    show = {"red": st.error, "green": st.success, "gray": st.info}[look(verdict)[0]]
     show(sentence, icon=icon(verdict))

@@ -150,9 +150,9 @@ def run(number: str, _actor: Actor) -> Run:
 
 
 @kept(64)
-def leaderboard(numbers: tuple[str, ...], measure: str, _actor: Actor) -> tuple[LeaderboardRow, ...]:
-    """Runs ordered by their mean, with intervals."""
-    return comparisons.leaderboard([run(number, _actor) for number in numbers], measure)
+def leaderboard(numbers: tuple[str, ...], measure: str, baseline: str, _actor: Actor) -> tuple[LeaderboardRow, ...]:
+    """Runs ordered by their mean, with intervals, against one of them or the best."""
+    return comparisons.leaderboard([run(number, _actor) for number in numbers], measure, baseline)
 
 
 @kept(16)

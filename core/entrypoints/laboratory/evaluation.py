@@ -24,7 +24,7 @@ from core.entrypoints.record import (
 )
 from core.entrypoints.session import introduced
 from core.entrypoints.terminal import table
-from core.errors import BadInput, Unavailable
+from core.errors import BadInput, Unavailable, one_of
 from core.evaluation.measures.by_name import KEY, PASSAGES
 from core.evaluation.querysets import beir
 from core.evaluation.reports import report
@@ -38,6 +38,7 @@ from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.index import builder
 from core.services.tuning.production import drifted
 
+PRODUCTION, BEST = "production", "best"
 RECENT, MOST = 500, 1000  # runs that somebody at a terminal sees, and that programs page through
 SHOWN = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 
@@ -70,6 +71,9 @@ class EvalRunOptions:
     unit: Annotated[str, Option("what is ranked: document or passage")] = "document"
     measure: Annotated[str, Option("what the list is sorted by")] = comparisons.MEASURE
     by: Annotated[str, Option("also show means by category, folder or tag")] = "category"
+    against: Annotated[
+        str, Option("what every other one is compared with: production, where it is among them, or the best")
+    ] = PRODUCTION
     background: Annotated[bool, Option("start a job instead of waiting")] = False
     estimate: EstimateInput = False
 
@@ -194,15 +198,17 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
         return start_run(
             call, RunForm(queryset=form.queryset, configs=form.config, profiles=form.profile, unit=form.unit)
         )
+    one_of(form.against, (PRODUCTION, BEST), "baseline")
     runs = app.evaluation.runs.measure(call.actor, form.queryset, pairs, form.unit, call.progress)
-    order = comparisons.leaderboard(runs, form.measure)
+    production = app.evaluation.runs.serving(runs) if form.against == PRODUCTION else ""
+    order, against = comparisons.leaderboard(runs, form.measure, production), PRODUCTION if production else BEST
     if not order:
         raise BadInput(f"No run has the measure {form.measure!r}. They have: {', '.join(runs[0].figures)}.")
     value = {
         "queryset": form.queryset,
         "unit": form.unit,
         "measure": form.measure,
-        "runs": [_standing(row, form.by, form.measure) for row in order],
+        "runs": [_ranked(row, against, form.by, form.measure) for row in order],
     }
     paid, shown = any(run.cost for run in runs), _columns(form.measure)
     names = distinct(runs, {run.id: run.name for run in runs})
@@ -218,7 +224,7 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
         for row in order
     ]
     lines = table(rows, ("run", "configuration", *shown, "95 %", "p50 ms", *(["per 1,000"] if paid else [])))
-    lines += [f"{names[row.run.id]}: {row.against_best.sentence}" for row in order if row.against_best]
+    lines += [f"{names[row.run.id]} against {against}: {row.against.sentence}" for row in order if row.against]
     lines += _depths(runs, app.platform.settings.production().config.depth)
     lines += [f"! {line}" for run in runs for line in run.warnings]
     lost = runs[0].unmapped
@@ -256,14 +262,14 @@ def _columns(measure: str) -> tuple[str, ...]:
     return usual if measure in usual else (measure, *usual)
 
 
-def _standing(row: comparisons.LeaderboardRow, by: str, measure: str) -> dict[str, Any]:
+def _ranked(row: comparisons.LeaderboardRow, against: str, by: str, measure: str) -> dict[str, Any]:
     groups = comparisons.grouped(row.run, by, measure)
     return {
         **run_json(row.run),
         "mean": row.figure.mean,
         "low": row.figure.low,
         "high": row.figure.high,
-        "against_best": strict.plain(row.against_best),
+        f"against_{against}": strict.plain(row.against),
         by: {name: {"mean": mean, "questions": count} for name, (mean, count) in groups.items()},
     }
 

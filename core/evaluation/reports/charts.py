@@ -31,7 +31,7 @@ def _figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y:
 
 
 def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str, colours: Sequence[str] = ()) -> Figure:
-    """One dot per configuration with its 95 % interval, the best on top."""
+    """One dot per configuration with its interval, the best on top; a line at 0, where that is in view."""
     names, figures, colours = list(names)[::-1], list(figures)[::-1], list(colours)[::-1]
     dots = {
         "type": "scatter",
@@ -47,7 +47,9 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
             "color": GREY,
         },
     }
-    return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and 95 % interval")
+    zero = {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot"}}
+    shapes = [zero] if any(interval.low <= 0 for interval in figures) else []
+    return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and interval", shapes=shapes)
 
 
 def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from core.errors import BadInput
 from core.evaluation.querysets.queryset import for_choosing
 from core.evaluation.runs.run import Answered, Run
-from core.evaluation.statistics import Interval, PairedComparison, bootstrap, holm
+from core.evaluation.statistics import VERDICTS, Interval, PairedComparison, bootstrap, holm
 from core.evaluation.statistics import compare as paired
 from core.llm.asking import dollars_of
 
@@ -60,11 +60,11 @@ class RunComparison:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One line of a leaderboard: a run's figure with its interval, and how it compares with the best."""
+    """One line of a leaderboard: a run's figure with its interval, and how it compares with the baseline, which is one of them."""
 
     run: Run
     figure: Interval
-    against_best: PairedComparison | None
+    against: PairedComparison | None
 
 
 def _both(values: Iterable[str]) -> str:
@@ -145,20 +145,32 @@ def _note(before: Run, after: Run, shared: int) -> str:
     return " ".join(notes)
 
 
-def leaderboard(runs: Sequence[Run], measure: str = MEASURE) -> tuple[LeaderboardRow, ...]:
-    """Runs by their mean, each with its interval and its paired difference from the best.
+def leaderboard(runs: Sequence[Run], measure: str = MEASURE, baseline: str = "") -> tuple[LeaderboardRow, ...]:
+    """Runs by their mean, each with its interval and its paired difference from the baseline, the id of one of them.
 
-    The best is known only afterwards, as if every pair had been compared: Holm's correction is over all pairs.
+    Without a baseline it is the best. That one is known only afterwards, as if every pair had been compared, so Holm's
+    correction is over all pairs.
     """
     usable = [run for run in runs if any(measure in result.values for result in run.results.values())]
     scored = [(run, bootstrap(_column(run, measure))[0]) for run in usable]
     ordered = sorted(scored, key=lambda pair: (-pair[1].mean, pair[0].name))
-    differences = [_paired(_rows(ordered[0][0], run, measure)) for run, _ in ordered[1:]]
-    corrected = [None, *holm(differences, of=len(ordered) * (len(ordered) - 1) // 2)]
-    return tuple(
-        LeaderboardRow(run, figure, against)
-        for (run, figure), against in zip(ordered, corrected[: len(ordered)], strict=True)
-    )
+    given = [run for run, _ in ordered if run.id == baseline]
+    base = (given or [run for run, _ in ordered[:1]])[:1]
+    others = [run for run, _ in ordered if run not in base]
+    pairs = len(others) if given else len(ordered) * (len(ordered) - 1) // 2
+    compared = holm([_paired(_rows(base[0], run, measure)) for run in others], of=pairs)
+    against = dict(zip((run.id for run in others), compared, strict=True))
+    return tuple(LeaderboardRow(run, figure, against.get(run.id)) for run, figure in ordered)
+
+
+def by_verdict(rows: Sequence[LeaderboardRow], names: Mapping[str, str]) -> str:
+    """Which runs are better, worse, no different or open against the baseline, in one line."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        if row.against:
+            groups.setdefault(row.against.verdict, []).append(names[row.run.id])
+    listed = [f"{word}: {', '.join(groups[word])}" for word in VERDICTS if word in groups]
+    return f"{'; '.join(listed).capitalize()}." if listed else ""
 
 
 def _column(run: Run, measure: str):  # type: ignore[no-untyped-def]

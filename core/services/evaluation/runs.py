@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.access import EVERYBODY, READS, SYSTEM, Actor, reading_as, use_case
+from core.access import EVERYBODY, IN_HAND, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.evaluation.measures.by_name import RANKED, READ, Gold, named, score
@@ -315,6 +315,13 @@ class Runs:
             if row.question in before.results and row.question in after.results
         )
         return replace(compared, before=before, after=after, rows=rows)
+
+    @use_case(IN_HAND)
+    def serving(self, runs: Iterable[Run]) -> str:
+        """The id of the first run of what is in production; "" where none is of it."""
+        now = self.team_settings.production()
+        setup = profiles.identity(now.profile), configs.identity(now.config)
+        return next((run.id for run in runs if (run.profile_digest, run.config_digest) == setup), "")
 
     @use_case("run an evaluation", READS)
     def listed(self, actor: Actor, queryset: str = "", limit: int = 500) -> tuple[Run, ...]:

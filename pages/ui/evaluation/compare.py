@@ -30,7 +30,13 @@ def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     ids = [run.id for run in runs]
     first, second = st.columns(2)
     before = str(
-        first.selectbox("From", ids, _production(ids, names), format_func=names.__getitem__, key="versus_before")
+        first.selectbox(
+            "From",
+            ids,
+            ids.index(app().evaluation.runs.serving(runs) or ids[0]),
+            format_func=names.__getitem__,
+            key="versus_before",
+        )
     )
     others = [run_id for run_id in ids if run_id != before]
     best = max(others, key=lambda run_id: next(run.figures[measure] for run in runs if run.id == run_id))
@@ -44,17 +50,13 @@ def draw(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     _questions(comparison)
 
 
-def _production(ids: Sequence[str], names: Mapping[str, str]) -> int:
-    return next((n for n, run_id in enumerate(ids) if names[run_id].endswith("production")), 0)
-
-
 def _verdict(comparison: RunComparison) -> None:
     overall = comparison.overall
     verdicts.box(overall.verdict, flash.plain(overall.sentence))
     charts.tiles(
         {
             f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
-            "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
+            "Interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
             "Wins · ties · losses": f"{overall.wins} · {overall.ties} · {overall.losses}",
             "Questions": f"{overall.queries:,}",
         },
@@ -70,11 +72,11 @@ def _categories(comparison: RunComparison) -> None:
         {
             "Category": name.replace("_", " "),
             "Difference": result.difference.mean,
-            "95 % interval": f"{result.difference.low:+.3f} to {result.difference.high:+.3f}",
+            "Interval": f"{result.difference.low:+.3f} to {result.difference.high:+.3f}",
             "Wins": result.wins,
             "Ties": result.ties,
             "Losses": result.losses,
-            "Verdict": verdicts.word(result.verdict),
+            "Verdict": result.word.capitalize(),
         }
         for name, result in comparison.by_category.items()
     ]

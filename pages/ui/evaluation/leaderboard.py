@@ -8,10 +8,12 @@ from typing import Any
 
 import streamlit as st
 
+from core.evaluation.impact import TIE
 from core.evaluation.reports import charts as figures
 from core.evaluation.reports import report
-from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, grouped
+from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, by_verdict, grouped
 from core.evaluation.runs.run import RUN_FORMATS, Run
+from core.evaluation.statistics import Interval
 from pages.ui import charts, flash, identity, keys, style, verdicts
 from pages.ui.evaluation.selection import shared_measures
 from pages.ui.workspace import app, leaderboard
@@ -21,6 +23,7 @@ MOST_GROUPS = 12  # columns of the heat map, the largest groups
 COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
 OPEN = 8  # verdicts that are shown without a click
+PRODUCTION, BEST = "production", "the best"
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -37,25 +40,30 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
                 required=True,
             )
         )
+        baseline = _baseline(runs)
         st.space("stretch")
         with st.popover("Export", icon=":material/download:", type="tertiary", key="board_export"):
             _export(runs, names, measure)
-    ranking = leaderboard(tuple(run.id for run in runs), measure, identity.me())
+    ranking = leaderboard(tuple(run.id for run in runs), measure, baseline, identity.me())
+    against = PRODUCTION if baseline else BEST
     if len({(run.commit, run.queryset_digest) for run in runs}) > 1:  # before any number of them
         st.warning("Some runs saw an older commit or older questions. Run them again to compare like with like.", icon=":material/warning:")  # fmt: skip
     if not ranking:
         st.info("All of its questions are about documents that you may not read.", icon=":material/visibility_off:")
         return
-    _leader(ranking, names, measure)
+    _summary(ranking, names, measure, against)
     _about(runs[0].queryset)
     colours = style.colours([run.id for run in runs])
     labels = [names[entry.run.id] for entry in ranking]
     paid = any(run.cost for run in runs)
-    rows = [_row(entry, names, measure, paid) for entry in ranking]
+    rows = [_row(entry, names, measure, paid, against) for entry in ranking]
     st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure))
-    _verdicts(ranking, names)
+    _verdicts(ranking, names, against)
     figure = figures.leaderboard(
-        labels, [entry.figure for entry in ranking], measure, [colours[entry.run.id] for entry in ranking]
+        labels,
+        _paired(ranking),
+        f"Difference of {measure} from {against}",
+        [colours[entry.run.id] for entry in ranking],
     )
     heat = _heatmap(ranking, labels, by, measure)
     if heat is None:
@@ -76,52 +84,55 @@ def _about(queryset: str) -> None:
         st.caption(flash.plain(f"{queryset}: {about[queryset]}."))
 
 
-def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str]) -> None:
-    """Each configuration against the best, in whole sentences that wrap, and how many comparisons that makes."""
-    compared = [(entry, entry.against_best) for entry in ranking if entry.against_best]
+def _baseline(runs: Sequence[Run]) -> str:
+    """The run that the others are compared with: that of production where it is among them, or "" for the best."""
+    production = app().evaluation.runs.serving(runs)
+    if not production:
+        return ""
+    chosen = st.segmented_control("Against", ("Production", "Best"), default="Production", key="board_against", required=True)  # fmt: skip
+    return production if chosen == "Production" else ""
+
+
+def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], against: str) -> None:
+    """Each configuration against the baseline, in whole sentences that wrap, and how many comparisons that makes."""
+    compared = [(entry, entry.against) for entry in ranking if entry.against]
     if not compared:
         return
-    with st.expander(
-        "Against the best", icon=verdicts.icon("tie"), expanded=len(compared) <= OPEN, key="board_verdicts"
-    ):
-        st.caption(comparisons(len(compared)))
+    with st.expander(f"Against {against}", icon=verdicts.icon(TIE), expanded=len(compared) <= OPEN, key="board_verdicts"):  # fmt: skip
+        st.caption(f"{comparisons(len(compared), against)} {verdicts.RULE}")
         for entry, comparison in compared:
             st.markdown(f"**{flash.plain(names[entry.run.id])}**: {flash.plain(comparison.sentence)}")
 
 
-def comparisons(count: int) -> str:
+def comparisons(count: int, against: str) -> str:
     """How many comparisons stand behind the verdicts, and what that costs them.
 
-    >>> comparisons(14)
-    '14 comparisons with the best. Verdicts are corrected by Holm for all 105 pairs that the best was picked from.'
+    >>> comparisons(14, "production"), comparisons(14, "the best")[-60:]
+    ('14 comparisons with production, corrected by Holm.', 'corrected by Holm for all 105 pairs that it was picked from.')
     """
-    pairs = count * (count + 1) // 2
     if count == 1:
-        return "One comparison with the best, at 95 %."
-    return (
-        f"{count} comparisons with the best. "
-        f"Verdicts are corrected by Holm for all {pairs} pairs that the best was picked from."
-    )
+        return f"One comparison with {against}."
+    pairs = "" if against == PRODUCTION else f" for all {count * (count + 1) // 2} pairs that it was picked from"
+    return f"{count} comparisons with {against}, corrected by Holm{pairs}."
 
 
-def _leader(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], measure: str) -> None:
+def _summary(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], measure: str, against: str) -> None:
     best = ranking[0]
     st.markdown(
-        f"**{flash.plain(names[best.run.id])}** leads with {measure} {best.figure.mean:.3f} "
+        f"**{flash.plain(names[best.run.id])}** has the highest {measure}: {best.figure.mean:.3f} "
         f"({best.figure.low:.3f} to {best.figure.high:.3f}) on {style.count(best.run.questions, 'question')}."
     )
-    level = [
-        entry for entry in ranking[1:] if entry.against_best and entry.against_best.verdict == "not enough evidence"
-    ]
-    if level:
-        st.caption(
-            f"Not told apart from it with 95 % certainty: {flash.plain(', '.join(names[entry.run.id] for entry in level))}."
-        )
+    if len(ranking) > 1:
+        st.caption(flash.plain(f"Against {against}: {by_verdict(ranking, names)}"))
 
 
-def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool) -> dict[str, object]:
+def _paired(ranking: Sequence[LeaderboardRow]) -> list[Interval]:
+    """The differences from the baseline, which is 0 from itself."""
+    return [entry.against.difference if entry.against else Interval(0.0, 0.0, 0.0) for entry in ranking]
+
+
+def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool, against: str) -> dict[str, object]:
     shown = [name for name in COLUMNS if name in entry.run.figures and name != measure]
-    comparison = entry.against_best
     return {
         "Configuration": names[entry.run.id],
         measure: entry.figure.mean,
@@ -130,7 +141,7 @@ def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bo
         "p50 ms": entry.run.times["total"]["p50"],
         "p95 ms": entry.run.times["total"]["p95"],
         **({PRICE: 1000 * entry.run.cost} if paid else {}),
-        "Against the best": "the best" if comparison is None else verdicts.word(comparison.verdict),
+        "Verdict": entry.against.word.capitalize() if entry.against else against.capitalize(),
         "Run": entry.run.id[:8],
     }
 
@@ -142,7 +153,7 @@ def _columns(measure: str) -> dict[str, Any]:
         "p50 ms": st.column_config.NumberColumn(format="%.1f"),
         "p95 ms": st.column_config.NumberColumn(format="%.1f"),
         PRICE: st.column_config.NumberColumn(format="$%.2f", help="What paid models cost, as if nothing were cached."),
-        "Against the best": st.column_config.TextColumn(help="The whole sentences stand below."),
+        "Verdict": st.column_config.TextColumn(help=f"The whole sentences are below. {verdicts.RULE}"),
     }
 
 

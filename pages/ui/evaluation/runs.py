@@ -62,7 +62,7 @@ def _trend(every: Sequence[Run], shown: Sequence[Run], run_names: Mapping[str, s
     if len(history) < 2:
         st.caption("Measured at one commit so far. Run it again after the next merge, and the line begins.")
         return
-    points = [ranked((run.id,), measure, identity.me())[0].figure for run in history]
+    points = [ranked((run.id,), measure, "", identity.me())[0].figure for run in history]
     labels = [f"{run.commit[:7]} · {style.day(run.created[:10])}" for run in history]
     charts.show(figures.trend(labels, points, measure, style.colours(ids)[chosen]), "trend")
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import profiles
 from core.evaluation.runs.run import Run, distinct
 from core.retrieval import config as configs
 from core.types import SearchConfig
@@ -67,12 +66,8 @@ def names(runs: Sequence[Run]) -> dict[str, str]:
     """A name per run: the title of its preset, else its method; production is marked."""
     titles = {_digest(config): title for title, config in choices(identity.me()).items() if title != "Production"}
     methods = {run.id: f"{_profile(run)}{titles.get(_digest(run.config), called(run.config))}" for run in runs}
-    unique, now = distinct(runs, methods), app().platform.settings.production()
-    production = (profiles.identity(now.profile), configs.identity(now.config))
-    return {
-        run.id: unique[run.id] + (" · production" if (run.profile_digest, run.config_digest) == production else "")
-        for run in runs
-    }
+    unique, production = distinct(runs, methods), app().evaluation.runs.serving(runs)
+    return {number: f"{name} · production" if number == production else name for number, name in unique.items()}
 
 
 def _profile(run: Run) -> str:

@@ -11,6 +11,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.evaluation.learning.triplets import LEAST, FineTuning
 from core.evaluation.reports import charts as drawn
+from core.evaluation.statistics import BETTER, OPEN
 from pages.ui import actions, charts, flash, identity, style, verdicts
 from pages.ui.home import empty
 from pages.ui.tuning.state import TuningSet
@@ -71,7 +72,7 @@ def start(actor: Actor, querysets: list[str], epochs: int) -> str:
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    verdicts.box("gain" if result["wins"] else "tie", flash.plain(result["advice"]))
+    verdicts.box(BETTER if result["wins"] else OPEN, flash.plain(result["advice"]))
     training = result["training"]
     for name, compared in result["compared"].items():
         gap = compared["difference"]

@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.evaluation.learning.training import TARGETS
 from core.evaluation.reports import charts as drawn
-from core.evaluation.statistics import Interval
+from core.evaluation.statistics import BETTER, OPEN, Interval
 from core.retrieval.presets import spell
 from core.services.tuning.sweeps import thin
 from pages.ui import actions, charts, flash, identity, style, verdicts
@@ -74,7 +74,7 @@ def start(actor: Actor, queryset: str, kind: str, config: str, target: str, meas
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    verdicts.box("gain" if result.get("wins") else "tie", flash.plain(result["advice"]))
+    verdicts.box(BETTER if result.get("wins") else OPEN, flash.plain(result["advice"]))
     if result["warning"]:
         st.caption(flash.plain(result["warning"]))
     cells = st.columns(4)

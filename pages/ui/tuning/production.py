@@ -202,7 +202,7 @@ def _evidence(comparison: RunComparison) -> None:
     charts.tiles(
         {
             f"Difference of {comparison.measure}": f"{overall.difference.mean:+.3f}",
-            "95 % interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
+            "Interval": f"{overall.difference.low:+.3f} to {overall.difference.high:+.3f}",
             "Wins · ties · losses": f"{overall.wins} · {overall.ties} · {overall.losses}",
         },
         "promote_tiles",

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.evaluation.statistics import BETTER, OPEN
 from core.retrieval.presets import spell
 from core.retrieval.prompts import PROMPTS
 from core.services.platform.settings import TunedPrompt
@@ -60,7 +61,7 @@ def begin(actor: Actor, queryset: str, start: str, samples: int, rounds: int) ->
 
 
 def _result(result: dict[str, Any]) -> None:
-    verdicts.box("gain" if result["kept"] else "tie", flash.plain(result["sentence"]))
+    verdicts.box(BETTER if result["kept"] else OPEN, flash.plain(result["sentence"]))
     rows = [
         {"Task": "first" if n == 0 else f"rewrite {n}", "Recall at 10": tried["recall"], "Failed": tried["failures"], "Why it was rewritten": tried["analysis"]}
         for n, tried in enumerate(result["rounds"])

@@ -11,6 +11,7 @@ import streamlit as st
 from core.access import Actor, allowed
 from core.evaluation.learning.lambdamart import LEAST
 from core.evaluation.reports import charts as drawn
+from core.evaluation.statistics import BETTER, OPEN
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
@@ -76,7 +77,7 @@ def start(actor: Actor, querysets: list[str]) -> str:
 
 
 def _verdict(result: dict[str, Any]) -> None:
-    verdicts.box("gain" if result["wins"] else "tie", flash.plain(result["advice"]))
+    verdicts.box(BETTER if result["wins"] else OPEN, flash.plain(result["advice"]))
     if result["note"]:
         st.caption(flash.plain(result["note"]))
     before, after = (result["quality"][way]["mean"] for way in ("production", "ranker"))

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor, allowed
+from core.evaluation.statistics import BETTER, OPEN
 from pages.ui import actions, flash, identity, keys, style, verdicts
 from pages.ui.home import empty
 from pages.ui.tuning import confidence, embedder, learned, prompts, ranker, state, tau
@@ -59,8 +60,8 @@ def start(actor: Actor) -> str:
 
 
 def _result(result: dict[str, Any]) -> None:
-    shown = bool(result["run"]) and result["judged"]["verdict"] == "better"
-    say, icon = (st.success, ":material/verified:") if shown else (st.info, verdicts.icon("tie"))
+    shown = bool(result["run"]) and result["judged"]["verdict"] == BETTER
+    say, icon = (st.success, ":material/verified:") if shown else (st.info, verdicts.icon(OPEN))
     say(flash.plain(result["advice"]), icon=icon)
     rows = [
         {"Learned": part["title"], "Name": part["name"] or "–", "Gained, unseen questions": _gained(part["gain"]), "Better": "yes" if part["wins"] else "no", "More questions would tell": f"{part['more']:,}" if part.get("more") else "–"}

@@ -42,7 +42,7 @@ def run(context: ExperimentContext, progress: Progress) -> Report:
     lines = (
         f"Best: {rows[0].run.name} with nDCG@10 {rows[0].figure.mean:.3f} "
         f"({rows[0].figure.low:.3f} to {rows[0].figure.high:.3f}).",
-        *(f"{row.run.name} against the best: {row.against_best.sentence}" for row in rows if row.against_best and row.run.name in ("bm25", "dense")),
+        *(f"{row.run.name} against the best: {row.against.sentence}" for row in rows if row.against and row.run.name in ("bm25", "dense")),
         *_asked_for(context),
         OURS,
         *([FLATTERY] if _known_items(context.queryset) else []),

@@ -264,7 +264,7 @@ def leaderboard_parts(
             f"{row.figure.low:.3f} to {row.figure.high:.3f}",
             f"{row.run.times['total']['p50']:.2f}",
             *([dollars_of(1000 * row.run.cost)] if paid else []),
-            row.against_best.sentence if row.against_best else "the best",
+            row.against.sentence if row.against else "the best",
         )
         for name, row in zip(labels, order, strict=True)
     )
