@@ -9,6 +9,7 @@ from core import strict
 from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
 from core.curation.upload.edits import fill_all, look_at
 from core.curation.upload.items import UploadItem
+from core.curation.upload.shingles import CHOICES
 from core.entrypoints.operation.workspace import import_folder, read_file, show_imported
 from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
@@ -37,6 +38,7 @@ class UploadOptions:
     owner: Annotated[str, Option("the owner of all files")] = ""
     type: Annotated[str, Option("the type of all files")] = ""
     looked: Annotated[bool, Option("you compared converted files with their originals")] = False
+    duplicates: Annotated[str, Option("what to do with files that resemble others", choices=tuple(CHOICES))] = ""
     reviewer: Annotated[tuple[str, ...], Option("ask this person to review", metavar="WHO")] = ()
     draft: Annotated[bool, Option("keep it as a draft")] = False
 
@@ -97,6 +99,9 @@ def upload(call: CommandCall, form: UploadOptions) -> Shown:
     batch = fill_all(batch, {name: value for name, value in values.items() if value})
     for n, item in enumerate(batch.items):
         batch = look_at(batch, n, actor.name) if item.converted and form.looked else batch
+        batch = uploads.choose(batch, n, form.duplicates) if item.undecided else batch
+    if not any(item.included for item in batch.items):
+        raise BadInput("No document is ready. " + " ".join(f"{item.name}: {_why(item)}" for item in batch.items))
     change, left = uploads.submit(actor, batch, form.title, form.message)
     if not form.draft:
         change = call.app.reviews.changes.submit(actor, change.id, form.reviewer)
@@ -112,7 +117,9 @@ def _why(item: UploadItem) -> str:
     if item.state == "refused":
         return item.findings[0].message
     duplicate = item.duplicates[0]
-    return f"{duplicate.kind}: {duplicate.path}. Decide on the Upload page, or rename the file."
+    if item.choice == "drop":
+        return f"left out; {duplicate.path} has the same content."
+    return f"{duplicate.kind}: {duplicate.path}. Add --duplicates {'|'.join(CHOICES)}, or decide on the Upload page."
 
 
 @command("import", calls="reviews.merger.importing")
