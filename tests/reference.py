@@ -85,7 +85,10 @@ def _command(path: str, command: Any) -> Iterator[str]:
 def _name(action: argparse.Action) -> str:
     value = str(action.metavar or ("|".join(map(str, action.choices)) if action.choices else action.dest.upper()))
     if action.option_strings:
-        return action.option_strings[-1] + ("" if action.nargs == 0 else f" {value}")
+        flags = action.option_strings
+        return next((flag for flag in flags if flag.startswith("--")), flags[0]) + (
+            "" if action.nargs == 0 else f" {value}"
+        )
     return {"?": f"[{value}]", "*": f"[{value} ...]", "+": f"{value} ..."}.get(str(action.nargs), value)
 
 
@@ -223,7 +226,7 @@ def operations() -> str:
         "# Operations of the HTTP API",
         MADE,
         "Below `/api/v1`. A running app shows the same with forms under `/api/v1/docs`, and as OpenAPI under `/api/v1/openapi.json`.",
-        "How to call it: [api.md](../api.md).",
+        "How to call it: [api.md](../api.md). Required keys of a body are bold.",
     ]
     tag = ""
     for path, ways in described["paths"].items():
@@ -234,13 +237,23 @@ def operations() -> str:
                     "",
                     f"## {tag.capitalize()}",
                     "",
-                    "| Operation | What it does | Parameters |",
+                    "| Operation | What it does | Parameters, body |",
                     "|---|---|---|",
                 ]
             asked = [f"`{one['name']}`" for one in operation.get("parameters", []) if one["in"] == "query"]
+            asked += _body_keys(operation, described["components"]["schemas"])
             about = operation.get("description", operation["summary"]).partition("\n\n")[0].replace("\n", " ")
             lines.append(f"| `{way.upper()} {path}` | {sentence(about)} | {', '.join(asked)} |")
     return "\n".join(lines) + "\n"
+
+
+def _body_keys(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> list[str]:
+    """The keys of the body of an operation, required ones in bold."""
+    content = operation.get("requestBody", {}).get("content", {})
+    if "application/json" not in content:
+        return []
+    form = schemas[content["application/json"]["schema"]["$ref"].rpartition("/")[2]]
+    return [f"**`{key}`**" if key in form.get("required", ()) else f"`{key}`" for key in form.get("properties", {})]
 
 
 def sentence(about: str) -> str:

@@ -159,8 +159,11 @@ def test_every_command_of_an_example_parses() -> None:
 
 def test_the_page_on_limits_says_what_the_code_does() -> None:
     from core.adapters.conversion import converter, ocr, texts
+    from core.adapters.conversion.formats import sheets
+    from core.adapters.conversion.formats.pdf import reader
     from core.curation.document import frontmatter, names, size_limits
     from core.curation.upload import archives, items
+    from core.services.deliveries import webhooks
     from core.services.graph import view
     from core.services.inbox import messages, watches
     from core.services.jobs import jobs
@@ -182,6 +185,8 @@ def test_the_page_on_limits_says_what_the_code_does() -> None:
         "a picture": f"{size_limits.PICTURE_BYTES // mib} MB, {size_limits.PICTURE_PIXELS // 10**6} million pixels, {size_limits.PICTURE_SIDE:,} on a side, {size_limits.PICTURE_FRAMES} frames",
         "pictures of a document; of all": f"{size_limits.PICTURES_OF_DOCUMENT} and {size_limits.PICTURE_BYTES_OF_DOCUMENT // mib} MB; {size_limits.PICTURE_BYTES_OF_ALL // 1024**3} GB",
         "an upload": f"{items.MAX_UPLOAD // mib} MB, {items.MAX_ITEMS} files, zips included; a zip unpacks to at most {archives.MAX_TOTAL // mib} MiB and {archives.MAX_RATIO} times",
+        "a PDF; a sheet": f"{reader.PAGES} pages; {sheets.MOST_CELLS:,} cells",
+        "webhooks": f"{webhooks.MAX_WEBHOOKS}",
         "OCR of scanned pages": f"{ocr.PAGES} pages of a file",
         "exact vectors": f"up to {own.exact_limit:,} chunks",
         "as of an earlier day": f"{as_of.OPEN} states open, {as_of.KEPT} on disk",

@@ -63,7 +63,7 @@ TOURS = {
         "Understand a search",
         "author2",
         (
-            TourStep("search", "Somebody types *vpn wont conect*. Open *More*, then *Why this rank*: what words gave, what meaning gave, and how they were added up.", {keys.QUERY: "vpn wont conect"}),
+            TourStep("search", "Colleagues type *forgot my yubikey at home*; the documents say MFA key. Open *More*, then *Why this rank*: what words gave, what meaning gave, and how they were added up.", {keys.QUERY: "forgot my yubikey at home"}),
             TourStep("playground", "One question, three ways to search it, and the difference in words. Move *alpha* and watch hits change places."),
             TourStep("graph", "What a document names, and what else names it. Click a node; double-click looks around it."),
             TourStep("evaluation", "Five configurations on 291 questions. The interval says how sure a difference is.",),
