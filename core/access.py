@@ -205,6 +205,8 @@ def _scope_rule(actor: Actor, action: str) -> str:
     """Why a token is not enough."""
     if REACH[action] == NO_TOKEN:
         return f"No access token may {action}. Sign in to do it."
+    if not actor.token:
+        return f"Without an access token you may not {action} here. Use one with the scope {REACH[action]}."
     return (
         f"The access token {actor.token!r} has the scope {actor.scope}, which may not {action}."
         f" Use a token with the scope {REACH[action]}."

@@ -35,6 +35,7 @@ from core.bootstrap import App, build
 from core.entrypoints.mcp.command import caller
 from core.entrypoints.mcp.endpoint import McpEndpoint
 from core.entrypoints.mcp.server import AT_ONCE, build_server
+from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import Marks, TokenCount, ToolSession
 from core.entrypoints.programs import COMMAND, for_programs
@@ -516,7 +517,12 @@ def test_a_token_names_the_caller_and_a_revoked_one_is_refused_at_the_next_call(
 
 def test_without_a_token_a_named_account_acts_and_otherwise_somebody_who_reads(small: App) -> None:
     assert (caller(small, "", "author").id, caller(small, "", "author").door) == ("author", "mcp")
-    assert (caller(small, "", "").role, caller(small, "", "").door) == ("reader", "mcp")
+    nameless = caller(small, "", "")
+    assert (nameless.role, nameless.door, nameless.scope) == ("reader", "mcp", "read")
+    assert tuple(tool.name for tool in offered(nameless)) == READING
+    words = refusal(served(small, nameless), "report_gap", question="Where do I park?")
+    assert words == "Without an access token you may not report a gap here. Use one with the scope propose."
+    assert small.knowledge.gaps.open(demo("admin")) == ()
 
 
 def test_a_check_says_who_would_act_and_prints_no_protocol(kb_home: Path, capfd: Any) -> None:

@@ -712,6 +712,29 @@ def test_a_gap_is_for_the_readers_of_the_nearest_document_and_for_its_reporter(s
     assert not found_in([entry.what for entry in spare.people.audit.entries(lead) if "gap" in entry.action])
 
 
+def test_a_hidden_folder_and_one_that_never_was_refuse_a_document_in_the_same_words(spare: App) -> None:
+    """Where no hidden folder can lie, people begin folders; admins, who see the policy, and readers of all do so everywhere."""
+    author, page = OUTSIDE[1], b"# New\n\nText.\n"
+
+    def proposed(who: Actor, path: str) -> str:
+        with reading_as(who):
+            return str(
+                outcome(spare.reviews.changes.propose, {"actor": who, "title": "New", "files": {path: page}}, who)
+            )
+
+    for below in ("new.md", "inner/new.md", "inner/deep/new.md"):
+        hidden, absent = (proposed(author, f"{folder}/{below}") for folder in ("quarzpfad", "basaltpfad"))
+        assert hidden.replace("quarzpfad", "basaltpfad") == absent
+        assert "is in no folder that you read" in absent
+    begun = [(author, "fin/new/a.md"), (author, "new.md"), (INSIDE, "basaltpfad/a.md"), (OUTSIDE[3], "basaltpfad/a.md")]
+    for who, path in begun:
+        assert proposed(who, path).startswith("Change(")
+    mine = spare.reviews.changes.propose(INSIDE, "A folder", {"granat/a.md": page})
+    spare.reviews.changes.invite(INSIDE, mine.id, [author.id])
+    with reading_as(author):
+        assert spare.reviews.changes.edit(author, mine.id, {"granat/b.md": page}).head != mine.head
+
+
 def test_mail_digests_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:
     database, outside = app.people.accounts.database, {account.id for account in OUTSIDE}
     inboxes = [row.title + row.text for who in outside for row in database.messages.of(who, False, "", 500)]

@@ -331,6 +331,7 @@ def test_a_test_is_sent_at_once_and_a_removed_webhook_gets_nothing_more(app: App
     [
         "http://example.org/hook", "ftp://example.org", "https://", "https://user:pw@example.org/", "https://exa mple.org",
         "https://127.0.0.1/", "https://[::1]/", "https://10.0.0.8/x", "https://169.254.169.254/latest", "https://example.org:99999/",
+        "https://0177.0.0.1/", "https://127.1/", "https://0x7f000001/", "https://2130706433./", "https://[fec0::1]/", "https://[3fff::1]/",
     ],
 )  # fmt: skip
 def test_a_webhook_may_not_lead_to_this_machine_its_network_or_by_plain_http(tmp_path: Path, url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Mapping
@@ -39,7 +40,10 @@ class WebhookPoster:
             raise BadInput(
                 f"A webhook needs a whole address that starts with https://, without a name or password{also}."
             )
-        if _literal(parts.hostname) and not (self.private or is_public(parts.hostname)):
+        literal = _literal(parts.hostname)
+        if not literal and _ENDS_IN_NUMBER.search(parts.hostname):
+            raise BadInput(f"{parts.hostname} is not a name. Write an IPv4 address as four decimal numbers.")
+        if literal and not (self.private or is_public(parts.hostname)):
             raise BadInput(_REFUSAL)
         return url
 
@@ -133,6 +137,8 @@ def is_public(address: str) -> bool:
     [True, False, False, False, False, False]
     >>> [is_public(a) for a in ("fe80::1%eth0", "100.64.0.1", "224.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "0.0.0.0")]
     [False, False, False, False, False, False]
+    >>> [is_public(a) for a in ("fec0::1", "3fff::1", "2001:db8::1", "::10.0.0.1", "192.0.0.8", "192.88.99.1", "240.0.0.1")]
+    [False, False, False, False, False, False, False]
     """
     number = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(number, ipaddress.IPv6Address):
@@ -141,10 +147,15 @@ def is_public(address: str) -> bool:
             return is_public(str(inside))
         if number in _NAT64:
             return is_public(str(ipaddress.IPv4Address(int(number) & 0xFFFFFFFF)))
+    if any(number in network for network in _NOT_HOSTS):
+        return False
     return number.is_global and not (number.is_multicast or number.is_reserved)
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# What `is_global` lets through: protocol assignments, relays of 6to4, addresses of one site, and those for documentation.
+_NOT_HOSTS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "3fff::/20")))
+_ENDS_IN_NUMBER = re.compile(r"(^|\.)(\d+|0x[\da-f]*)\.?$")  # resolvers read 0177.0.0.1, 0x7f.1 and 127.1 as addresses
 
 
 def _receipt(status: int, after: str) -> Receipt:

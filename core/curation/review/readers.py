@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from core.access import ROLES, SYSTEM, Actor, folded, plain_address
@@ -115,6 +116,14 @@ class Readable:
         """Whether all of some files may be read."""
         return all(map(self.path, paths))
 
+    def beside_hidden(self, paths: Iterable[str]) -> Callable[[str], bool]:
+        """Whether a path begins a folder in a place where a hidden folder could have the same name. Admins know all names."""
+        names = [] if self.actor.role == ROLES[-1] else [name for name in self.readers.folders if not self.path(name)]
+        known = {folder for path in filter(self.path, paths if names else ()) for folder in _above(path)}
+        known |= {folder for name in self.readers.folders if self.path(name) for folder in _above(name)}
+        places = {_place_of_new(name, known) for name in names} - {None}
+        return lambda path: _place_of_new(path, known) in places
+
     def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         """Those of files that may be read, before and after."""
         return tuple(edit for edit in edits if self.paths(filter(None, (edit.path, edit.old_path))))
@@ -145,6 +154,24 @@ class Readable:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Readable) and self.key == other.key
+
+
+def _above(path: str) -> list[str]:
+    """The folders above a path, the nearest to the top first.
+
+    >>> _above("hr/pay/a.md"), _above("hr/")
+    (['hr/', 'hr/pay/'], ['hr/'])
+    """
+    return [path[: at + 1] for at, letter in enumerate(path) if letter == "/"]
+
+
+def _place_of_new(path: str, known: Collection[str]) -> str | None:
+    """The known folder in which a path begins a new one; None where it begins none.
+
+    >>> _place_of_new("hr/pay/a.md", {"hr/"}), _place_of_new("hr/a.md", {"hr/"}), _place_of_new("it/a.md", {"hr/"})
+    ('hr/', None, '')
+    """
+    return next((above for above, folder in pairwise(["", *_above(path)]) if folder not in known), None)
 
 
 def _may(actor: Actor, readers: Readers, path: str, own: tuple[str, ...] | None) -> bool:

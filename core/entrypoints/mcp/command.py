@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from core.access import Actor
+from core.access import SCOPES, Actor
 from core.entrypoints.record import CommandCall, Option, Shown, command, form
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def _check(actor: Actor) -> Shown:
 
 
 def caller(app: App, token: str, user: str) -> Actor:
-    """Whoever the token or --as names, with the rights of this moment; else somebody who reads."""
+    """The account that the token or --as names, with the rights of this moment; without both a reader that writes nothing."""
     if token:
         return app.people.tokens.holder(token, DOOR)
     if user:
         return replace(app.people.accounts.actor(user), door=DOOR)
     name = getpass.getuser()
-    return Actor(f"{name}@localhost", name, f"{name}@localhost", "reader", DOOR)
+    return Actor(f"{name}@localhost", name, f"{name}@localhost", "reader", DOOR, scope=SCOPES[0])

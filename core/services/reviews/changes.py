@@ -393,17 +393,19 @@ class Changes:
             self.audit.record(state, actor, "propose", name, change=number, detail=check_text(basis.origin))
         return self.get(number)
 
-    def _for_reader(self, files: Mapping[str, bytes | None]) -> Mapping[str, bytes | None]:
-        """Files that whoever writes them may read, before and after."""
-        seen = self.readership.now()
-        for path, raw in files.items() if seen else ():
+    def _for_reader(self, files: Mapping[str, bytes | None], head: str = "") -> Mapping[str, bytes | None]:
+        """Files that their writer may read, before and after. A new folder is refused where a hidden one may have its name."""
+        if (seen := self.readership.now()) is None:
+            return files
+        beside = seen.beside_hidden({*self.repository.paths(self.repository.head()), *self.repository.paths(head)})
+        for path, raw in files.items():
             said = None
             if raw is not None and path.endswith(".md"):
                 with suppress(ConcordError):
                     said = said_by(read_document(path, decode(raw)))
-            if seen and not seen.path(path, said):
+            if not seen.path(path, said) or beside(path):
                 raise NotFound(
-                    f"{path} is in no folder that you read. Choose another one, or ask somebody who reads it."
+                    f"{path} is in no folder that you read. Choose one, or ask an admin to begin a new folder."
                 )
         return files
 
@@ -457,7 +459,7 @@ class Changes:
         expected: str | None = None,
     ) -> Change:
         """Another edit. `expected` is the head that the editor saw; earlier approvals are void."""
-        checked = self._for_reader(checked_files(files))
+        checked = self._for_reader(checked_files(files), self.repository.head(branch_of(number)))
         with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
             text = check_text(message) or f"Edit {', '.join(checked)}"
