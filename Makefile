@@ -51,10 +51,10 @@ run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, two workers, PostgreSQL, a store, a git remote, a proxy
-	@$(PY) -m cluster --port $(CLUSTER_PORT) up
+	@$(PY) -m bench.cluster --port $(CLUSTER_PORT) up
 
 cluster-down: ## end it from another terminal
-	@$(PY) -m cluster --port $(CLUSTER_PORT) down
+	@$(PY) -m bench.cluster --port $(CLUSTER_PORT) down
 
 test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 shows where the seconds go
 	@$(PY) -m pytest -m "not slow" $(PARALLEL)

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
-from cluster.browsers import FLAGS, executable
+from bench.cluster.browsers import FLAGS, executable
 from tests.forks import Forked, forks
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -376,7 +376,7 @@ def test_doors_have_rooms_of_a_comfortable_size() -> None:
 def test_a_class_name_means_one_thing() -> None:
     """A port may share its name with the adapter that fills it."""
     homes: dict[str, list[str]] = {}
-    for path in (*program(), *sorted((ROOT / "cluster").rglob("*.py"))):
+    for path in (*program(), *sorted((ROOT / "bench" / "cluster").rglob("*.py"))):
         if path.name != "ports.py":
             for name in CLASS.findall(text(path)):
                 homes.setdefault(name, []).append(str(path.relative_to(ROOT)))

@@ -19,18 +19,18 @@ from typing import Any
 import pytest
 import yaml
 
-from cluster import checks, faults, running
-from cluster.boot import refuse_second
-from cluster.faults import SCHEDULE, Happened
-from cluster.line import Line, Lost, NodeReply
-from cluster.people import Diary, Merged, Trouble, Visitor
-from cluster.plan import Plan, check_ports, environment, every_port, kept_secrets, ports, taken
-from cluster.programs import Program, found_program
-from cluster.proxy import configuration
-from cluster.report import clean, counted, latency, markdown
-from cluster.searches import CitedPassage
-from cluster.supervisor import Supervisor
-from cluster.walk import Serving
+from bench.cluster import checks, faults, running
+from bench.cluster.boot import refuse_second
+from bench.cluster.faults import SCHEDULE, Happened
+from bench.cluster.line import Line, Lost, NodeReply
+from bench.cluster.people import Diary, Merged, Trouble, Visitor
+from bench.cluster.plan import Plan, check_ports, environment, every_port, kept_secrets, ports, taken
+from bench.cluster.programs import Program, found_program
+from bench.cluster.proxy import configuration
+from bench.cluster.report import clean, counted, latency, markdown
+from bench.cluster.searches import CitedPassage
+from bench.cluster.supervisor import Supervisor
+from bench.cluster.walk import Serving
 from core.errors import BadInput, Refused, Unavailable
 from core.settings import Settings
 from tests.conftest import ROOT, until
@@ -102,7 +102,7 @@ def test_the_proxy_knows_every_node_and_sends_no_write_twice() -> None:
 @pytest.mark.skipif(not HAPROXY, reason="NO HAPROXY ON THIS MACHINE: apt install haproxy")
 def test_haproxy_accepts_both_configurations(tmp_path: Path) -> None:
     (tmp_path / "one.cfg").write_text(configuration(ports(Plan()), str(tmp_path / "socket")))
-    text = (ROOT / "cluster" / "haproxy.cfg").read_text()
+    text = (ROOT / "deploy" / "cluster" / "haproxy.cfg").read_text()
     (tmp_path / "several.cfg").write_text(text.replace(" ssl crt /usr/local/etc/haproxy/certificates/concord.pem", ""))
     for name in ("one.cfg", "several.cfg"):
         done = subprocess.run([str(HAPROXY), "-c", "-f", str(tmp_path / name)], capture_output=True, text=True)
@@ -112,7 +112,7 @@ def test_haproxy_accepts_both_configurations(tmp_path: Path) -> None:
 def test_both_proxies_treat_people_the_same() -> None:
     """What decides where people go is word by word the same on one machine and in containers."""
     written = configuration(ports(Plan()), "/tmp/socket")
-    kept = (ROOT / "cluster" / "haproxy.cfg").read_text()
+    kept = (ROOT / "deploy" / "cluster" / "haproxy.cfg").read_text()
     for line in ("balance", "option httpchk", "retry-on", "http-request disable-l7-retry", "option redispatch", "retries", "timeout"):  # fmt: skip
         assert sorted(x for x in written.splitlines() if x.strip().startswith(line)) == sorted(
             x for x in kept.splitlines() if x.strip().startswith(line)
@@ -123,7 +123,7 @@ def test_both_proxies_treat_people_the_same() -> None:
 
 
 def compose() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((ROOT / "cluster" / "compose.yaml").read_text())
+    read: dict[str, Any] = yaml.safe_load((ROOT / "deploy" / "cluster" / "compose.yaml").read_text())
     return read
 
 
@@ -137,7 +137,7 @@ def test_nothing_but_the_proxy_is_published() -> None:
 
 
 def test_the_example_environment_names_what_nodes_are_told_and_holds_no_secret(tmp_path: Path) -> None:
-    lines = (ROOT / "cluster" / "env.example").read_text().splitlines()
+    lines = (ROOT / "deploy" / "cluster" / "env.example").read_text().splitlines()
     given = dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
     known = {f"CONCORD_{option.name.upper()}" for option in fields(Settings)}
     assert {name for name in given if name.startswith("CONCORD_")} <= known

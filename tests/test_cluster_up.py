@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from bench.cluster import running, walk
+from bench.cluster.plan import HERE, Plan, every_port, ports, taken
 from clients.concord_client import Client
-from cluster import running, walk
-from cluster.plan import HERE, Plan, every_port, ports, taken
 
 ROOT = Path(__file__).resolve().parent.parent
 HAPROXY = shutil.which("haproxy", path=os.environ["PATH"] + ":/usr/sbin")
@@ -38,7 +38,7 @@ def free_plan(folder: Path) -> Plan:
 
 
 def command(plan: Plan, *words: str) -> list[str]:
-    return [sys.executable, "-m", "cluster", "--folder", str(plan.folder), "--port", str(plan.port), "--pause", "1", *words]  # fmt: skip
+    return [sys.executable, "-m", "bench.cluster", "--folder", str(plan.folder), "--port", str(plan.port), "--pause", "1", *words]  # fmt: skip
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_every_page_that_the_code_names_is_there() -> None:
-    code = (path for folder in ("core", "pages", "bench", "cluster") for path in (ROOT / folder).rglob("*.py"))
+    code = (path for folder in ("core", "pages", "bench") for path in (ROOT / folder).rglob("*.py"))
     named = {name for path in code for name in re.findall(r"\bdocs/[a-z/-]+\.md", path.read_text(encoding="utf-8"))}
     assert sorted(name for name in named if not (ROOT / name).exists()) == []
 

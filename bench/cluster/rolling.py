@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cluster import running
-from cluster.faults import Happened
-from cluster.plan import Plan, ports, use_checkout
-from cluster.programs import responds
+from bench.cluster import running
+from bench.cluster.faults import Happened
+from bench.cluster.plan import Plan, ports, use_checkout
+from bench.cluster.programs import responds
 from core.errors import Unavailable
 
 PATIENCE = 180.0  # seconds in which what was ended must serve again

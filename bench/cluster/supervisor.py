@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from cluster import running
-from cluster.plan import checkout
-from cluster.programs import Program
+from bench.cluster import running
+from bench.cluster.plan import checkout
+from bench.cluster.programs import Program
 from core.errors import Unavailable
 
 _LOOK = 0.2  # seconds between two looks

@@ -9,12 +9,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from cluster import running
-from cluster.line import Line, Lost
-from cluster.plan import Plan
-from cluster.report import latency
-from cluster.searches import questions
-from cluster.walk import accounts
+from bench.cluster import running
+from bench.cluster.line import Line, Lost
+from bench.cluster.plan import Plan
+from bench.cluster.report import latency
+from bench.cluster.searches import questions
+from bench.cluster.walk import accounts
 
 CLIENTS = 16
 TOKENS = 30  # each may ask 600 times a minute

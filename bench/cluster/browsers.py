@@ -1,4 +1,4 @@
-"""Real browsers on the pages while the cluster is disturbed: python -m cluster.browsers ADDRESS MINUTES TABS.
+"""Real browsers on the pages while the cluster is disturbed: python -m bench.cluster.browsers ADDRESS MINUTES TABS.
 
 Each tab is somebody who signed in: they type questions into the search box, open changes and documents, and wait until the
 page has answered. Prints what they did, and every time that a page did not do what they wanted within half a minute.
@@ -13,8 +13,8 @@ import sys
 import time
 from typing import Any
 
-from cluster.accounts import PASSWORD
-from cluster.searches import questions
+from bench.cluster.accounts import PASSWORD
+from bench.cluster.searches import questions
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from cluster.faults import Happened
-from cluster.people import Trouble
+from bench.cluster.faults import Happened
+from bench.cluster.people import Trouble
 
 _AFTER = 15.0  # seconds after a program runs again in which an error still counts as its consequence
 

@@ -13,15 +13,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cluster import checks, running
-from cluster.checks import RepositoryOnDisk
-from cluster.faults import Happened, disturb
-from cluster.line import Line, Lost
-from cluster.people import Diary, Visitor
-from cluster.plan import HERE, Plan, environment, kept_secrets, ports
-from cluster.report import counted, latency, longest_gap, percentile
-from cluster.rolling import roll
-from cluster.searches import Answers, crowd, questions
+from bench.cluster import checks, running
+from bench.cluster.checks import RepositoryOnDisk
+from bench.cluster.faults import Happened, disturb
+from bench.cluster.line import Line, Lost
+from bench.cluster.people import Diary, Visitor
+from bench.cluster.plan import HERE, Plan, environment, kept_secrets, ports
+from bench.cluster.report import counted, latency, longest_gap, percentile
+from bench.cluster.rolling import roll
+from bench.cluster.searches import Answers, crowd, questions
 from core.errors import Unavailable
 from core.settings import PROJECT
 

@@ -10,8 +10,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cluster.line import Line, Lost
-from cluster.people import Diary
+from bench.cluster.line import Line, Lost
+from bench.cluster.people import Diary
 
 LINES = 32  # searches under way at a time; beyond that they wait, and their wait counts
 PATIENCE = 30.0  # seconds that somebody waits for a line before giving up

@@ -9,8 +9,8 @@ import sys
 import time
 from collections.abc import Callable
 
-from cluster import programs, running
-from cluster.plan import (
+from bench.cluster import programs, running
+from bench.cluster.plan import (
     BUCKET,
     DATABASE,
     VOLUMES,
@@ -22,7 +22,7 @@ from cluster.plan import (
     kept_secrets,
     ports,
 )
-from cluster.supervisor import Supervisor
+from bench.cluster.supervisor import Supervisor
 from core.errors import NotFound, Refused, Unavailable
 from core.settings import PROJECT
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 HERE = "127.0.0.1"
 
 _CONFIGURATION = """\
-# Written by python -m cluster; docs/cluster.md says why each line is there.
+# Written by python -m bench.cluster; docs/cluster.md says why each line is there.
 global
     maxconn 2000
     stats socket {socket} mode 600 level admin

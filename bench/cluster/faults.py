@@ -10,8 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cluster import running
-from cluster.people import Diary
+from bench.cluster import running
+from bench.cluster.people import Diary
 
 
 @dataclass(frozen=True, slots=True)

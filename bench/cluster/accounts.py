@@ -1,4 +1,4 @@
-"""Accounts with access tokens for the people of a walk; run with the environment of a node: python -m cluster.accounts N."""
+"""Accounts with access tokens for the people of a walk; run with the environment of a node: python -m bench.cluster.accounts N."""
 
 from __future__ import annotations
 

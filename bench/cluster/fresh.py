@@ -1,4 +1,4 @@
-"""The same knowledge base built anew on one machine, to compare nodes with: python -m cluster.fresh REPOSITORY QUESTIONS.
+"""The same knowledge base built anew on one machine, to compare nodes with: python -m bench.cluster.fresh REPOSITORY QUESTIONS.
 
 Run with a CONCORD_HOME of its own, no database and no store. Prints what it answers to the questions of a JSON file.
 """

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from cluster.plan import (
+from bench.cluster.plan import (
     DATABASE,
     HERE,
     REPOSITORY,
@@ -29,7 +29,7 @@ from cluster.plan import (
     ports,
     private,
 )
-from cluster.proxy import configuration
+from bench.cluster.proxy import configuration
 from core.errors import Unavailable
 
 APT = "Debian and Ubuntu have it: apt install {}"

@@ -1,4 +1,4 @@
-"""python -m cluster up | down | status | roll | people | load."""
+"""python -m bench.cluster up | down | status | roll | people | load."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
-from cluster import boot, load, running
-from cluster.faults import Happened
-from cluster.plan import Plan, ports
-from cluster.report import clean, markdown
-from cluster.rolling import roll
-from cluster.walk import Walk, run
+from bench.cluster import boot, load, running
+from bench.cluster.faults import Happened
+from bench.cluster.plan import Plan, ports
+from bench.cluster.report import clean, markdown
+from bench.cluster.rolling import roll
+from bench.cluster.walk import Walk, run
 from core.errors import ConcordError
 
 
@@ -31,7 +31,7 @@ def main(given: list[str] | None = None) -> int:
 
 def _parser() -> ArgumentParser:
     usual = Plan()
-    parser = ArgumentParser(prog="python -m cluster", description="A whole cluster on this machine.")
+    parser = ArgumentParser(prog="python -m bench.cluster", description="A whole cluster on this machine.")
     parser.add_argument("--folder", type=Path, default=usual.folder, help="where everything of it lies")
     parser.add_argument("--port", type=int, default=usual.port, help="where people come; other ports follow")
     parser.add_argument("--nodes", type=int, default=usual.nodes)

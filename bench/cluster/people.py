@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
-from cluster.line import Line, Lost, NodeReply
+from bench.cluster.line import Line, Lost, NodeReply
 
 FOLDER = "people/walk"
 _WRITES = {"propose", "comment", "submit", "approve", "merge", "close"}

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cluster.fresh import compared
-from cluster.people import Merged
-from cluster.plan import REPOSITORY, Plan, inherited
-from cluster.searches import CitedPassage
+from bench.cluster.fresh import compared
+from bench.cluster.people import Merged
+from bench.cluster.plan import REPOSITORY, Plan, inherited
+from bench.cluster.searches import CitedPassage
 from core.errors import Unavailable
 from core.settings import PROJECT
 
