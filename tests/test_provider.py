@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import streamlit as st
+from joserfc.jwk import RSAKey
 from starlette.testclient import TestClient
 
 from core.access import Actor
@@ -129,6 +130,7 @@ def test_two_tabs_may_sign_in_at_the_same_time(sign_in_app: App, provider: Scrip
         ({}, {"algorithm": "none"}, ""),
         ({}, {"algorithm": "none", "metadata": {"id_token_signing_alg_values_supported": ["none"]}}, ""),
         ({}, {"algorithm": "HS256"}, ""),
+        ({}, {"key": RSAKey.generate_key(1024, {"kid": "one", "use": "sig"})}, "No keys"),
     ],
 )
 def test_a_token_that_is_not_right_lets_nobody_in(
@@ -227,6 +229,24 @@ def test_what_the_token_lacks_is_asked_of_userinfo(sign_in_app: App, provider: S
     assert "The provider reports no address." in told(come_back(visitor(), provider))
 
 
+def test_what_userinfo_says_of_another_address_verifies_nothing(sign_in_app: App, provider: ScriptedProvider) -> None:
+    provider.claims, provider.userinfo = {**ZOE, "email_verified": None}, {**ZOE, "email": "eve@example.org"}
+    assert "has not verified the address zoe@example.org" in told(come_back(visitor(), provider))
+    provider.userinfo = dict(ZOE)
+    assert come_back(visitor(), provider).status_code == 303
+
+
+@pytest.mark.parametrize("email", ["\uff5aoe@example.org", ".zoe@example.org"])
+def test_an_address_that_looks_like_that_of_an_account_is_bound_to_none(
+    sign_in_app: App, provider: ScriptedProvider, email: str
+) -> None:
+    """Accounts are compared without width, case and dots at the ends; a mailbox of such a name is another one."""
+    provider.claims |= {"sub": "eve", "email": email}
+    browser = visitor()
+    assert "can be mistaken for another one" in told(come_back(browser, provider))
+    assert not inside(browser)
+
+
 def test_an_account_is_bound_to_its_first_subject(
     sign_in_app: App, provider: ScriptedProvider, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -291,8 +311,11 @@ def test_accounts_are_made_at_the_first_sign_in_where_that_is_wanted(
         provider.claims = {"sub": subject, "email": email, "email_verified": True, "name": name}
         assert come_back(visitor(), provider).status_code == 303
         assert come_back(visitor(), provider).status_code == 303, "and only once"
+    provider.claims = {"sub": "9", "email": "concord@example.org", "email_verified": True, "name": "Concord"}
+    assert come_back(visitor(), provider).status_code == 303
     made = [(one.id, one.name, one.role) for one in sign_in_app.people.accounts.all()][2:]
-    assert made == [("zoe-2", "Zoe Other", "reader"), ("ann.o-hara", "ann.o'hara", "reader")]
+    assert made[:2] == [("zoe-2", "Zoe Other", "reader"), ("ann.o-hara", "ann.o'hara", "reader")]
+    assert made[2:] == [("concord-2", "Concord", "reader")], "the id of the system reads everything"
     configure(monkeypatch, provider.auth(create_accounts=True, **GROUPS))
     provider.claims = {"sub": "3", "email": "ben@example.org", "email_verified": True, "groups": ["writers"]}
     assert come_back(visitor(), provider).status_code == 303

@@ -43,6 +43,7 @@ from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
 from core.services.jobs.workers import Worker
 from core.services.people.accounts import COMMAND_LINE
+from core.services.people.readership import PUBLIC
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.discussion import CommentPlace
@@ -857,6 +858,15 @@ def test_the_groups_of_the_provider_count_from_the_sign_in_on(grouped: App) -> N
     assert reads(grouped, grouped.people.accounts.actor("reader"))
     grouped.people.provider.sign_in({**claims, "groups": ["all"]}, settings)
     assert not reads(grouped, grouped.people.accounts.actor("reader"))
+
+
+@pytest.mark.parametrize("name", ["concord", "webhook"])
+def test_no_account_has_the_rights_of_the_system_and_no_list_names_the_outside(grouped: App, name: str) -> None:
+    """Also an account that an earlier version let take the id of the system."""
+    put(grouped, {"review-rules.yaml": f"readers:\n  quarzpfad/: [group:hr]\n  fin/: [{name}]\n"})
+    assert not reads(grouped, Actor(name, "Concord", "", "reader"))
+    with reading_as(PUBLIC):
+        assert {document.path.split("/")[0] for document in grouped.knowledge.documents.all()} == {"it", "hr"}
 
 
 def test_a_token_for_a_folder_reads_nothing_else(grouped: App) -> None:

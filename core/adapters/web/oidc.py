@@ -17,6 +17,7 @@ from core.settings import SYMMETRIC, ProviderSettings
 
 SECONDS = 10.0  # that a call of the provider may take
 FRESH = 3600.0  # seconds for which the provider's own description is kept
+SHORTEST_RSA = 2048  # bits
 LEEWAY = 60  # seconds that the provider's clock may differ
 LARGEST = 1 << 20  # bytes of an answer
 SCOPE = "openid email profile"
@@ -62,7 +63,10 @@ class OidcProvider:
             claims = self._checked(str(token.get("id_token") or ""), nonce)
             wanted = {"email", "email_verified", *([self.settings.role_claim] if self.settings.roles else [])}
             if wanted - set(claims) and self.metadata().get("userinfo_endpoint") and token.get("access_token"):
-                claims = {**self._userinfo(client, str(claims["sub"])), **claims}
+                found = self._userinfo(client, str(claims["sub"]))
+                if len({each["email"] for each in (claims, found) if each.get("email")}) > 1:
+                    found.pop("email_verified", None)  # it is said of another address
+                claims = {**found, **claims}
         return claims, _kept(token)
 
     def renewed(self, tokens: ProviderTokens, subject: str) -> tuple[dict[str, Any], ProviderTokens]:
@@ -152,7 +156,7 @@ class OidcProvider:
         try:
             token = self._decoded(text)
             registry.validate(token.claims)
-        except (JoseError, ValueError, TypeError) as error:
+        except (JoseError, ValueError, TypeError, KeyError) as error:
             raise Refused(
                 f"The provider's token is not right ({_reason(error)}). Start again, or tell an admin."
             ) from None
@@ -183,8 +187,7 @@ class OidcProvider:
 
         if self._keys is None:
             keys = self._get(self._endpoint("jwks_uri")).get("keys", [])
-            usable = [key for key in keys if key.get("kty") in ("RSA", "EC", "OKP") and key.get("use", "sig") == "sig"]
-            self._keys = KeySet.import_key_set({"keys": usable})
+            self._keys = KeySet.import_key_set({"keys": list(filter(_signs, keys))})
         return self._keys
 
     def _userinfo(self, client: Any, subject: str) -> dict[str, Any]:
@@ -225,6 +228,17 @@ class OidcProvider:
 
 def _kept(token: Mapping[str, Any]) -> ProviderTokens:
     return {name: str(token[name]) for name in ("access_token", "refresh_token") if token.get(name)}
+
+
+def _signs(key: Any) -> bool:
+    """Whether a published key is one to check signatures with; RSA keys under 2,048 bits are too short.
+
+    >>> [_signs(key) for key in ({"kty": "EC"}, {"kty": "EC", "use": "enc"}, {"kty": "RSA", "n": "A" * 171}, 7)]
+    [True, False, False, False]
+    """
+    if not isinstance(key, dict) or key.get("kty") not in ("RSA", "EC", "OKP") or key.get("use", "sig") != "sig":
+        return False
+    return key["kty"] != "RSA" or len(str(key.get("n", ""))) * 6 >= SHORTEST_RSA
 
 
 def _key(secret: str) -> Any:

@@ -504,6 +504,8 @@ def checked_groups(names: Iterable[str]) -> tuple[str, ...]:
 def _checked_id(name: str) -> str:
     if not _ID.fullmatch(name):
         raise BadInput(f"The account id {name!r} may hold only a-z, 0-9 and . _ - (40 at most).")
+    if name == SYSTEM.id:
+        raise BadInput(f"The account id {name!r} is that of Concord's own work. Choose another one.")
     return name
 
 

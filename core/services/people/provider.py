@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import PERSON, ROLES, SIGN_IN, Actor, use_case
+from core.access import PERSON, ROLES, SIGN_IN, SYSTEM, Actor, plain_address, use_case
 from core.errors import Refused
 from core.services.people.accounts import MOST_GROUPS, Accounts, checked_email
 from core.services.people.audit import Audit
@@ -55,7 +55,10 @@ class ProviderSignIn:
     def _account(self, state: State, claims: Claims, email: str, create: bool, role: str) -> Actor:
         """By issuer and subject; the first time by address, which binds the two."""
         issuer, subject = str(claims["iss"]), str(claims["sub"])
-        row = state.accounts.by_subject(issuer, subject) or state.accounts.by_email(email)
+        row = state.accounts.by_subject(issuer, subject)
+        if row is None and plain_address(email) != email.lower():
+            raise Refused(f"The address {email} can be mistaken for another one. Change it there, then sign in again.")
+        row = row or state.accounts.by_email(email)
         if row is None:
             if create:
                 self._create(state, claims, email, role)
@@ -76,7 +79,7 @@ class ProviderSignIn:
     def _create(self, state: State, claims: Claims, email: str, role: str) -> None:
         """An account for somebody new, with an id from the address."""
         wanted = _id_from(email)
-        taken = {row.id for row in state.accounts.all()}
+        taken = {SYSTEM.id, *(row.id for row in state.accounts.all())}
         number = next(n for n in range(1, len(taken) + 2) if (wanted if n == 1 else f"{wanted}-{n}") not in taken)
         name = " ".join(str(claims.get("name") or email.partition("@")[0]).split())[:80]
         actor = Actor(wanted if number == 1 else f"{wanted}-{number}", name, checked_email(email), role or ROLES[0])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import State
     from core.storage.state.records import AccountRow, ChangeRow, Gap, SessionOfAccount, TokenOfAccount
 
-PUBLIC = Actor("webhook", "Webhook", "", "")  # of whom is known only that they are outside
+PUBLIC = Actor("", "Webhook", "", "")  # outside: no list of readers can name it
 LISTS = ("question", "freshness", "answers")  # messages about several documents
 
 
@@ -129,7 +129,7 @@ class Readership:
     def note(self, document: Document) -> None:
         """Tell whoever listens that an account opens a document which its role alone lets it read."""
         actor, policy = reader(), self.policy() if not deferred() else OPEN
-        if not policy.named or actor.id == SYSTEM.id or not readers.by_role(actor, policy):
+        if not policy.named or actor is SYSTEM or not readers.by_role(actor, policy):
             return
         names = policy.of(document.path, readers.said_by(document))
         key = (actor.id, document.path, document.blob)
