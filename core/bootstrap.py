@@ -130,7 +130,7 @@ def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     """A workspace of its own for a collection."""
     require(actor, "run an evaluation")
     other = build(_alone(app.settings, name), models=app.models.registry)
-    other.platform.workspace.create()
+    other.platform.workspace.create(migrate=True)  # it is a cache
     return other
 
 
@@ -146,7 +146,7 @@ def _scratch_workspace(
     require(actor, "run an evaluation")
     name = f"documents-{strict.digest([[document.path, document.blob] for document in documents])}"
     other = build(_alone(settings, name), models=models, clock=clock)
-    other.platform.workspace.create()
+    other.platform.workspace.create(migrate=True)  # it is a cache
     if not other.knowledge.repository.head():
         files = {document.path: document.text.encode() for document in documents}
         other.knowledge.documents.save(collections.AUTHOR, files, [], "Documents of an experiment")

@@ -55,6 +55,10 @@ class Unavailable(ConcordError):
     """A model, an index or a package is missing; the message says how to get it."""
 
 
+class Outdated(Unavailable):
+    """The workspace is of an earlier version; the message says what saves and upgrades it."""
+
+
 class TimedOut(Unavailable):
     """A model did not answer in time. The call may still have been paid for."""
 

@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import Connection, inspect
 
 from core.bootstrap import App, build
-from core.errors import BadInput, Corrupt, Refused, Unavailable
+from core.errors import BadInput, Corrupt, Outdated, Refused, Unavailable
 from core.settings import load
 from core.storage.state import migrations
 from core.storage.state.database import State
@@ -91,12 +91,14 @@ def test_a_database_from_before_alembic_gets_each_revision_that_it_lacks(
             *(f"ALTER TABLE {table} DROP COLUMN {name}" for table, name in added),
         ):
             connection.exec_driver_sql(statement)
-    database.create()
+    with pytest.raises(Outdated, match="upgrade --dumped"):
+        database.create()
+    database.create(migrate=True)
     assert (form(url), database.facts().version) == (before, migrations.newest())
     more = "from core.storage.state.tables import new_column; op.add_column('gaps', new_column('mood', 'str', 'x;y'))"
     with monkeypatch.context() as later:
         revised(tmp_path / "migrations", more, later)
-        database.create()
+        database.create(migrate=True)
         assert database.facts().version == migrations.newest()
     assert form(url)["gaps"][0]["mood"] == ("TEXT", False, "x;y")
     with pytest.raises(Unavailable, match="written by a newer version"):

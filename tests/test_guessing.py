@@ -25,6 +25,7 @@ from core.storage.git.repository import Repository
 from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
 from tests.forks import Forked, forks
 from tests.guess_worker import guess
+from tests.test_upgrade import migrated
 
 ADMIN, PASSWORD = demo("admin"), "correct horse battery"
 HERE, THERE, ELSEWHERE = Source("93.184.215.14"), Source("8.8.8.8"), Source("9.9.9.9")
@@ -358,7 +359,7 @@ def shared_address_home(tmp_path: Path) -> Path:
 
 
 def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_address_home: Path) -> None:
-    app = small_app(shared_address_home, NoProcesses())
+    app = migrated(shared_address_home)
     emails = {account.id: account.email for account in app.people.accounts.all()}
     assert [emails[name] for name in ("zoe0", "zoe", "zoe2")] == [
         "zoe@example.org",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import json
 import shutil
@@ -19,7 +20,7 @@ from sqlalchemy.dialects import postgresql
 from core.access import reading_as
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
-from core.errors import Corrupt, Unavailable
+from core.errors import Corrupt, Outdated, StorageFailed, Unavailable
 from core.settings import load
 from core.storage.cache.model_texts import TextCache
 from core.storage.git.repository import Repository
@@ -57,13 +58,19 @@ def old_home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def upgraded_app(old_home: Path) -> App:
-    return small_app(old_home, NoProcesses())
+    return migrated(old_home)
+
+
+def migrated(home: Path) -> App:
+    """What this version makes of it."""
+    unopened(home).platform.workspace.create(migrate=True)
+    return small_app(home, NoProcesses())
 
 
 def test_a_workspace_of_the_version_before_keeps_every_value(old_home: Path) -> None:
     before = rows(old_home / "app.db")
     assert sum(map(len, before.values())) == 78
-    small_app(old_home, NoProcesses())
+    migrated(old_home)
     after = rows(old_home / "app.db")
     for name, kept in before.items():
         assert len(after[name]) == len(kept), name
@@ -196,12 +203,12 @@ def test_an_upgrade_that_would_lose_rows_changes_nothing(
 def test_a_server_that_runs_while_its_workspace_is_upgraded_searches_on_and_writes_nothing(
     old_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = small_app(old_home, NoProcesses())
+    app = migrated(old_home)
     app.index.builder.build(app.platform.settings.profile())
     app.knowledge.gaps.report(AUTHOR, "before")
     with monkeypatch.context() as newer:
         revised(tmp_path / "migrations", """op.execute("ALTER TABLE gaps ADD COLUMN mood TEXT DEFAULT ''")""", newer)
-        SqliteDatabase(old_home / "app.db").create()
+        SqliteDatabase(old_home / "app.db").create(migrate=True)
         left = rows(old_home / "app.db")
     with pytest.raises(Unavailable, match="upgraded to a newer version"):
         app.knowledge.gaps.report(AUTHOR, "after")
@@ -210,6 +217,61 @@ def test_a_server_that_runs_while_its_workspace_is_upgraded_searches_on_and_writ
     with monkeypatch.context() as newer:
         newer.setattr(migrations, "FOLDER", tmp_path / "migrations")
         assert SqliteDatabase(old_home / "app.db").damaged() == []
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    """Every file of a workspace but the log and the index of SQLite's memory, which reading makes."""
+    files = (path for path in home.rglob("*") if path.is_file() and not path.name.endswith(("-wal", "-shm")))
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+@pytest.mark.parametrize("words", ["search leave", "verify", "reindex", "documents list --as author", "worker --once"])
+def test_a_command_refuses_a_workspace_of_the_version_before_and_changes_nothing(
+    old_home: Path, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = tree(old_home)
+    assert main(["--home", str(old_home), "--quiet", *words.split()]) == 3
+    assert f"revision 8; this version has {migrations.newest()}" in (said := capsys.readouterr().err)
+    assert "python -m core upgrade DIR" in said
+    assert tree(old_home) == before
+
+
+def test_the_start_of_a_server_saves_the_workspace_before_it_migrates(
+    old_home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = rows(old_home / "app.db")
+    for name in ("0006", "0007"):
+        (old_home / "upgrades" / f"revision-{name}").mkdir(parents=True)
+    starting = [threading.Thread(target=unopened(old_home).platform.upgrades.begin) for _ in range(3)]
+    for thread in starting:
+        thread.start()
+    for thread in starting:
+        thread.join()
+    app = small_app(old_home, NoProcesses())
+    saved = old_home / "upgrades" / "revision-0008"
+    assert sorted(path.name for path in saved.parent.glob("r*")) == ["revision-0007", "revision-0008"], "two are kept"
+    assert rows(saved / "app.db") == before
+    assert caplog.text.count(f"python -m core restore {saved}") == 1, "one of three that start at once does it"
+    assert [entry.action for entry in app.people.audit.entries(ADMIN)].count("upgrade") == 1
+    restored = unopened(beside(old_home, "new"))
+    restored.platform.backups.restore(ADMIN, saved)
+    assert len(restored.reviews.changes.all()) == 5, "a backup of an earlier version becomes a workspace of this one"
+
+
+def test_a_start_that_cannot_save_the_workspace_does_not_migrate_it(old_home: Path) -> None:
+    before, upgrades = rows(old_home / "app.db"), unopened(old_home).platform.upgrades
+
+    def fill(folder: Path, target: Path, facts: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    upgrades.backups.archives.publish = fill  # type: ignore[method-assign, assignment]
+    for _ in range(2):
+        with pytest.raises(StorageFailed, match="disk is full"):
+            upgrades.begin()
+    assert rows(old_home / "app.db") == before
+    assert [path.name for path in (old_home / "upgrades").iterdir()] == [".lock"]
+    with pytest.raises(Outdated):
+        small_app(old_home, NoProcesses())
 
 
 # ---------------------------------------------------------------- the form of the file
@@ -239,7 +301,7 @@ def keys(connection: sqlite3.Connection, table: str) -> list[tuple[Any, ...]]:
 
 def test_a_workspace_of_the_version_before_gets_the_form_of_a_new_one(old_home: Path) -> None:
     for name in ("app.db", "new.db"):
-        SqliteDatabase(old_home / name).create()
+        SqliteDatabase(old_home / name).create(migrate=True)
     assert form(old_home / "app.db") == form(old_home / "new.db")
 
 
@@ -247,7 +309,7 @@ def test_a_file_that_no_release_wrote_is_refused_with_a_sentence(old_home: Path)
     with closing(sqlite3.connect(old_home / "app.db")) as connection:
         connection.execute("PRAGMA user_version = 7")
     with pytest.raises(Unavailable, match="older than version 0.1.0"):
-        SqliteDatabase(old_home / "app.db").create()
+        SqliteDatabase(old_home / "app.db").create(migrate=True)
 
 
 def revised(folder: Path, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,7 +327,7 @@ def test_a_revision_that_fails_leaves_the_file_as_it_was(
     before = rows(old_home / "app.db")
     revised(tmp_path / "migrations", 'op.execute("CREATE TABLE jobs (id TEXT)")', monkeypatch)
     with pytest.raises(Exception, match="already exists"):
-        SqliteDatabase(old_home / "app.db").create()
+        SqliteDatabase(old_home / "app.db").create(migrate=True)
     assert rows(old_home / "app.db") == before
 
 
@@ -290,7 +352,7 @@ from core.storage.state.sqlite import SqliteDatabase
 
 for path in map(Path, sys.argv[1:]):
     database = SqliteDatabase(path)
-    database.create("w" * 32)
+    database.create("w" * 32, migrate=True)
     number = database.gaps.add(query="?", who="Ann", hits=0, created="now", mood="cross")
     print([(gap.mood, type(gap.mood).__name__) for gap in database.gaps.all()], database.damaged())
 print(*(line.strip() for text in migrations._made("postgresql") for line in text.splitlines() if "mood" in line))

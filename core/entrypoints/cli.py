@@ -1,6 +1,6 @@
 """The command line. It can do what the pages can; with `--json` its output is a contract that others script against.
 
-Exit codes: 0 done, 1 refused or failed with a sentence on standard error, 2 wrong usage.
+Exit codes: 0 done, 1 refused or failed with a sentence on standard error, 2 wrong usage, 3 a workspace of an earlier version.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 from core import __version__
 from core.entrypoints.arguments import help_of
 from core.entrypoints.commands import BESIDE, COMMANDS, GROUPS
-from core.errors import ConcordError, storage_failure
+from core.errors import ConcordError, Outdated, storage_failure
 
 if TYPE_CHECKING:
     from core.entrypoints.record import Command
 
 PROGRAM = "python -m core"
+EARLIER = 3  # exit code: the workspace is of an earlier version, and was not opened
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ConcordError as error:
         terminal.end_progress()
         print(error, file=sys.stderr)
-        return 1
+        return EARLIER if isinstance(error, Outdated) else 1
     except BrokenPipeError:
         return 0
     except KeyboardInterrupt:

@@ -54,6 +54,7 @@ def _opened_once() -> App:
 def open_app() -> App:
     """The workspace named by the environment; interrupted jobs resume and the index catches up."""
     opened = build(load())
+    opened.platform.upgrades.begin()
     opened.platform.workspace.create()
     with suppress(StorageFailed, Unavailable):  # a workspace that cannot be written is opened as it is
         opened.platform.settings.start(SYSTEM.person)

@@ -10,13 +10,14 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from core import strict
 from core.adapters.system.files import (
+    flock,
     fsync_folder,
     fsync_tree,
     read_json,
@@ -31,6 +32,7 @@ MANIFEST = "MANIFEST.json"
 FORMAT = 1
 _RESTORING = "RESTORING"  # lies in a workspace until its restore is finished, and names the backup
 _UNFINISHED = ".concord-backup-"
+_UPGRADES, _KEPT = "upgrades", 2  # folder of a workspace, and how many copies it keeps
 _PLACES = re.compile(  # what a backup holds; a hook or another setting of git would be run as a program
     r"app\.db|(?:models|reports|index)/.+|kb\.git/(?:HEAD|config|packed-refs|objects/pack/pack-[0-9a-f]{40}\.(?:pack|idx|rev))"
 )
@@ -56,6 +58,23 @@ class Archives:
             sweep(target.parent, _UNFINISHED)
             with scratch_folder(target.parent, _UNFINISHED, 0o700) as folder:
                 yield folder
+
+    @contextmanager
+    def upgrading(self, home: Path, earlier: Callable[[], int]) -> Iterator[tuple[int, Path]]:
+        """The revision that an earlier version left in a workspace, and a place in it for a backup of that. One process at a
+        time; the copies of the newest revisions are kept.
+        """
+        folder = home / _UPGRADES
+        with storing(home):
+            folder.mkdir(0o700, exist_ok=True)
+            with flock(folder / ".lock"):
+                have = earlier()
+                place = folder / f"revision-{have:04}"
+                if have:
+                    shutil.rmtree(place, ignore_errors=True)
+                yield have, place
+                for old in sorted(folder.glob("revision-*"))[:-_KEPT]:
+                    shutil.rmtree(old, ignore_errors=True)
 
     def publish(self, folder: Path, target: Path, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest and give the backup its name, at once and only if nobody took it meanwhile."""

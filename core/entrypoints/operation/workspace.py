@@ -77,6 +77,7 @@ class UpgradeOptions:
         Argument("DIR", "a folder that does not exist yet, outside the workspace, for the workspace as it is", MAYBE),
     ] = ""
     check: Annotated[bool, Option("say what it would do and how long it takes, and change nothing")] = False
+    dumped: Annotated[bool, Option("the database is on a server, and was saved with pg_dump while nothing ran")] = False
 
 
 @form
@@ -88,6 +89,7 @@ class RestoreOptions:
 def init(call: CommandCall, form: InitOptions) -> Shown:
     """Create the workspace; import a first folder if it is empty."""
     app = build_app(call.settings)
+    app.platform.upgrades.begin()
     if form.new_database:
         app.platform.workspace.guard.new_database()
     if form.share:
@@ -249,29 +251,32 @@ def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
     """Stop the server first; --check works beside it. The way back is to restore DIR with the version before."""
     if call.user:
         raise BadInput("Accounts of an earlier version are not read before the upgrade. Upgrade without --as.")
-    if not form.check and not form.folder:
+    if not (form.check or form.dumped or form.folder):
         raise BadInput("Name a folder for the workspace as it is: python -m core upgrade DIR. Or look first: --check")
     app = existing(call.settings)
     upgrades, actor = app.platform.upgrades, acting(app, call.user)
-    plan = upgrades.check(actor, call.progress) if form.check else upgrades.run(actor, Path(form.folder), call.progress)
-    return Shown({**strict.plain(plan), "needed": plan.database.needed}, _upgraded(plan))
+    target = None if form.dumped else Path(form.folder)
+    plan = upgrades.check(actor, call.progress) if form.check else upgrades.run(actor, target, call.progress)
+    return Shown({**strict.plain(plan), "needed": plan.database.needed}, _upgraded(plan, form.check))
 
 
-def _upgraded(plan: Upgrade) -> list[str]:
+def _upgraded(plan: Upgrade, check: bool) -> list[str]:
     tried, saved = plan.database, plan.backup
     if not tried.needed and plan.index == "kept":
         return [f"Nothing to do: the database has seen revision {tried.have}, the newest of version {__version__}."]
-    what = (
+    copied = (
         f"{tried.rows:,} rows in {tried.bytes / 1e6:.1f} MB; a copy took {tried.seconds:.1f} s of CPU and lost nothing"
     )
+    what = copied if tried.rows else "it is on a server and was not tried on a copy"
     lines = [
         f"Database: revision {tried.have} to {tried.newest}; {what}.",
         f"Documents are kept. The index is {plan.index}.",
     ]
-    if saved is None:
+    if check:
         after = "upgrade DIR saves the workspace in DIR first, and the version before restores it from there."
         return [*lines, f"The way back: {after}"]
-    return [*lines, f"Upgraded. The workspace as it was: {saved.folder}, {_contents(saved)}.", way_back(saved)]
+    kept = f" The workspace as it was: {saved.folder}, {_contents(saved)}." if saved else ""
+    return [*lines, f"Upgraded.{kept}", way_back(saved)]
 
 
 def _contents(saved: Backup) -> str:

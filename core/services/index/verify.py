@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core.curation.document.frontmatter import read_document
-from core.errors import ConcordError, Unavailable, in_one_line
+from core.errors import ConcordError, Outdated, Unavailable, in_one_line
 from core.ports import Index, Leg, Progress, Ranking, no_progress
 from core.profiles import LANCE
 from core.retrieval.engines import ENGINES, IMAGE, first_difference
@@ -177,6 +177,8 @@ class Verifier:
             yield from (f"audit: {line}" for line in self.audit.problems())
             for profile in self.team_settings.profiles():
                 yield from (f"index {profile.name}: {line}" for line in self._profile(profile, step))
+        except Outdated:
+            raise
         except ConcordError as error:
             yield str(error)
         except Exception as error:  # whatever a reader makes of what no look noticed

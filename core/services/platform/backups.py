@@ -6,6 +6,7 @@ the repository of the backup, because commits are never removed and the branches
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
-from core.access import BACKUP, READS, UPKEEP, Actor, use_case
+from core.access import BACKUP, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import BadInput, Corrupt, Unavailable, storage_failure
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 
 _MAIN = "refs/heads/main"
+_LOG = logging.getLogger(__name__)
 _FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
 
 
@@ -75,6 +77,7 @@ class Backups:
     @use_case("back up the workspace", whole=True)
     def take(self, actor: Actor, target: Path, *, with_index: bool = False, progress: Progress = no_progress) -> Backup:
         """Save the workspace as it is at one moment in a new folder."""
+        self.archives.refuse(target.resolve(), self.home.resolve())
         backup = self.save(target, progress, with_index=with_index)
         self.audit.note(actor, "back up", target.name, detail=f"{backup.files} files, {backup.bytes} bytes")
         progress(3, 3, "Done")
@@ -83,7 +86,6 @@ class Backups:
     def save(self, target: Path, progress: Progress, *, with_index: bool = False) -> Backup:
         """The same without a word in the database, which may be of an earlier version."""
         target = target.resolve()
-        self.archives.refuse(target, self.home.resolve())
         with self.archives.writing(target) as folder:
             if with_index:  # before the moment, so that it is never ahead of the documents
                 progress(0, 3, "Copying the index")
@@ -228,6 +230,21 @@ class Upgrades:
     database: Database
     backups: Backups
     audit: Audit
+    migrate: Callable[[], object]
+
+    @use_case(UPKEEP)
+    def begin(self) -> None:
+        """Before a server or `init` opens the workspace: save one of an earlier version in its own folder, then migrate it."""
+        if self.database.on_server or not self.database.earlier():
+            return
+        self.backups.refuse_half_restored()
+        with self.backups.archives.upgrading(self.backups.home, self.database.earlier) as (have, place):
+            if not have:
+                return  # another process was faster
+            saved = self.backups.save(place, no_progress)
+            self.migrate()
+            self.audit.note(SYSTEM, "upgrade", place.name, detail=f"from {have}")
+            _LOG.warning("Upgraded from revision %d. The workspace is saved as it was. %s", have, way_back(saved))
 
     @use_case("upgrade the workspace", READS)
     def check(self, actor: Actor, progress: Progress = no_progress) -> Upgrade:
@@ -239,19 +256,32 @@ class Upgrades:
         return Upgrade(rehearsal, "kept" if served else "built")
 
     @use_case("upgrade the workspace")
-    def run(self, actor: Actor, target: Path, progress: Progress = no_progress) -> Upgrade:
-        """Try it on a copy, save the workspace as it is in a new folder, upgrade, build the words of the index, verify."""
+    def run(self, actor: Actor, target: Path | None, progress: Progress = no_progress) -> Upgrade:
+        """Try it on a copy, save the workspace as it is in a new folder, upgrade, build the words of the index, verify.
+
+        Without a folder, the database is on a server and was saved with the tools of that server.
+        """
+        self._refuse(target)
         plan = self.check(actor, progress)
         if not plan.database.needed and plan.index == "kept":
             return plan
-        saved = self.backups.save(target, progress)
+        saved = self.backups.save(target, progress) if target else None
         if problems := self.backups.ready(progress):
             raise Corrupt(f"The upgraded workspace does not agree with itself: {' '.join(problems)} {way_back(saved)}")
         detail = f"from {plan.database.have} to {plan.database.newest}"
-        self.audit.note(actor, "upgrade", target.name, detail=detail)
+        self.audit.note(actor, "upgrade", target.name if target else self.database.name, detail=detail)
         return Upgrade(plan.database, plan.index, saved)
 
+    def _refuse(self, target: Path | None) -> None:
+        """Refuse a way of saving that this database does not have."""
+        if target:
+            self.backups.archives.refuse(target.resolve(), self.backups.home.resolve())
+        if self.database.on_server == bool(target) and self.database.earlier():
+            raise BadInput(f"The database is {self.database.place}. Upgrade it with: {self.database.upgrade}")
 
-def way_back(saved: Backup) -> str:
+
+def way_back(saved: Backup | None) -> str:
     """How the version before gets the workspace that it left."""
+    if saved is None:
+        return "The way back, with the version before: the dump of the database."
     return f"The way back, with the version before and into an empty workspace: python -m core restore {saved.folder}"

@@ -133,6 +133,7 @@ def time(clock: Clock, repository: Repository) -> Iterator[Checkup]:
 def database(rows: Database) -> Iterator[Checkup]:
     """It answers, and is whole."""
     facts = rows.facts()
+    rows.refuse_earlier(facts.version)
     faults = [Checkup("database", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in rows.damaged()]
     yield from faults or [Checkup("database", FINE, f"{rows.name} is whole, version {facts.version}.")]
 

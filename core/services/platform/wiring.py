@@ -61,15 +61,16 @@ def wire(base: Base, jobs: Jobs, models: Models, index: IndexRoom, sample: Sampl
     """`seed` fills what is empty after a start."""
     repository, settings, upkeep = base.repository, base.settings, base.upkeep
     guard = WorkspaceGuard(repository, base.database, base.generations)
-    setup: list[Step] = [partial(close_to_others, settings.home), guard.open]
+    private: Step = partial(close_to_others, settings.home)
+    migrate: Step = partial(guard.open, migrate=True)
     repairs: list[Step] = [index.following.start, *upkeep.repairs]
-    backups = _backups(base, index, [*setup, *repairs])
+    backups = _backups(base, index, [private, migrate, *repairs])
     daily, workers = _daily(base), Workers(base.database, jobs)
     looks: list[Step] = [repository.follow] if repository.clone else []
     looks += [index.following.look] if settings.store else []
     workspace = Workspace(
         guard=guard,
-        setup=[backups.refuse_half_restored, *setup],
+        setup=[backups.refuse_half_restored, private],
         repairs=[sample.resume, *repairs, *seed],
         sweeps=[index.following.look, *upkeep.sweeps, daily.run],
         jobs=jobs,
@@ -81,7 +82,7 @@ def wire(base: Base, jobs: Jobs, models: Models, index: IndexRoom, sample: Sampl
     return Platform(
         workspace,
         backups,
-        Upgrades(base.database, backups, base.audit),
+        Upgrades(base.database, backups, base.audit, migrate),
         jobs,
         workers,
         base.team_settings,

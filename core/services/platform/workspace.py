@@ -32,15 +32,17 @@ class WorkspaceGuard:
     def __init__(self, repository: Repository, database: Database, generations: Generations) -> None:
         self.repository, self.database, self.generations = repository, database, generations
 
-    def open(self) -> None:
-        """Create what never was, bring an older workspace to this version, refuse one that lost something."""
+    def open(self, migrate: bool = False) -> None:
+        """Create what never was, refuse a workspace that lost something; one of an earlier version, unless it may `migrate`."""
+        if not migrate:
+            self.database.refuse_earlier(self.database.earlier())
         self.repository.prepare()
         workspace = self._checked()
         if not self.repository.exists():  # nodes that start at once with an empty database agree on the id of the first
             self.database.create(workspace)
             workspace = self.database.facts().workspace
         workspace = self.repository.create(workspace)  # the id of whoever was first, where two open it at once
-        self.database.create(workspace)
+        self.database.create(workspace, migrate=migrate)
         self.generations.belong(workspace)
 
     def _checked(self) -> str:
@@ -139,10 +141,11 @@ class Workspace:
     works: Mapping[str, Work]  # by kind of job
 
     @use_case(UPKEEP)
-    def create(self) -> None:
-        """Create the workspace, or migrate it to this version. One that cannot be written is opened as it is."""
+    def create(self, migrate: bool = False) -> None:
+        """Create or open the workspace. One that cannot be written is opened as it is, one of an earlier version is refused."""
         for step in self.setup:
             step()
+        self.guard.open(migrate)
         with suppress(StorageFailed, Unavailable):
             for step in self.repairs:
                 step()

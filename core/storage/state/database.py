@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, insert, select
 
-from core.errors import Refused, Unavailable
+from core.errors import Outdated, Refused, Unavailable
 from core.storage.state import migrations, tables
 from core.storage.state.rows.evaluation_rows import (
     GradeRows,
@@ -76,7 +76,7 @@ class Rehearsal:
 
     have: int  # the last revision it has seen
     newest: int  # that there is
-    rows: int = 0
+    rows: int = 0  # of the copy that was migrated
     bytes: int = 0
     seconds: float = 0.0  # of CPU that the copy took
 
@@ -130,6 +130,8 @@ class Database(State):
 
     name: str  # what it is called where damage is told
     place: str  # where it is, without a password
+    on_server = False  # where only the tools of that server save it in the form of an earlier version
+    upgrade = "python -m core upgrade DIR"  # saves it and brings it to this version
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -137,11 +139,23 @@ class Database(State):
         super().__init__(self.statements)
 
     @abstractmethod
-    def create(self, workspace: str = "") -> None:
-        """Bring it to the newest form; each revision is applied once, all of them or none.
-
-        A database that belongs to no workspace yet gets the given one.
+    def create(self, workspace: str = "", *, migrate: bool = False) -> None:
+        """Make the tables of a new one, which belongs to the given workspace. One of an earlier version is refused, or with
+        `migrate` brought to the newest form: each revision is applied once, all of them or none.
         """
+
+    def earlier(self) -> int:
+        """The revision of an earlier version; 0 where there is nothing to upgrade."""
+        have = self.facts().version
+        return have if have < migrations.newest() else 0
+
+    def refuse_earlier(self, have: int) -> None:
+        """Refuse to open a revision of an earlier version: whoever upgrades saves it first."""
+        if 0 < have < (newest := migrations.newest()):
+            raise Outdated(
+                f"{self.place} is of an earlier version of Concord (revision {have}; this version has {newest}). Nothing was "
+                f"changed. Save and upgrade it with: {self.upgrade}"
+            )
 
     def version(self) -> object:
         """Another one after every commit, whoever made it; None where that is not cheap to know."""
@@ -223,14 +237,10 @@ class Database(State):
         """Give changes no number that a branch or a commit has already."""
 
     def rehearse(self) -> Rehearsal:
-        """Migrate a copy, if it lacks revisions; Corrupt if that loses something. Only where the database is a file."""
+        """What brings it to this version. Where it is a file, a copy is migrated; Corrupt if that loses something."""
         with self._reading() as connection:
-            needed, have = self._lacks(connection), migrations.version(connection)
-        if needed:
-            raise Refused(
-                f"{self.place} is on a server. Copy it with its own tools (pg_dump) before the new version opens it."
-            )
-        return Rehearsal(have, have)
+            self._lacks(connection)
+            return Rehearsal(migrations.version(connection), migrations.newest())
 
     @contextmanager
     def transaction(self, *locks: str) -> Iterator[State]:

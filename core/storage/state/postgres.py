@@ -70,6 +70,8 @@ class PostgresDatabase(Database):
     """The database on a server. Another schema than `public` is named in the URL: ?options=-csearch_path%3Dname."""
 
     name = "database"
+    on_server = True
+    upgrade = "python -m core upgrade --dumped, after you stopped every node and saved the database with pg_dump"
 
     def __init__(self, url: URL) -> None:
         self.place = url.set(drivername="postgresql").render_as_string(hide_password=True)
@@ -153,8 +155,10 @@ class PostgresDatabase(Database):
         with self.within(BEAT), PatientConnection.connect(**{**named, **limits}, autocommit=True) as connection:
             yield connection
 
-    def create(self, workspace: str = "") -> None:
+    def create(self, workspace: str = "", *, migrate: bool = False) -> None:
         with self._reading() as connection:
+            if not migrate:
+                self.refuse_earlier(migrations.version(connection))
             done = not self._lacks(connection)
         if done and self.facts().workspace:
             return
@@ -232,7 +236,7 @@ class PostgresDatabase(Database):
 
     def load(self, file: Path) -> None:
         source = SqliteDatabase(file)
-        source.create()  # an older version may have written it
+        source.create(migrate=True)  # an earlier version may have written it
         mine, given = self.facts(), source.facts()
         if (mine.workspace, mine.commit) != (given.workspace, given.commit):
             self.refuse_taken()

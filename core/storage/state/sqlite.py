@@ -55,9 +55,11 @@ class SqliteDatabase(Database):
             )
         return sqlite3.connect(self.path, timeout=_PATIENCE, check_same_thread=False)
 
-    def create(self, workspace: str = "") -> None:
+    def create(self, workspace: str = "", *, migrate: bool = False) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._reading() as connection:
+            if not migrate:
+                self.refuse_earlier(migrations.version(connection))
             with _readable(self.path):
                 write_ahead(_raw(connection))
             lacks = self._lacks(connection)
@@ -205,7 +207,7 @@ class SqliteDatabase(Database):
 
 def _rehearsed(copy: SqliteDatabase, have: int) -> Rehearsal:
     size, before, started = copy.path.stat().st_size, copy.counts(), time.process_time()
-    copy.create()
+    copy.create(migrate=True)
     seconds, after = time.process_time() - started, copy.counts()
     faults = [*map(str, copy.damaged()), *(f"{name} lost rows" for name, rows in before.items() if after[name] < rows)]
     copy.close()
