@@ -44,6 +44,13 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_url: str) ->
         section.click()
         expect(page.get_by_text("What links here")).to_be_visible()
         journey.step("read")
+        opener = page.get_by_role("button", name="This is wrong")
+        opener.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_label("What is wrong about this document?")).to_be_focused()
+        page.keyboard.type("The limit is older.")
+        page.keyboard.press("Escape")
+        expect(opener).to_be_focused()
         journey.click(page.get_by_role("button", name="More", exact=True))
         with page.expect_download() as download:
             page.get_by_role("button", name="Download as Word").click()

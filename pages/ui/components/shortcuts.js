@@ -1,6 +1,7 @@
 // On every page: "/" or Ctrl+K goes to the search box, wherever one is; the menu's entry of the page that is open leads
-// back to its first view, which Streamlit's own does not; and Back leads to where somebody was.
+// back to its first view, which Streamlit's own does not; Back leads to where somebody was; and a popover that opens has the focus.
 const FIELDS = ["INPUT", "TEXTAREA", "SELECT"];
+const CONTROLS = 'input, textarea, select, a[href], button:not([disabled], [aria-label^="Help for"])';
 
 export default function ({ setTriggerValue }) {
   const onKey = (event) => {
@@ -13,10 +14,12 @@ export default function ({ setTriggerValue }) {
   };
   document.addEventListener("keydown", onKey);
   let drawing = 0;
+  const focusPopover = popoverFocus();
   const watching = new MutationObserver(() => {
     drawing ||= requestAnimationFrame(() => {
       drawing = 0;
       nameRoles();
+      focusPopover();
     });
   });
   watching.observe(document.body, { childList: true, subtree: true });
@@ -41,6 +44,28 @@ function nameRoles() {
   role('[data-testid="stSidebarNavItems"]', "presentation");
   role('[data-testid="stSidebarNavItems"] :is(div, section):has(> li)', "list");
   role('[data-testid="stFileUploaderDropzone"]', "group");
+}
+
+// Streamlit puts the box of a popover at the end of the page and leaves the focus on its button, dozens of Tabs away.
+// Move it to the first control, also when an earlier one is drawn later, and back to the button when the box closes.
+function popoverFocus() {
+  let opener, entered;
+  return () => {
+    const box = [...document.querySelectorAll('[data-testid="stPopoverBody"]')].at(-1);
+    const { activeElement } = document;
+    if (!box) {
+      if (entered && activeElement === document.body) opener.focus();
+      opener = entered = undefined;
+      return;
+    }
+    opener ??= activeElement;
+    const first = box.querySelector(CONTROLS) ?? box;
+    const untouched = [opener, entered, document.body].includes(activeElement);
+    if (first === entered || !untouched) return;
+    box.tabIndex = -1;
+    entered = first;
+    first.focus();
+  };
 }
 
 // `st.switch_page` adds two steps to the history: the page that is left with the parameters of the other one, then the
