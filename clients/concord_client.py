@@ -251,13 +251,22 @@ class Client:
         return self._object("POST", f"/changes/{change}/withdraw")
 
     def comment_on_change(
-        self, change: int, message: str, *, path: str = "", line: int = 0, last: int = 0, reply: int = 0, head: str = ""
+        self,
+        change: int,
+        message: str,
+        *,
+        path: str = "",
+        line: int = 0,
+        last: int = 0,
+        removed: bool = False,
+        reply: int = 0,
+        head: str = "",
     ) -> Json:
         """Say something about a change, about lines of it, or in answer to a comment."""
         return self._object(
             "POST",
             f"/changes/{change}/comments",
-            body={"message": message, "path": path, "line": line, "last": last, "reply": reply},
+            body={"message": message, "path": path, "line": line, "last": last, "removed": removed, "reply": reply},
             head=head,
         )
 

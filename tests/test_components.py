@@ -31,6 +31,37 @@ def test_a_comment_stays_in_its_box_until_it_was_taken(chromium: Any) -> None:
         assert box.input_value() == ""
 
 
+@pytest.mark.parametrize("view", ["Side by side", "Inline"])
+def test_a_removed_line_is_commented_on_where_it_was(chromium: Any, view: str) -> None:
+    def row(kind: str, left: int, right: int, text: str) -> dict[str, Any]:
+        marks = [[False, text]]
+        before, after = marks if left else None, marks if right else None
+        return {"kind": kind, "left": left, "right": right, "before": before, "after": after}
+
+    rows = [row("equal", 1, 1, "Keep."), row("removed", 2, 0, "Shred."), row("added", 0, 2, "Burn.")]
+    thread = {"id": 7, "line": 2, "last": 2, "removed": True, "quote": "Shred.", "where": "", "remarks": []}
+    file = {"path": "a.md", "was": "", "kind": "edited", "title": "A", "word": "Edited", "tone": "note", "sign": "~"}
+    file |= {"added": 1, "removed": 1, "problem": "", "checks": [], "differs": [], "fields": [], "rendered": []}
+    file |= {"rows": rows, "viewed": False, "threads": [{**thread, "outdated": False, "resolved": False}]}
+    data = {"documents": [file], "head": "c1", "heard": ["", False], "people": [], "at": "", "whole": True}
+    with browser.component(chromium, "review", "nodes", "checks", "difftext", "talk", "tree") as page:
+        page.evaluate("show", {**data, "may": {"comment": True, "apply": False, "edit": False}})
+        page.get_by_role("button", name=view).click()
+        assert (
+            "Shred."
+            in page.locator("tr", has=page.locator("#c7")).locator("xpath=preceding-sibling::tr[1]").inner_text()
+        )
+        page.get_by_role("button", name="Comment on removed line 2").click()
+        assert page.get_by_role("button", name="Suggest a wording").count() == 0, "there is no line to put it on"
+        page.get_by_label("Comment on removed line 2").last.fill("Why?")
+        page.locator(".composer").get_by_role("button", name="Comment", exact=True).click()
+        (sent,) = page.evaluate("sent")
+        wanted = {"do": "comment", "path": "a.md", "line": 2, "last": 2, "removed": True, "body": "Why?", "head": "c1"}
+        assert {name: sent[1][name] for name in wanted} == wanted
+        page.evaluate("show", {**data, "whole": False, "may": {"comment": True}})
+        assert page.get_by_role("button", name="Comment on removed line 2").count() == 0, "another text is on the left"
+
+
 def test_the_other_parts_of_a_long_document_are_one_click_away(chromium: Any) -> None:
     nodes = [["h2", {"id": f"part-{n}", "start": n, "end": n + 1}, [f"Part {n}"]] for n in (2, 3)]
     outline = [{"level": 2, "title": f"Part {n}", "slug": f"part-{n}"} for n in range(9)]

@@ -222,6 +222,24 @@ def test_a_suggestion_is_the_edit_of_the_person_who_applies_it(
         assert talk.approve(REVIEWER, number).state == "approved"
 
 
+def test_a_comment_on_a_removed_line_keeps_its_place_through_later_edits(reviews_app: App) -> None:
+    path, moved = "finance/kept.md", TEXT.replace("Then shred.\n", "")
+    files: dict[str, bytes | None] = {"finance/records.md": None, path: moved.encode()}
+    number = reviews_app.reviews.changes.propose(AUTHOR, "T", files).id
+    talk, place = reviews_app.reviews.discussion, CommentPlace(path, 10, removed=True)
+    made = talk.comment(REVIEWER, number, "Who shreds them now?", place)
+    assert (made.line, made.quote, made.removed) == (10, "Then shred.", True)
+    reviews_app.reviews.changes.edit(AUTHOR, number, {path: f"{moved}\nAsk Finance.\n".encode()})
+    put(reviews_app, {"it/else.md": "# Else\n\nNew.\n"})
+    assert talk.comments(REVIEWER, number)[0].line == 10
+    with pytest.raises(BadInput, match="has lines 1 to 10, not 11"):
+        talk.comment(REVIEWER, number, "Why?", CommentPlace(path, 11, removed=True))
+    body = "```suggestion\nThen burn.\n```"
+    suggestion = talk.comment(REVIEWER, number, body, place)
+    with pytest.raises(Refused, match="The change removes these lines"):
+        talk.apply(AUTHOR, number, suggestion.id)
+
+
 def test_what_is_applied_is_what_was_read(reviews_app: App) -> None:
     """A reviewer who may approve an applied suggestion must not exchange its words under the author's eyes."""
     number = reviews_app.reviews.changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id

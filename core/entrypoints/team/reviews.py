@@ -155,6 +155,7 @@ class CommentForm(OneChange):
     path: Annotated[str, Option("the document that the comment is about")] = ""
     line: Annotated[int, Option("the line of it")] = 0
     last: Annotated[int, Option("the last line, for several")] = 0
+    removed: Annotated[bool, Option("the lines are those of the text before the change")] = False
     head: Annotated[str, Option("the head that was read; refused if the change was edited since", header=IF_MATCH)] = ""
     reply: Annotated[int, Option("answer this comment", metavar="N")] = 0
 
@@ -323,7 +324,7 @@ def comment(call: UseCaseCall, form: CommentForm) -> Shown:
         call.actor,
         form.change,
         form.message,
-        CommentPlace(form.path, form.line, form.last),
+        CommentPlace(form.path, form.line, form.last, form.removed),
         thread=form.reply,
         head=form.head,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.access import PERSON, READS, Actor, allowed, require, use_case
@@ -14,8 +15,8 @@ from core.curation.review.proposals import CO_AUTHOR, SUGGESTER, check_text, cre
 from core.errors import BadInput, NotFound, Refused
 from core.services.reviews.changes import Change, Changes
 from core.services.reviews.facts import as_seen
-from core.storage.state.records import CommentRow, of_row
-from core.types import Person
+from core.storage.state.records import ChangeRow, CommentRow, of_row
+from core.types import Edit, Person
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -29,6 +30,7 @@ class CommentPlace(NamedTuple):
     path: str = ""
     line: int = 0
     last: int = 0  # of several
+    removed: bool = False  # lines of the text before the change
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Comment:
     applied: str
     edited: str = ""
     deleted: str = ""
+    removed: bool = False
 
     @property
     def suggestion(self) -> str | None:
@@ -87,10 +90,15 @@ class Discussion:
     @use_case("propose a change", READS)
     def comments(self, actor: Actor, number: int) -> tuple[Comment, ...]:
         """Oldest first, each at the line where its quote is now."""
-        head = self.changes.get(number).head
-        rows = self.database.comments.of_change(number)
-        texts = {path: self._text(head, path) for path in {row.path for row in rows if row.path}}
-        return tuple(_comment(row, texts.get(row.path, "")) for row in rows)
+        change, rows = self.changes.get(number), self.database.comments.of_change(number)
+        sides = {(row.path, row.removed) for row in rows if row.path}
+        before = partial(self._before, change.start, change.documents)
+        texts = {(path, old): before(path) if old else self._text(change.head, path) for path, old in sides}
+        return tuple(_comment(row, texts.get((row.path, row.removed), "")) for row in rows)
+
+    def _before(self, start: str, edits: Sequence[Edit], path: str) -> str:
+        """A document as it was before the change."""
+        return self._text(start, next((edit.old_path for edit in edits if edit.path == path), "") or path)
 
     def _text(self, head: str, path: str) -> str:
         try:
@@ -118,7 +126,7 @@ class Discussion:
         with self.changes.writing(number) as (state, row, facts):
             self.changes.allow("comment", facts, actor)
             as_seen(facts.head, head)
-            anchor = self._anchor(facts.head, facts.paths, place)
+            anchor = self._anchor(row, facts, place)
             if thread:
                 root = state.comments.get(number, thread)
                 if root is None:
@@ -133,18 +141,25 @@ class Discussion:
             self.changes.news.commented(state, actor, row, added, thread, text)
         return next(comment for comment in self.comments(actor, number) if comment.id == added)
 
-    def _anchor(self, head: str, paths: Sequence[str], place: CommentPlace) -> dict[str, Any]:
+    def _anchor(self, row: ChangeRow, facts: moves.Facts, place: CommentPlace) -> dict[str, Any]:
         """A place in a document of the change, with the lines it quotes."""
         path, line, last = place.path, place.line, place.last or place.line
         if not path:
             return {"path": "", "line": 0, "last": 0, "quote": ""}
-        if path not in paths:
-            raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(paths)}.")
-        present = lines(self._text(head, path))
+        if path not in facts.paths:
+            raise BadInput(f"The change does not touch {path!r}. Its documents: {', '.join(facts.paths)}.")
+        present = lines(self._commented(row, facts, place))
         if not 0 <= line <= last <= len(present):
             raise BadInput(f"{path} has lines 1 to {len(present)}, not {line} to {last}.")
         quote = "\n".join(present[line - 1 : last]) if line else ""
-        return {"path": path, "line": line, "last": last, "quote": quote}
+        return {"path": path, "line": line, "last": last, "quote": quote, "removed": place.removed}
+
+    def _commented(self, row: ChangeRow, facts: moves.Facts, place: CommentPlace) -> str:
+        """The text that a new comment is about."""
+        if not place.removed:
+            return self._text(facts.head, place.path)
+        git = self.changes.facts.looked([row], whole=False)[row.id]
+        return self._before(git.start, git.edits.documents, place.path)
 
     @use_case("propose a change")
     def edit_comment(self, actor: Actor, number: int, comment: int, body: str) -> Comment:
@@ -202,6 +217,8 @@ class Discussion:
             raise NotFound(f"Comment {comment} of change {number} suggests no text.")
         if remark.applied:
             raise Refused("This suggestion was applied before.")
+        if remark.removed:
+            raise Refused("The change removes these lines. Suggest other words for a line that it keeps or adds.")
         if not remark.line:
             raise Refused("The lines that this suggestion is about have changed since. Edit the document instead.")
         change = self.changes.get(number)

@@ -315,6 +315,7 @@ class CommentRow(Record):
     applied: str = ""
     edited: str = ""
     deleted: str = ""
+    removed: bool = False  # its lines are those of the text before the change
 
 
 @record("looks")

@@ -18,25 +18,25 @@ const diffBlock = (rows) =>
     ]),
   );
 
-// The table rows of one diff row, with two columns of text or one. `lineNumber(n, isNew)` draws a line number's cell.
+// The table rows of one diff row, with two columns of text or one. `lineNumber(n, side)` draws a line number's cell.
 const diffRows = (row, split, lineNumber) => (split ? [splitRow(row, lineNumber)] : inlineRows(row, lineNumber));
 
 function splitRow(row, lineNumber) {
   const cellClass = (number, tone) => (number ? tone : "void");
   return el(
     "tr",
-    lineNumber(row.left),
+    lineNumber(row.left, isRemoval(row) ? "left" : ""),
     markWords(el("td", { class: cellClass(row.left, isRemoval(row) ? "minus" : "") }), row.before),
-    lineNumber(row.right, true),
+    lineNumber(row.right, "right"),
     markWords(el("td", { class: cellClass(row.right, isAddition(row) ? "plus" : "") }), row.after),
   );
 }
 
 function inlineRows(row, lineNumber) {
   if (row.kind === "equal")
-    return [el("tr", lineNumber(row.left), lineNumber(row.right, true), markWords(el("td"), row.before))];
-  const old = () => el("tr", lineNumber(row.left), lineNumber(""), markWords(el("td.minus"), row.before));
-  const now = () => el("tr", lineNumber(""), lineNumber(row.right, true), markWords(el("td.plus"), row.after));
+    return [el("tr", lineNumber(row.left), lineNumber(row.right, "right"), markWords(el("td"), row.before))];
+  const old = () => el("tr", lineNumber(row.left, "left"), lineNumber(""), markWords(el("td.minus"), row.before));
+  const now = () => el("tr", lineNumber(""), lineNumber(row.right, "right"), markWords(el("td.plus"), row.after));
   return [isRemoval(row) ? old() : null, isAddition(row) ? now() : null].filter(Boolean);
 }
 

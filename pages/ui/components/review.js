@@ -171,8 +171,8 @@ function loadOnSight(page) {
 function drawFile(context) {
   const { root, state, file, n, may, act } = context;
   const redraw = () => refocus(root, () => section.replaceWith(drawFile(context)));
-  const write = (line, last) => {
-    state.writing = { path: file.path, line, last };
+  const write = (line, last, removed = false) => {
+    state.writing = { path: file.path, line, last, removed };
     state.folded.set(file.path, false);
     redraw();
     root.querySelector(`#d${n} .composer textarea`)?.focus();
@@ -298,7 +298,7 @@ const fieldTable = (fields) =>
 const writingIn = (state, file) => (state.writing?.path === file.path ? state.writing : null);
 
 function writer({ state, file, may, act }, redraw) {
-  const { line, last } = state.writing;
+  const { line, last, removed } = state.writing;
   const lineText = (row) => row.after.map(([, text]) => text).join("");
   const quote = () =>
     file.rows
@@ -306,10 +306,10 @@ function writer({ state, file, may, act }, redraw) {
       .map(lineText)
       .join("\n");
   return composer(state, lineBox(state.writing), {
-    hint: writerHint(line, last),
-    quote: line ? quote : null,
+    hint: writerHint(state.writing),
+    quote: line && !removed ? quote : null,
     counting: may.counting,
-    send: (body, n) => act({ do: "comment", path: file.path, line, last, body, n }),
+    send: (body, n) => act({ do: "comment", path: file.path, line, last, removed, body, n }),
     cancel: () => {
       state.writing = null;
       redraw();
@@ -317,20 +317,23 @@ function writer({ state, file, may, act }, redraw) {
   });
 }
 
-function writerHint(line, last) {
+function writerHint({ line, last, removed }) {
   if (!line) return "Comment on this document";
-  return last > line ? `Comment on lines ${line} to ${last}` : `Comment on line ${line}`;
+  const which = removed ? "removed line" : "line";
+  return last > line ? `Comment on ${which}s ${line} to ${last}` : `Comment on ${which} ${line}`;
 }
+
+// On which side of the diff the lines of a conversation or of a new comment are.
+const sideOf = ({ removed }) => (removed ? "left" : "right");
 
 // ------------------------------------------------------------ lines
 
 // Fold runs of unchanged rows, except around lines with a conversation and in runs that somebody opened.
 function foldRows(state, file) {
-  const busy = file.threads.filter((thread) => thread.line).map((thread) => thread.last);
-  busy.push(...file.differs.map(({ line }) => line));
   const writing = writingIn(state, file);
-  if (writing) busy.push(writing.last);
-  busy.push(...(state.busy.get(file.path) || []));
+  const talks = [...file.threads.filter((thread) => thread.line), ...(writing ? [writing] : [])];
+  const others = [...file.differs.map(({ line }) => line), ...(state.busy.get(file.path) || [])];
+  const busy = [...talks.map((talk) => [sideOf(talk), talk.last]), ...others.map((line) => ["right", line])];
   const folded = [];
   for (let start = 0; start < file.rows.length;) {
     if (file.rows[start].kind !== "equal") {
@@ -355,22 +358,25 @@ function foldRun(state, file, start, end, busy) {
   const folded = rows.slice(start, from);
   for (const row of rows.slice(from, to)) {
     const gap = folded.at(-1)?.kind === "gap" ? folded.at(-1) : null;
-    if (busy.some((line) => Math.abs(line - row.right) <= 1)) folded.push(row);
+    if (busy.some(([side, line]) => Math.abs(line - row[side]) <= 1)) folded.push(row);
     else if (gap) gap.count++;
     else folded.push({ kind: "gap", count: 1, name });
   }
   return [...folded, ...rows.slice(to, end)];
 }
 
-function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, write, writer }) {
+function lineTable({ state, data, file, n, may, act }, writing, { redraw, drawThread, write, writer }) {
   const split = state.view === "split" && file.kind !== "added" && file.kind !== "deleted";
   const hasChanges = file.rows.some((row) => row.kind !== "equal" && row.kind !== "gap");
   if (!hasChanges && !file.threads.length && !writing) return el("div.same", whyNoLines(file));
 
-  const lineNumber = (number, isNew) => {
-    if (!isNew || !number || !may.comment) return el("td.no", number || "");
-    const chosen = writing && writing.line && number >= writing.line && number <= writing.last;
-    return numberButton(number, chosen, (event) => write(...chosenLines(event, number, writing)));
+  const lineNumber = (number, side) => {
+    const open = side === "right" || (side === "left" && data.whole);
+    if (!open || !number || !may.comment) return el("td.no", number || "");
+    const same = writing?.line && sideOf(writing) === side ? writing : null;
+    const chosen = same && number >= same.line && number <= same.last;
+    const removed = side === "left";
+    return numberButton(number, removed, chosen, (event) => write(...chosenLines(event, number, same), removed));
   };
   const openGap = (name) => {
     state.open.add(name);
@@ -381,8 +387,9 @@ function lineTable({ state, file, n, may, act }, writing, { redraw, drawThread, 
     return rows;
   };
   const talk = (row) => {
-    const threads = file.threads.filter(({ line, last }) => line && row.right && last === row.right);
-    const isWriting = writing && writing.line && row.right === writing.last;
+    const isHere = (talk) => talk.line && talk.last === row[sideOf(talk)];
+    const threads = file.threads.filter(isHere);
+    const isWriting = writing && isHere(writing);
     const differs = file.differs.filter(({ line }) => row.right && line === row.right);
     if (!threads.length && !isWriting && !differs.length) return null;
     const cell = el(
@@ -438,13 +445,17 @@ function chosenLines(event, line, writing) {
   return [Math.min(writing.line || line, line), Math.max(writing.last, line)];
 }
 
-const numberButton = (number, chosen, onclick) =>
+const numberButton = (number, removed, chosen, onclick) =>
   el(
     "td",
     { class: `no can${chosen ? " chosen" : ""}` },
     el(
       "button",
-      { title: "Comment on this line; with Shift, on several", "aria-label": `Comment on line ${number}`, onclick },
+      {
+        title: "Comment on this line; with Shift, on several",
+        "aria-label": `Comment on ${removed ? "removed line" : "line"} ${number}`,
+        onclick,
+      },
       number,
     ),
   );

@@ -11,7 +11,7 @@ function hear(state, [message, accepted]) {
   if (box === editBox(state.editing)) state.editing = 0;
   if (state.writing && box === lineBox(state.writing)) state.writing = null;
 }
-const lineBox = ({ path, line }) => `${path}:${line}`;
+const lineBox = ({ path, line, removed }) => `${path}:${removed ? "-" : ""}${line}`;
 const replyBox = (thread) => `reply-${thread}`;
 const editBox = (comment) => `edit-${comment}`;
 
@@ -242,7 +242,9 @@ function conversation(state, thread, may, act) {
     "div",
     { class: `conversation${thread.resolved ? " done" : ""}`, id: `c${thread.id}`, "data-key": `c${thread.id}` },
     head.childNodes.length ? head : null,
-    open && thread.outdated ? el("pre.quote", thread.quote) : null,
+    open && thread.quote && (thread.outdated || (thread.removed && !thread.line))
+      ? el("pre.quote", thread.quote)
+      : null,
     open ? thread.remarks.map((remark) => drawRemark(state, remark, may, act, redraw)) : null,
     open && may.comment ? answer(state, thread, act, redraw) : null,
   );

@@ -60,7 +60,13 @@ def perform(actor: Actor, number: int, message: Mapping[str, Any]) -> str:
     if action == "comment":
         path, line, last = _text(message, "path"), _number(message, "line"), _number(message, "last")
         head = _text(message, "head") if line else ""
-        discussion.comment(actor, number, _text(message, "body"), CommentPlace(path, line, last), head=head)
+        discussion.comment(
+            actor,
+            number,
+            _text(message, "body"),
+            CommentPlace(path, line, last, message.get("removed") is True),
+            head=head,
+        )
         return "Comment added."
     if action == "reply":
         discussion.comment(actor, number, _text(message, "body"), thread=_number(message, "thread"))
@@ -124,6 +130,7 @@ def _conversation(thread: tuple[Comment, ...], me: Actor, with_path: bool) -> di
         "last": root.last,
         "where": place(root) if with_path else "",
         "quote": root.quote,
+        "removed": root.removed,
         "outdated": bool(root.quote and not root.line and not root.applied),
         "resolved": bool(root.resolved),
         "at": root.at,
@@ -133,7 +140,8 @@ def _conversation(thread: tuple[Comment, ...], me: Actor, with_path: bool) -> di
 
 def place(comment: Comment) -> str:
     """The document and line of a comment, for people."""
-    return f"{comment.path}, line {comment.line}" if comment.line else comment.path
+    which = "removed line" if comment.removed else "line"
+    return f"{comment.path}, {which} {comment.line}" if comment.line else comment.path
 
 
 def open_conversations(change: Change, me: Actor) -> list[Comment]:
@@ -163,7 +171,7 @@ def _comment(comment: Comment, root: Comment, me: Actor) -> dict[str, Any]:
         "nodes": labels.nodes(f"{before}\n{after}", comment.path),
         "suggestion": strict.plain(diff(root.quote, proposed, -1).rows) if proposed is not None else None,
         "applied": bool(comment.applied),
-        "place": bool(comment.line),
+        "place": bool(comment.line) and not comment.removed,
         "edited": bool(comment.edited),
         "deleted": bool(comment.deleted),
         "body": comment.body if comment.who == me.id and comment.suggestion is None else None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -34,6 +35,8 @@ def draw(change: Change, me: Actor) -> None:
     at = st.query_params.get(keys.AT, "")
     wanted = _path_of(at, remarks)
     start, edits = _scope(change, app().reviews.looks.look(me, change.id), wanted, at)
+    # where another text is on the left, what was said about removed lines comes first, with its quote
+    shown = tuple(replace(each, line=0) if each.removed and start != change.start else each for each in remarks)
     key, loaded = f"review_{change.id}_{start[:8]}", _loaded(change, edits, viewed, wanted)
     findings = tuple(finding for finding in change.findings if finding.severity != "note") if change.open else ()
     differs = disagreements.notes(me, change.id) if change.open else []
@@ -44,7 +47,7 @@ def draw(change: Change, me: Actor) -> None:
             **(_body(start, change.head, edit.kind, edit.path, edit.old_path) if edit.path in loaded else {}),
             "checks": [] if head["problem"] else [_check(finding) for finding in findings if finding.path == edit.path],
             "differs": [note for note in differs if note["path"] == edit.path],
-            "threads": comments.conversations(remarks, me, edit.path),
+            "threads": comments.conversations(shown, me, edit.path),
             "viewed": edit.path in viewed,
         }
         for head, edit in zip(heads, edits, strict=True)
@@ -57,6 +60,7 @@ def draw(change: Change, me: Actor) -> None:
             "head": change.head,
             "heard": comments.last_message(),
             "people": people.completions(),
+            "whole": start == change.start,
             "at": at,
         },
         on_act_change=lambda: _heard(key, change.id),
