@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
@@ -91,6 +92,7 @@ class StorageFailed(ConcordError):
     """The disk is full, read-only or broken; the message says where, and what to do about it."""
 
 
+_AT_ONCE = 64 << 10  # bytes
 _SIGNS = (
     (
         "The disk is full: {} could not be written. What was finished stays, nothing is half-written: free space and try again.",
@@ -121,9 +123,20 @@ def storage_failure(error: BaseException | str, where: object = "") -> StorageFa
     text = str(error).lower()
     for sentence, numbers, signs in _SIGNS:
         if number in numbers or any(sign in text for sign in signs):
-            return StorageFailed(sentence.format(place))
+            return StorageFailed((_SIGNS[0][0] if _is_full(place) else sentence).format(place))
     cause = getattr(error, "__cause__", None) or getattr(error, "__context__", None)
     return storage_failure(cause, where) if cause else None
+
+
+def _is_full(place: object) -> bool:
+    """Whether a disk has no space for what SQLite takes at a time, or no name for another file: SQLite calls that an I/O error."""
+    try:
+        disk = os.statvfs(os.path.dirname(os.path.abspath(os.fspath(place))))  # type: ignore[call-overload]
+    except (OSError, TypeError, ValueError):
+        return False
+    return not disk.f_flag & os.ST_RDONLY and (
+        disk.f_bavail * disk.f_frsize < _AT_ONCE or (disk.f_files > 0 and not disk.f_favail)
+    )
 
 
 @contextmanager

@@ -5,16 +5,20 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from core.adapters.system.files import write_atomic
 from core.bootstrap import App
 from core.entrypoints.cli import main
-from core.errors import BadInput, ConcordError, StorageFailed, storage_failure
+from core.errors import BadInput, Conflict, StorageFailed, storage_failure
 from core.services.people.accounts import DEMO, NewAccount, local_admin
 from tests.conftest import NoProcesses, demo, put, small_app
 
@@ -144,24 +148,61 @@ def test_a_disk_that_is_full_at_any_step_of_a_merge_a_build_or_a_backup_loses_no
     assert all(again.knowledge.repository.contains("main", commit) for commit in merged)
 
 
-def test_a_merge_whose_record_did_not_fit_on_the_disk_is_recorded_when_somebody_tries_again(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@contextmanager
+def full(app: App) -> Iterator[None]:
+    """The disk is full whenever the database commits."""
+
+    def refuse(_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    event.listen(app.reviews.changes.database.engine, "commit", refuse)
+    try:
+        yield
+    finally:
+        event.remove(app.reviews.changes.database.engine, "commit", refuse)
+
+
+def test_a_merge_on_main_is_never_reported_as_failed_and_is_recorded_once_there_is_space(app: App) -> None:
     put(app, {"a.md": "# A\n"})
     change = app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"})
     app.reviews.changes.submit(AUTHOR, change.id)
     app.reviews.discussion.approve(REVIEWER, change.id)
-
-    def full(*_: object, **__: object) -> None:
-        raise StorageFailed("The disk is full.")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(app.reviews.merger, "_record", full)
-        with pytest.raises(StorageFailed):
-            app.reviews.merger.merge(AUTHOR, change.id)
-    with pytest.raises(ConcordError, match="merged"):
+    with full(app):
+        for _ in range(2):
+            merged = app.reviews.merger.merge(AUTHOR, change.id)
+            assert (merged.state, merged.merged) == ("merged", app.knowledge.repository.head())
+            assert "do not need to merge it again" in merged.warnings[0]
+    app.platform.workspace.catch_up()
+    assert app.reviews.changes.get(change.id).merged == merged.merged
+    assert list(app.people.audit.problems()) == []
+    with pytest.raises(Conflict, match="This change is already merged"):
         app.reviews.merger.merge(AUTHOR, change.id)
-    assert app.reviews.changes.get(change.id).state == "merged"
+
+
+def test_what_git_has_is_reported_as_done_and_what_it_lacks_as_failed(app: App) -> None:
+    put(app, {"a.md": "# A\n"})
+    repository, changes = app.knowledge.repository, app.reviews.changes
+    change, tuning = changes.propose(AUTHOR, "B", {"b.md": b"# B\n"}), app.tuning.production
+    folder, main = {"c.md": b"# C\n"}, repository.head()
+    with full(app):
+        assert changes.edit(AUTHOR, change.id, {"b.md": b"# B2\n"}).head != change.head
+        for done in (
+            lambda: app.knowledge.freshness.confirm(REVIEWER, "a.md", date(2999, 1, 1)),
+            lambda: app.reviews.merger.importing(
+                ADMIN, "C", lambda: app.knowledge.documents.save(ADMIN, folder, [], "C")
+            ),
+        ):
+            done()
+            assert main != (main := repository.head())
+        tuning.promote(ADMIN, config="bm25", reason="Fewer models")
+        assert tuning.team_settings.production().config.legs == ("bm25",)
+        with pytest.raises(StorageFailed):
+            changes.propose(AUTHOR, "D", {"d.md": b"# D\n"})
+        with pytest.raises(StorageFailed):
+            changes.submit(AUTHOR, change.id)
+    assert [known.title for known in changes.all()] == ["B"]
+    assert changes.get(change.id).state == "draft"
+    app.platform.workspace.catch_up()
     assert list(app.people.audit.problems()) == []
 
 
@@ -248,6 +289,13 @@ def test_a_page_says_the_same_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(errors.st, "error", shown.append)
     assert errors.show(OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "data/app.db"))
     assert shown[0].replace("\\", "").startswith("The disk is full: data/app.db could not be written.")
+
+
+def test_an_error_of_a_disk_without_a_free_block_or_name_is_called_full(disk: Path) -> None:
+    fill(disk, 0)
+    assert str(storage_failure("disk I/O error", disk / "app.db")).startswith("The disk is full: ")
+    remount(disk, f"size=64m,nr_inodes={os.statvfs(disk).f_files - os.statvfs(disk).f_ffree}")
+    assert str(storage_failure("unable to open database file", disk / "app.db")).startswith("The disk is full: ")
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,9 @@ MOVES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "invite": (OPEN, "Only an open change can have other co-authors"),
 }
 
+# the state that a move leads to, in which somebody was faster
+REACHED: Mapping[str, str] = {"merge": "merged", "bypass": "merged", "close": "closed"}
+
 # moves of the author and the co-authors: (its verb, what others must be allowed to make it too; "" where nobody is)
 OWN_MOVES: Mapping[str, tuple[str, str]] = {
     "edit": ("edit", ""),
@@ -169,10 +172,14 @@ def refusal(move: str, now: str) -> str:
     ''
     >>> refusal("reopen", "merged")
     'Only a closed change can be reopened; this one is merged. Start a new change.'
+    >>> refusal("merge", "merged")
+    'This change is already merged.'
     """
     states, sentence = MOVES[move]
     if now in states:
         return ""
+    if REACHED.get(move) == now:
+        return f"This change is already {now}."
     article = {"draft": "a draft", "approved": "approved", "merged": "merged", "closed": "closed"}.get(now, now)
     return f"{sentence}; this one is {article}.{_next(now, move)}"
 

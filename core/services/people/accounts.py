@@ -375,7 +375,7 @@ class Accounts:
     def sign_in(self, name: str, password: str, source: Source = NOWHERE) -> Actor:
         """The account, if the password is right, and tries are left where this one comes from."""
         actor = self._proven(name, password, source)
-        self.audit.note(actor, "sign in", actor.name)
+        self.audit.before(actor, "sign in", actor.name)
         return actor
 
     def _proven(self, name: str, password: str, source: Source) -> Actor:

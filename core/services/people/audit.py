@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from core.access import READS, SIGN_IN, Actor, use_case
-from core.errors import BadInput
+from core.errors import BadInput, StorageFailed, Unavailable
 from core.logs import REQUEST
 from core.ports import Clock
 from core.services.people.readership import Readership
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.state.database import Database, State
 
+_LOG = logging.getLogger(__name__)
 MAX_DETAIL = 21_000  # characters; a comment and who wrote it
 
 
@@ -56,7 +58,15 @@ class Audit:
 
     @use_case(SIGN_IN)
     def note(self, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
-        """Add an entry on its own."""
+        """Add an entry about what has happened. Where it cannot be written, the log says so: the deed stands."""
+        try:
+            self.before(actor, action, what, **more)
+        except (StorageFailed, Unavailable) as error:
+            _LOG.error("The audit lacks that %s did this: %s %s. %s", actor.id, action, what, error)
+
+    @use_case(SIGN_IN)
+    def before(self, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
+        """Add an entry about what may only happen once the audit has it."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -15,6 +16,7 @@ from core.adapters.system.files import write_privately
 from core.adapters.system.processes import ProcessMemory
 from core.analysis import analyser
 from core.curation.review.remote_addresses import safe_address
+from core.errors import StorageFailed, Unavailable, storing
 from core.ports import Clock
 from core.services.deliveries.outbox import Outbox
 from core.services.inbox.messages import Messages
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Step = Callable[[], object]
+_LOG = logging.getLogger(__name__)
 SILENCE = 15.0  # seconds that the shared repository may be silent
 
 
@@ -59,9 +62,11 @@ class Signal(Generic[P]):
     ['change 3']
     """
 
-    def __init__(self, heard: bool = True) -> None:
-        """One that is not `heard` has no listeners, whoever asks to be one."""
+    def __init__(self, heard: bool = True, *, within: bool = False) -> None:
+        """One that is not `heard` has no listeners, whoever asks to be one. The listeners of one told `within` a transaction
+        write in it; those of any other come after the fact, which a full disk or an absent database does not undo."""
         self.heard, self._listeners = heard, list[Callable[P, object]]()
+        self._late = () if within else (StorageFailed, Unavailable)
 
     def then(self, listener: Callable[P, object]) -> None:
         if self.heard:
@@ -69,7 +74,11 @@ class Signal(Generic[P]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> None:
         for listener in self._listeners:
-            listener(*args, **kwargs)
+            try:
+                with storing("the workspace"):
+                    listener(*args, **kwargs)
+            except self._late as error:
+                _LOG.error("A step after what was done is left for later: %s", error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +87,7 @@ class Events:
 
     rewritten: Signal[[Actor]] = field(default_factory=Signal)  # reviewers have another text before them
     ended: Signal[[int]] = field(default_factory=Signal)  # a change was merged or closed
-    landed: Signal[[State, Actor, Landing]] = field(default_factory=Signal)  # a commit of main, inside its transaction
+    landed: Signal[[State, Actor, Landing]] = field(default_factory=partial(Signal, within=True))  # a commit of main
     moved: Signal[[Actor]] = field(default_factory=Signal)  # main has a new commit
     imported: Signal[[Actor]] = field(default_factory=Signal)  # it has an import, which is indexed by whoever imported
     built: Signal[[]] = field(default_factory=Signal)  # people search in what was built
@@ -168,7 +177,7 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
         Events(rewritten=Signal(heard=not dated), moved=Signal(heard=not dated)),
     )
     documents.readership.opened_by_role.append(
-        lambda actor, document: base.audit.note(actor, "read by role", document.title, detail=document.path)
+        lambda actor, document: base.audit.before(actor, "read by role", document.title, detail=document.path)
     )
     base.upkeep.sweeps.extend([generations.sweep, repository.sweep])
     if repository.clone:

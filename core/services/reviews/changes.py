@@ -7,6 +7,7 @@ one database transaction that also moves the branch; a kill leaves at most a bra
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from core.curation.review import moves, policy
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
 from core.curation.review.readers import Readable, said_by
-from core.errors import BadInput, ConcordError, NotFound, Refused, Stale
+from core.errors import BadInput, ConcordError, Conflict, NotFound, Refused, Stale, StorageFailed, Unavailable
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
@@ -39,6 +40,7 @@ AT_ONCE = 1000  # changes whose records are read together
 LOOKED_AT = 100  # changes whose texts are read together
 KEPT = 100  # rows and records that are kept until the database changes
 T = TypeVar("T")
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,6 +319,17 @@ class Changes:
             yield state, *self.known(state, number)
 
     @contextmanager
+    def kept(self) -> Iterator[None]:
+        """A block that moves a branch and then writes that down. Where only the second fails, what git has stays and counts."""
+        moves = self.repository.git.moves
+        try:
+            yield
+        except (StorageFailed, Unavailable) as error:
+            if self.repository.git.moves == moves:
+                raise
+            _LOG.error("A branch moved, and the database could not record it: %s", error)
+
+    @contextmanager
     def newest(self, *locks: str) -> Iterator[State]:
         """A transaction that sees what every node has written, in the database and in the repository.
 
@@ -435,7 +448,7 @@ class Changes:
     def bring_more(self, actor: Actor, number: int, head: str) -> None:
         """Newer commits that build on those of a change; earlier approvals are void."""
         require(actor, "propose a change")
-        with self.writing(number) as (state, row, facts):
+        with self.kept(), self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
             self.repository.move_branch(branch_of(number), head, facts.head)
             self.touch(state, number)
@@ -460,7 +473,7 @@ class Changes:
     ) -> Change:
         """Another edit. `expected` is the head that the editor saw; earlier approvals are void."""
         checked = self._for_reader(checked_files(files), self.repository.head(branch_of(number)))
-        with self.writing(number) as (state, row, facts):
+        with self.kept(), self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
             text = check_text(message) or f"Edit {', '.join(checked)}"
             files, seen = complete(self.repository, facts.head, checked), facts.head if expected is None else expected
@@ -567,9 +580,9 @@ class Changes:
 
     def allow(self, move: str, facts: Facts, actor: Actor) -> None:
         """Refuse a move that the current state does not allow, or not to this person."""
-        sentence = moves.refusal(move, moves.state(facts)) or moves.not_theirs(move, facts, actor)
-        if sentence:
-            raise Refused(sentence)
+        now = moves.state(facts)
+        if sentence := moves.refusal(move, now) or moves.not_theirs(move, facts, actor):
+            raise Conflict(sentence) if moves.REACHED.get(move) == now else Refused(sentence)
 
     def touch(self, state: State, number: int) -> None:
         """Set the time of the last activity."""

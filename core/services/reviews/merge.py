@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from core.storage.state.database import State
 
 RACES = 10  # times that somebody else may be faster before a merge gives up
+LATE = (
+    "It is merged as {}; you do not need to merge it again. Concord could not record that, because the disk is full or the "
+    "database is unavailable, and does so automatically once it can."
+)
+_LOG = logging.getLogger(__name__)
 REPOSITORY = Actor("repository", "Repository", "", "admin", "repository")
 
 
@@ -73,9 +79,9 @@ class Merger:
         return self._merge(actor, number, reason, head)
 
     def _merge(self, actor: Actor, number: int, reason: str, head: str) -> Change:
-        self.repair()  # a merge that the database could not record, perhaps this one
         commit = ""
         try:
+            self.repair()  # a merge that the database could not record, perhaps this one
             with self.changes.writing(number, MAIN_LOCK) as (state, row, facts):
                 if self._adopt_unknown(state):
                     row, facts = self.changes.known(state, number)
@@ -87,25 +93,26 @@ class Merger:
                 author = Person(change.author_name, accounts.address_of(change.author))
                 commit = self.repository.merge(facts.head, author, text)
                 self._record(state, actor, row, MergeFacts(facts.head, change.start, commit, reason))
-        except Unavailable as error:  # main may have moved all the same, and then nothing is undone
+        except (StorageFailed, Unavailable) as error:  # main may have moved all the same, and then nothing is undone
+            if not commit:
+                change, commit = self.changes.get(number), self._unrecorded(number)
             if not commit:
                 raise
-            return self._landed(actor, number, commit, error)
+            with suppress(StorageFailed, Unavailable):
+                self.repair()
+            _LOG.error("Change %d is merged as %s: %s", number, commit, error)
         self._finish(actor, number)
-        with suppress(Unavailable):
-            return self.changes.get(number)
-        return replace(change, state="merged", merged=commit, requirements=(), ended_by=actor.name)
+        with suppress(StorageFailed, Unavailable):
+            if (recorded := self.changes.get(number)).merged:
+                return recorded
+        late = (LATE.format(commit[:12]),)
+        return replace(change, state="merged", merged=commit, requirements=(), ended_by=actor.name, warnings=late)
 
-    def _landed(self, actor: Actor, number: int, commit: str, error: Unavailable) -> Change:
-        """A merge whose commit is on main, after the database failed: written down now, or by itself later, but never undone."""
-        with suppress(Unavailable):
-            self.repair()
-            self._finish(actor, number)
-            return self.changes.get(number)
-        raise Unavailable(
-            f"Change {number} was merged as {commit[:12]}, but the database cannot be reached to write that down. This follows by "
-            f"itself once it answers; there is nothing to do again."
-        ) from error
+    def _unrecorded(self, number: int) -> str:
+        """The commit on main that merged a change, where the database does not know of it; "" where there is none."""
+        head = self.repository.head(branch_of(number))
+        steps = self.repository.log(self.repository.head(), since=self.database.audit.last_commit()) if head else ()
+        return next((step.id for step, _ in steps if step.parents[1:] == (head,)), "")
 
     def _refuse_unready(self, actor: Actor, facts: Facts, reason: str, head: str) -> None:
         self.changes.allow("bypass" if reason else "merge", facts, actor)
@@ -145,10 +152,11 @@ class Merger:
     def _finish(self, actor: Actor, number: int) -> None:
         """After the merge: delete the branch, start the index build. Whatever becomes of both, the merge stands."""
         with suppress(StorageFailed, Unavailable, Conflict):
-            self.repository.delete_branch(branch_of(number))
-        with suppress(StorageFailed, Unavailable):
-            self.events.moved(actor)
-            self.events.ended(number)
+            row = self.database.changes.get(number)
+            if row and row.merged:  # else the branch shows that main has the change
+                self.repository.delete_branch(branch_of(number))
+        self.events.moved(actor)
+        self.events.ended(number)
 
     # ------------------------------------------------------------ conflicts
 
@@ -196,7 +204,7 @@ class Merger:
         Per path: "mine", "theirs", "both" (edits that do not touch) or "=text" for each conflict; ("delete",) leaves the document out.
         `head` and `main` are the commits whose conflicts the person saw; "" means those of now.
         """
-        with self.changes.writing(number) as (state, row, facts):
+        with self.changes.kept(), self.changes.writing(number) as (state, row, facts):
             self.changes.allow("edit", facts, actor)
             now = self.repository.head()
             if (head or facts.head, main or now) != (facts.head, now):
@@ -261,7 +269,7 @@ class Merger:
     @contextmanager
     def moving_main(self) -> Iterator[State]:
         """A transaction in which main may move; commits without a line in the audit get theirs first."""
-        with self.changes.newest(MAIN_LOCK) as state:
+        with self.changes.kept(), self.changes.newest(MAIN_LOCK) as state:
             self._adopt_unknown(state)
             yield state
 

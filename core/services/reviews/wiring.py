@@ -29,7 +29,7 @@ def wire_changes(base: Base, accounts: Accounts) -> Merger:
     """Changes and their merges, which reach people and the index as events."""
     merger = Merger(Changes(base, accounts, ChangeNews(base.messages, accounts)))
     base.upkeep.repairs.append(merger.repair)
-    base.upkeep.sweeps.append(merger.sweep)
+    base.upkeep.sweeps.extend([merger.repair, merger.sweep])
     return merger
 
 

@@ -8,6 +8,7 @@ behind an open one.
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import tempfile
@@ -63,6 +64,7 @@ _PLAIN_COMMIT = re.compile(
     rb"\ncommitter [^\n]*"
 )
 _CRUD = bytes(range(33)) + b".,:;<>\"\\'"  # what git takes from the ends of names
+_LOG = logging.getLogger(__name__)
 
 
 def lasts(arguments: Sequence[str]) -> bool:
@@ -238,17 +240,33 @@ class Plumbing:
     def swap(self, branch: str, new: str, old: str | None, top: str = "refs/heads", *, publish: bool = True) -> None:
         """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock.
 
-        Where others share the repository, it moves there first; without `publish` it did already.
+        Where others share the repository, it moves there first; without `publish` it did already. An error means that it did
+        not move: what a disk refuses after that is only late.
         """
         name = f"{top}/{branch}"
         with locked(self.path, name) as lock:
             if refs.value(self.path, name) != old:
                 raise Moved(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
-            if self.publish and publish:
-                self.publish({name: (new, old or "")})
-            self._log(name, old or "", new)
-            replace(lock, f"{new}\n")
-        self.sync(branch, top)
+            share = self.publish if publish else None
+            if share:
+                share({name: (new, old or "")})
+            try:
+                self._log(name, old or "", new)
+                replace(lock, f"{new}\n")
+                self.sync(branch, top)
+            except OSError as error:
+                if not share and refs.value(self.path, name) != new:
+                    raise
+                _LOG.error("%s is at %s, but this disk refused a part of it: %s", name, new, error)
+                with suppress(OSError):
+                    refs.forget_unmade(self.path, lock)
+        if publish:
+            self._own.moves = self.moves + 1
+
+    @property
+    def moves(self) -> int:
+        """How many branches this thread has moved."""
+        return getattr(self._own, "moves", 0)
 
     def _log(self, name: str, old: str, new: str) -> None:
         """A line of the reflog, in git's form."""

@@ -58,16 +58,16 @@ def lift(actor: Actor, number: int, note: str, head: str) -> str:
 
 
 def merge(actor: Actor, number: int, note: str, head: str) -> str:
-    app().reviews.merger.merge(actor, number)
-    return "Merged. Indexing has started."
+    merged = app().reviews.merger.merge(actor, number)
+    return " ".join(["Merged.", *(merged.warnings or ["Indexing has started."])])
 
 
 def bypass(actor: Actor, number: int, note: str, head: str) -> str:
     """Merge without the approvals that the rules require, with a reason."""
     if not note.strip():
         raise BadInput("Say why the review rules are bypassed. The reason stays with the change for ever.")
-    app().reviews.merger.merge(actor, number, bypass=note)
-    return "Merged without approval. The reason stays with the change."
+    merged = app().reviews.merger.merge(actor, number, bypass=note)
+    return " ".join(["Merged without approval. The reason stays with the change.", *merged.warnings])
 
 
 def close(actor: Actor, number: int, note: str, head: str) -> str:
