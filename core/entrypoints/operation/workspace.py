@@ -257,24 +257,26 @@ def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
     upgrades, actor = app.platform.upgrades, acting(app, call.user)
     target = None if form.dumped else Path(form.folder)
     plan = upgrades.check(actor, call.progress) if form.check else upgrades.run(actor, target, call.progress)
-    return Shown({**strict.plain(plan), "needed": plan.database.needed}, _upgraded(plan, form.check))
+    return Shown(
+        {**strict.plain(plan), "needed": plan.database.needed}, _upgraded(plan, form.check, upgrades.database.on_server)
+    )
 
 
-def _upgraded(plan: Upgrade, check: bool) -> list[str]:
+def _upgraded(plan: Upgrade, check: bool, on_server: bool) -> list[str]:
     tried, saved = plan.database, plan.backup
     if not tried.needed and plan.index == "kept":
         return [f"Nothing to do: the database has seen revision {tried.have}, the newest of version {__version__}."]
-    copied = (
-        f"{tried.rows:,} rows in {tried.bytes / 1e6:.1f} MB; a copy took {tried.seconds:.1f} s of CPU and lost nothing"
+    size = f"{tried.rows:,} rows in {tried.bytes / 1e6:.1f} MB"
+    tests = (
+        "a copy was not tried" if on_server else f"{size}; a copy took {tried.seconds:.1f} s of CPU and lost nothing"
     )
-    what = copied if tried.rows else "it is on a server and was not tried on a copy"
     lines = [
-        f"Database: revision {tried.have} to {tried.newest}; {what}.",
+        f"Database: revision {tried.have} to {tried.newest}; {tests}.",
         f"Documents are kept. The index is {plan.index}.",
     ]
     if check:
-        after = "upgrade DIR saves the workspace in DIR first, and the version before restores it from there."
-        return [*lines, f"The way back: {after}"]
+        copy = "upgrade DIR saves the workspace in DIR first, and the version before restores it from there."
+        return [*lines, f"The way back: {'a dump of the database that you make first.' if on_server else copy}"]
     kept = f" The workspace as it was: {saved.folder}, {_contents(saved)}." if saved else ""
     return [*lines, f"Upgraded.{kept}", way_back(saved)]
 

@@ -277,7 +277,7 @@ class Upgrades:
         if target:
             self.backups.archives.refuse(target.resolve(), self.backups.home.resolve())
         if self.database.on_server == bool(target) and self.database.earlier():
-            raise BadInput(f"The database is {self.database.place}. Upgrade it with: {self.database.upgrade}")
+            raise BadInput(f"The database is {self.database.place}. {self.database.upgrade}")
 
 
 def way_back(saved: Backup | None) -> str:

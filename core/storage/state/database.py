@@ -131,7 +131,7 @@ class Database(State):
     name: str  # what it is called where damage is told
     place: str  # where it is, without a password
     on_server = False  # where only the tools of that server save it in the form of an earlier version
-    upgrade = "python -m core upgrade DIR"  # saves it and brings it to this version
+    upgrade = "Save and upgrade it with: python -m core upgrade DIR"
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -154,7 +154,7 @@ class Database(State):
         if 0 < have < (newest := migrations.newest()):
             raise Outdated(
                 f"{self.place} is of an earlier version of Concord (revision {have}; this version has {newest}). Nothing was "
-                f"changed. Save and upgrade it with: {self.upgrade}"
+                f"changed. {self.upgrade}"
             )
 
     def version(self) -> object:

@@ -71,7 +71,7 @@ class PostgresDatabase(Database):
 
     name = "database"
     on_server = True
-    upgrade = "python -m core upgrade --dumped, after you stopped every node and saved the database with pg_dump"
+    upgrade = "Stop every node, save the database with pg_dump, then run: python -m core upgrade --dumped"
 
     def __init__(self, url: URL) -> None:
         self.place = url.set(drivername="postgresql").render_as_string(hide_password=True)
