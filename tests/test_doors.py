@@ -180,7 +180,7 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
 
 ROUTES = {"/api/health": EVERYBODY, "/api/codemirror.js": EVERYBODY}
 ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
-ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/sign-in/first", "/sign-in/password", "/sign-in/lost", "/oauth2callback"), SIGN_IN)  # fmt: skip
+ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/sign-in/first", "/sign-in/password", "/sign-in/lost", "/sign-in/persona", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
 ASKED_ELSEWHERE = {
     "read documents": EVERYBODY,

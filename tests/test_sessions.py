@@ -423,6 +423,23 @@ def test_the_demo_needs_no_sign_in(sign_in_app: App, monkeypatch: pytest.MonkeyP
     assert sign_in(visitor()).headers["location"] == "/sign-in"
 
 
+def test_a_persona_is_remembered_in_a_demo_alone(sign_in_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser, chosen = visitor(), {"persona": "zoe"}
+    assert browser.post("/sign-in/persona", data=chosen).status_code == 404
+    browser.cookies.set("concord_persona", "zoe")
+    assert not inside(browser)
+    monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
+    forget_app()
+    answer = visitor().post("/sign-in/persona", data=chosen)
+    assert answer.status_code == 204
+    assert answer.headers["set-cookie"].startswith(
+        "concord_persona=zoe; HttpOnly; Max-Age=2592000; Path=/; SameSite=lax"
+    )
+    assert visitor().post("/sign-in/persona", data={"persona": "someone"}).status_code == 404
+    elsewhere = {"sec-fetch-site": "cross-site"}
+    assert visitor().post("/sign-in/persona", data=chosen, headers=elsewhere).status_code == 404
+
+
 def test_what_is_no_page_is_not_led_to_sign_in(sign_in_app: App) -> None:
     browser = visitor()
     assert browser.get("/api/v1/page/search?q=x").status_code == 401

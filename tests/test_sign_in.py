@@ -20,7 +20,7 @@ from core.settings import Settings
 from pages.ui.server import direct
 from pages.ui.sign_in import cookies
 from tests.apptest import PATIENCE
-from tests.conftest import PASSWORD, ROOT, demo, put, sql
+from tests.conftest import PASSWORD, ROOT, demo, forget_app, put, sql
 
 
 class Tab:
@@ -222,6 +222,19 @@ def test_another_persona_finds_nothing_of_the_last_ones_work(sign_in_app: App, m
     assert app.session_state["upload_turn"] == 4, "boxes start afresh"
     assert app.session_state["upload_way"] == "Paste text", "the page stays where it is"
     assert app.session_state["persona"] == "zoe"
+
+
+def test_a_demo_opens_as_the_persona_that_the_browser_chose_last(
+    sign_in_app: App, monkeypatch: pytest.MonkeyPatch, tab: Tab
+) -> None:
+    tab.cookies = {cookies.PERSONA: "zoe"}
+    assert titles(opened()) == OUT, "where people sign in the cookie is no right"
+    monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
+    forget_app()
+
+    assert opened().selectbox(key="persona").value == "zoe"
+    tab.cookies = {cookies.PERSONA: "someone"}
+    assert opened().selectbox(key="persona").value != "someone"
 
 
 def test_every_fragment_and_dialog_asks_who_is_there_before_anything_else() -> None:

@@ -72,7 +72,9 @@ def titled(name: str, title: str, me: Actor) -> str:
 
 def _mount_shortcuts() -> None:
     """Listen for the keys; on a page without a search box they open Search."""
-    pressed = component("shortcuts")(key="shortcuts", data={}, height=1, **heard("search"))
+    demo = app().settings.sign_in == "demo"
+    data = {"persona": identity.me().id, "remembered": identity.remembered()} if demo else {}
+    pressed = component("shortcuts")(key="shortcuts", data=data, height=1, **heard("search"))
     if pressed.search:
         st.switch_page("pages/search.py")
 

@@ -49,16 +49,21 @@ def analyses(actor: Actor) -> bool:
 
 
 def _persona() -> Actor:
-    """Demo: the chosen persona, on the loopback address only."""
+    """Demo: the chosen persona, else the one that this browser acted as last; on the loopback address only."""
     if reason := listening.refusal():
         st.error(reason)
         st.stop()
     try:
-        return app().people.accounts.actor(st.session_state.get(keys.PERSONA, "admin"))
+        return app().people.accounts.actor(st.session_state.get(keys.PERSONA) or remembered() or "admin")
     except (NotFound, Refused):
         return app().people.accounts.actor(
             next(account.id for account in app().people.accounts.all() if account.active and account.kind == PERSON)
         )
+
+
+def remembered() -> str:
+    """The persona that this browser acted as when the tab was opened."""
+    return cookies.persona(st.context.cookies)
 
 
 def _signed_in() -> Actor:

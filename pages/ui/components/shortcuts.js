@@ -3,7 +3,8 @@
 const FIELDS = ["INPUT", "TEXTAREA", "SELECT"];
 const CONTROLS = 'input, textarea, select, a[href], button:not([disabled], [aria-label^="Help for"])';
 
-export default function ({ setTriggerValue }) {
+export default function ({ data, parentElement, setTriggerValue }) {
+  rememberPersona(data, parentElement.querySelector("#root"));
   const onKey = (event) => {
     if (event.defaultPrevented || !isShortcut(event)) return; // an editor has a Ctrl+K of its own
     event.preventDefault();
@@ -32,6 +33,15 @@ export default function ({ setTriggerValue }) {
     document.removeEventListener("keydown", onKey);
     document.removeEventListener("click", onMenu, true);
   };
+}
+
+// A demo opens its links, new tabs and reloads as the persona that was chosen last.
+function rememberPersona({ persona, remembered }, root) {
+  const state = memory(root, () => ({ persona: remembered }));
+  if (!persona || state.persona === persona) return;
+  state.persona = persona;
+  const body = new URLSearchParams({ persona });
+  fetch("/sign-in/persona", { method: "POST", body, keepalive: true }).catch(() => (state.persona = null));
 }
 
 // Streamlit's own markup says a few things wrong to screen readers: its menu is a list whose items lie one level too deep,

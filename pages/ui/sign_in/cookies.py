@@ -16,6 +16,7 @@ from core.services.people.sessions import Session, Sessions
 from core.services.people.tries import MARK_LIFE, Source
 
 SESSION = "concord_session"
+PERSONA = "concord_persona"  # who a demo is seen as; where people sign in it means nothing
 KNOWN = "concord_known_"  # begins the names of the marks of browsers that signed in before
 _HOST = "__Host-"  # a browser lets no other host and no plain HTTP set a cookie whose name starts like this
 
@@ -67,6 +68,11 @@ def held(cookies: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for cookie in (f"{_HOST}{SESSION}", SESSION):
         if token := cookies.get(cookie):
             yield cookie, token
+
+
+def persona(cookies: Mapping[str, str]) -> str:
+    """Whom the browser last acted as in a demo; "" where it has not chosen."""
+    return cookies.get(f"{_HOST}{PERSONA}") or cookies.get(PERSONA, "")
 
 
 def found(sessions: Sessions, cookies: Mapping[str, str]) -> tuple[Session, Actor] | None:

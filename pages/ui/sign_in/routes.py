@@ -19,6 +19,7 @@ from pages.ui.style import ASSETS
 from pages.ui.workspace import current_app
 
 LARGEST = 16_384  # bytes of a form
+REMEMBERED = 30 * 86400  # seconds that a demo remembers whom a browser acted as
 _SIGN_INS = anyio.CapacityLimiter(4)  # passwords take long to check: nobody else's request waits for a thread meanwhile
 SIGNED_OUT = "You are signed out."
 MAILED = "If there is such an account, a letter is on its way to its address. The link in it works once, for a day."
@@ -164,6 +165,25 @@ async def _form(request: Request) -> dict[str, str]:
     return {key: values[-1] for key, values in parse_qs(raw.decode("utf-8", "replace"), max_num_fields=10).items()}
 
 
+async def persona(request: Request) -> Response:
+    """Remember whom a demo is seen as, for reloads, links and new tabs."""
+    form = await _form(request)
+    return await anyio.to_thread.run_sync(_persona, request, form.get("persona", ""))
+
+
+def _persona(request: Request, name: str) -> Response:
+    app = current_app()
+    if app.settings.sign_in != "demo" or not cookies.same_site(request):
+        return Response(status_code=404)
+    try:
+        known = app.people.accounts.actor(name)
+    except ConcordError:
+        return Response(status_code=404)
+    response = Response(status_code=204)
+    cookies.put(response, request, cookies.PERSONA, known.id, REMEMBERED)
+    return response
+
+
 async def look(request: Request) -> Response:
     return Response(html.stylesheet(), media_type="text/css", headers={"Cache-Control": "max-age=3600"})
 
@@ -180,6 +200,7 @@ ROUTES = [
     Route(cookies.at("/sign-in/lost"), lost, methods=["GET", "POST"]),
     Route(cookies.at("/sign-out"), sign_out, methods=["POST"]),
     Route(cookies.at("/sign-out"), stay),
+    Route(cookies.at("/sign-in/persona"), persona, methods=["POST"]),
     Route(cookies.at("/sign-in/look.css"), look),
     Route(cookies.at("/sign-in/concord.svg"), mark),
     Route(cookies.at("/sign-in/provider"), provider.begin),
