@@ -68,6 +68,7 @@ def one_document(name: str) -> None:
         return
     inbox.opened(me, "document", document.path)
     header.draw(document, app().search.page.clock.today())
+    draft.draw_waiting(me, document)
     document_actions.draw(document, me, marked(document))
     address.first_tab(keys.TAB, f"{document.id} {number(keys.START)}")
     tabs = {"Read": read_tab, "History": history.draw, "Links": links.draw}

@@ -11,6 +11,7 @@ me = identity.require("propose a change")
 submit.open_change()
 st.title("Upload")
 sources.draw(me)
+session.draw_other()
 batch = session.batch()
 shared.draw(batch)
 if batch.items:

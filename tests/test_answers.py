@@ -294,6 +294,6 @@ def test_the_editor_has_a_row_per_question_with_its_place_and_suggestions(app: A
     assert drawn_text is not None
     saved = app.knowledge.drafts.find(AUTHOR, "0:hr/badge.md")
     assert saved is not None
-    assert "who prints a new badge" in saved[0]
+    assert "who prints a new badge" in saved.text
     next(button for button in page.button if "_answer_drop_0" in str(button.key)).click().run()
     assert [field.value for field in rows()] == ["who prints a new badge"]

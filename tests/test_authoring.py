@@ -180,7 +180,7 @@ def test_an_edit_in_a_change_keeps_what_others_wrote_there_meanwhile(app: App) -
 def test_others_learn_who_types_at_a_document_and_not_what(app: App) -> None:
     author, other = demo("author"), demo("reviewer")
     for place in ("0:it/vpn.md", "4:it/vpn.md", "0:x:it/vpn.md", "new", "pictures of 4:it/vpn.md"):
-        app.knowledge.drafts.keep(other, place, "secret words")
+        app.knowledge.drafts.keep(other, place, "secret words", "")
     others = app.knowledge.drafts.others(author, "it/vpn.md")
     assert {(typing.name, typing.change) for typing in others} == {("Petra Voss", 0), ("Petra Voss", 4)}
     assert app.knowledge.drafts.others(other, "it/vpn.md") == ()

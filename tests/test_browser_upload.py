@@ -11,7 +11,7 @@ import pytest
 
 from core.bootstrap import build
 from tests import browser, uploads
-from tests.conftest import ROOT, demo, kb_settings
+from tests.conftest import ROOT, kb_settings
 from tests.hostile import INSPECT, PAYLOADS, document
 
 pytestmark = pytest.mark.browser
@@ -34,7 +34,7 @@ def url(served_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def empty_desk(served_home: Path) -> Iterator[None]:
     """What a test leaves on the page is kept as a draft; the next one starts without it."""
     yield
-    build(kb_settings(served_home)).knowledge.drafts.forget(demo("admin"), "upload")
+    build(kb_settings(served_home)).knowledge.drafts.rows.drop("admin", "upload")
 
 
 def files() -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from core.adapters.system import sums
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt
+from core.services.knowledge.drafts import version
 from core.settings import load
 from core.storage.cache.model_texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
@@ -298,7 +299,7 @@ def test_a_write_during_the_look_is_no_damage(home: Path, monkeypatch: pytest.Mo
 
     def written_meanwhile(connection: sqlite3.Connection) -> dict[str, list[str]]:
         monkeypatch.setattr(table_sums, "tables", tables)
-        app.knowledge.drafts.keep(AUTHOR, "new", "between the digests and the rows")
+        app.knowledge.drafts.keep(AUTHOR, "new", "between the digests and the rows", "")
         return tables(connection)
 
     monkeypatch.setattr(table_sums, "tables", written_meanwhile)
@@ -313,9 +314,9 @@ def test_every_write_keeps_the_digests_and_a_rolled_back_one_leaves_none(home: P
         with suppress(ZeroDivisionError), database.transaction() as state:
             state.drafts.keep("ann", "x", "y", "now")
             raise ZeroDivisionError
-        app.knowledge.drafts.keep(AUTHOR, "new", "text")
-        app.knowledge.drafts.keep(AUTHOR, "new", "other text")
-    app.knowledge.drafts.forget(AUTHOR, "new")
+        first = app.knowledge.drafts.keep(AUTHOR, "new", "text", version(app.knowledge.drafts.find(AUTHOR, "new")))
+        last = app.knowledge.drafts.keep(AUTHOR, "new", "other text", first)
+    app.knowledge.drafts.forget(AUTHOR, "new", last)
     assert database.damaged() == []
 
 

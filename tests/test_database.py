@@ -195,7 +195,7 @@ def rows(app: App) -> dict[str, list[Any]]:
 
 def test_a_backup_restores_into_postgresql_and_into_a_file(shared_app: App, tmp_path: Path, postgres: Server) -> None:
     merged(shared_app, FILES, "First documents")
-    shared_app.knowledge.drafts.keep(AUTHOR, "new", "Half a thought")
+    shared_app.knowledge.drafts.keep(AUTHOR, "new", "Half a thought", "")
     lost = shared_app.reviews.changes.propose(AUTHOR, "Later", {"it/new.md": b"# New\n"}).id
     shared_app.platform.backups.take(ADMIN, tmp_path / "copy")
     for n, url in enumerate((postgres.database(f"test{next(NUMBERS)}"), "")):
@@ -295,7 +295,7 @@ def test_a_url_that_names_no_database_is_refused(url: str) -> None:
 
 def test_text_that_the_server_cannot_keep_is_refused_with_a_sentence(shared_app: App) -> None:
     with pytest.raises(BadInput, match="NUL"):
-        shared_app.knowledge.drafts.keep(AUTHOR, "new", "a\0b")
+        shared_app.knowledge.drafts.keep(AUTHOR, "new", "a\0b", "")
 
 
 def test_a_table_that_is_gone_is_named(shared_app: App) -> None:

@@ -24,7 +24,15 @@ pytestmark = pytest.mark.browser
 
 def data(text: str, **more: Any) -> dict[str, Any]:
     empty = {"serial": "1", "place": "p", "path": "it/access/new.md", "title": "T", "nodes": [], "lines": []}
-    said = {"problem": "", "note": "Nothing changed yet", "saved": "", "checks": [], "direct": "token", "insert": {}}
+    said = {
+        "problem": "",
+        "note": "Nothing changed yet",
+        "saved": "",
+        "checks": [],
+        "direct": "token",
+        "insert": {},
+        "tab": "t",
+    }
     return {**empty, **said, "library": "/api/codemirror.js", "text": text, **more}
 
 
@@ -44,7 +52,7 @@ def typed(page: Any) -> str:
     page.evaluate("document.querySelector('#host').shadowRoot.activeElement?.blur()")
     said = [value for name, value in page.evaluate("sent") if name == "text"]
     assert said, "nothing was sent"
-    return str(said[-1])
+    return str(said[-1]["text"])
 
 
 def call(page: Any, expression: str) -> Any:
@@ -344,10 +352,61 @@ def test_a_reload_before_the_text_was_confirmed_loses_nothing(chromium: Any) -> 
     with browser.component(chromium, *PARTS) as page:  # the same tab after a reload
         page.evaluate("(kept) => sessionStorage.setItem('concord-editor-p', kept)", kept)
         page.evaluate("show", data("Saved."))
-        assert page.evaluate("sent") == [["text", "Saved. Typed."]]
-        page.evaluate("show", data("Somebody went on.", serial="2"))
+        assert page.evaluate("sent") == [["text", {"serial": "1", "text": "Saved. Typed.", "after": ["Saved."]}]]
+        page.evaluate("show", data("Thrown away.", serial="2"))
         page.locator(".cm-content").wait_for()
-        assert page.locator(".cm-content").inner_text() == "Somebody went on.", "an old copy hides no newer text"
+        assert page.locator(".cm-content").inner_text() == "Thrown away.", "a reset by this tab hides no text behind it"
+        assert page.evaluate("sessionStorage.getItem('concord-editor-p')") is None
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_text_that_another_tab_overtook_is_handed_over_and_kept_until_then(chromium: Any, restarted: bool) -> None:
+    with editor(chromium, "Saved.") as page:
+        page.keyboard.type(" Typed.")
+        if not restarted:
+            typed(page)
+            kept = page.evaluate("sessionStorage.getItem('concord-editor-p')")
+            page.evaluate("(kept) => sessionStorage.setItem('concord-editor-q', kept)", kept)
+        other = data("Saved. By phone.", serial="2", tab="u", place="p" if restarted else "q")
+        page.evaluate("sent.length = 0")
+        page.evaluate("show", other)
+        ((name, left),) = page.evaluate("sent")
+        assert (name, left["text"]) == ("left", "Saved. Typed.")
+        assert left["after"][0] == "Saved."
+        assert page.locator(".cm-content").inner_text() == "Saved. By phone."
+        key = f"sessionStorage.getItem('concord-editor-{other['place']}')"
+        page.evaluate("show", other)
+        assert "Typed" in page.evaluate(key), "Python has not kept it yet"
+        page.evaluate("show", {**other, "left": left["id"]})
+        assert page.evaluate(key) is None
+
+
+def test_two_tabs_of_one_person_keep_both_texts(chromium: Any, served_url: str) -> None:
+    from playwright.sync_api import expect
+
+    with browser.screen(chromium, served_url) as first:
+        second = browser.Screen(first.page.context.new_page(), served_url)
+        for tab in (first, second):
+            tab.open("/documents?doc=HR-FAQ-001&do=edit")
+        kept = "Kept beside your other text"
+        for tab, words, note in (
+            (first, "One. ", "Draft saved"),
+            (second, "Two. ", kept),
+            (first, "Three. ", "Draft saved"),
+        ):
+            tab.page.bring_to_front()
+            tab.page.locator(".cm-content").click()
+            tab.page.keyboard.press("Control+Home")
+            tab.page.keyboard.type(words)
+            expect(tab.page.locator(".bar").get_by_text(note)).to_be_visible()
+        page = second.page
+        page.reload()
+        expect(page.locator(".cm-content")).to_contain_text("Three. One.")
+        expect(page.locator("td.minus")).to_contain_text("Two.")
+        page.get_by_role("button", name="Use the other text").click()
+        expect(page.locator(".cm-content")).to_contain_text("Two.")
+        page.get_by_role("button", name="Throw it away").click()
+        expect(page.locator(".cm-content")).not_to_contain_text("Two.")
 
 
 def test_without_the_library_the_text_can_still_be_typed(chromium: Any) -> None:

@@ -488,6 +488,21 @@ def test_a_picture_waits_in_a_draft_and_goes_with_its_text(shown: App) -> None:
     assert pictures_of.held(author, "new") == {}
 
 
+def test_pictures_of_two_tabs_go_beside_each_other(shown: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    author, pictures_of = demo("author"), shown.knowledge.pictures
+    stage = shown.knowledge.repository.stage
+
+    def with_another(raw: bytes) -> str:
+        monkeypatch.undo()
+        pictures_of.hold(author, "new", "untitled.md", "map.png", PNG)
+        return stage(raw)
+
+    monkeypatch.setattr(shown.knowledge.repository, "stage", with_another)
+    mine = pictures_of.hold(author, "new", "untitled.md", "map.png", OTHER)
+    assert mine.path == "untitled.assets/map-2.png"
+    assert set(pictures_of.held(author, "new")) == {"untitled.assets/map.png", mine.path}
+
+
 # ---------------------------------------------------------------- shown
 
 

@@ -14,7 +14,7 @@ from sqlalchemy import event
 from core.access import Actor
 from core.bootstrap import App
 from core.curation.review.diffs import diff
-from core.errors import BadInput, Conflict, NotFound, Refused
+from core.errors import BadInput, Conflict, NotFound, Refused, Stale
 from core.services.people.accounts import DEMO, NewAccount
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
@@ -878,10 +878,19 @@ def test_a_page_of_a_long_list_asks_git_about_that_page_alone(reviews_app: App) 
 
 
 def test_drafts_are_kept_per_person(reviews_app: App) -> None:
-    reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen")
-    assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") == ("half a sen", "2026-11-15T12:00:00+00:00")
+    saved = reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen", "")
+    draft = reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md")
+    assert draft
+    assert (draft.text, draft.at) == ("half a sen", "2026-11-15T12:00:00+00:00")
     assert reviews_app.knowledge.drafts.find(AUTHOR2, "it/vpn.md") is None
-    reviews_app.knowledge.drafts.forget(AUTHOR, "it/vpn.md")
+    with pytest.raises(Stale, match="You also typed in another tab"):
+        reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "from another tab", "")
+    reviews_app.knowledge.drafts.forget(AUTHOR, "it/vpn.md", "")
+    assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") == draft, "an older tab drops nothing"
+    assert reviews_app.knowledge.drafts.keep(AUTHOR, "it/vpn.md", "half a sen", "") == saved, (
+        "the same text is no other"
+    )
+    reviews_app.knowledge.drafts.forget(AUTHOR, "it/vpn.md", saved)
     assert reviews_app.knowledge.drafts.find(AUTHOR, "it/vpn.md") is None
 
 

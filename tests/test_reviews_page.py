@@ -14,10 +14,11 @@ from streamlit.testing.v1 import AppTest
 from core.access import Actor
 from core.adapters.system.processes import SystemClock
 from core.bootstrap import App, build
-from core.curation.document.frontmatter import decode
+from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy
 from core.curation.review.moves import MOVES, STATES, refusal
 from core.errors import BadInput, Cancelled, Refused
+from core.services.knowledge import drafts
 from core.services.reviews.changes import Change
 from core.services.reviews.discussion import CommentPlace
 from pages.ui import owner_field
@@ -406,7 +407,7 @@ def test_what_is_not_ones_own_is_not_offered_and_the_panel_says_whom_to_ask(visi
     editor = visit("documents", "author2", do="edit", change=str(number), path=PATH)
     assert sentence in words(editor)
     kb.knowledge.drafts.keep(
-        who(kb, "author2"), f"{number}:{PATH}", json.dumps({"text": "# Typed before\n", "base": ""})
+        who(kb, "author2"), f"{number}:{PATH}", json.dumps({"text": "# Typed before\n", "base": ""}), ""
     )
     editor = visit("documents", "author2", do="edit", change=str(number), path=PATH)
     assert "Typed before" in drawn(editor, "editor")["text"], "what was typed is there to read"
@@ -766,13 +767,112 @@ def test_an_edit_keeps_what_was_not_touched_and_is_offered_again(visit: Open, kb
 
 def test_a_draft_can_be_thrown_away(visit: Open, kb: App) -> None:
     kb.knowledge.drafts.keep(
-        who(kb, "author"), f"0:{PATH}", json.dumps({"text": TEXT + "more\n", "base": kb.knowledge.repository.head()})
+        who(kb, "author"),
+        f"0:{PATH}",
+        json.dumps({"text": TEXT + "more\n", "base": kb.knowledge.repository.head()}),
+        "",
     )
     app = visit("documents", "author", doc="FIN-1", do="edit")
     assert "more" in drawn(app, "editor")["text"]
     app.button(key="discard").click().run()
     assert "more" not in drawn(app, "editor")["text"]
     assert kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}") is None
+
+
+def titled(page: AppTest, title: str) -> AppTest:
+    """Type a title in the editor."""
+    key = next(one.key for one in page.text_input if one.key.startswith("edit_") and one.key.endswith("_title"))
+    page.text_input(key=key).set_value(title).run()
+    assert not page.exception
+    return page
+
+
+def title_of_draft(kb: App) -> str:
+    draft = kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}")
+    return read_document(PATH, json.loads(draft.text)["text"]).title if draft else ""
+
+
+@pytest.fixture
+def tabs(visit: Open) -> tuple[AppTest, AppTest]:
+    """Two tabs of one author on one document: the first typed, then the second."""
+    first, second = (visit("documents", "author", doc="FIN-1", do="edit") for _ in range(2))
+    return titled(first, "First"), titled(second, "Second")
+
+
+def test_a_second_tab_overwrites_nothing_and_both_texts_survive_a_reload(
+    visit: Open, kb: App, tabs: tuple[AppTest, AppTest]
+) -> None:
+    first, second = tabs
+    assert title_of_draft(kb) == "First"
+    assert "You also typed in another tab" in words(second)
+    assert (drawn(second, "editor")["saved"], drawn(second, "editor")["note"]) == ("", "Kept beside your other text")
+    titled(first, "First again")
+    assert title_of_draft(kb) == "First again", "the tab that is current goes on"
+    assert drawn(first, "editor")["saved"]
+    titled(second, "Second again")
+    reloaded = visit("documents", "author", doc="FIN-1", do="edit")
+    assert "You also typed in another tab" in words(reloaded)
+    (field,) = drawn(reloaded, "diff")["fields"]
+    assert (field["before"], field["after"]) == ("Second again", "First again")
+
+
+@pytest.mark.parametrize(("button", "wanted"), [("keep_mine", "Second"), ("use_other", "First")])
+def test_one_of_two_texts_is_chosen_in_the_tab_that_came_second(
+    kb: App, tabs: tuple[AppTest, AppTest], button: str, wanted: str
+) -> None:
+    first, second = tabs
+    second.button(key=button).click().run()
+    assert not second.exception
+    assert "You also typed" not in words(second)
+    assert (title_of_draft(kb), drawn(second, "editor")["title"]) == (wanted, wanted)
+    assert kb.knowledge.drafts.beside(who(kb, "author"), f"0:{PATH}") == []
+    titled(second, "Later")
+    assert title_of_draft(kb) == "Later"
+    titled(first, "Third")
+    assert title_of_draft(kb) == "Later", "now the first tab is the one that came second"
+    assert "You also typed in another tab" in words(first)
+
+
+@pytest.mark.parametrize(("button", "wanted"), [("keep_mine", "First"), ("use_other", "Second")])
+def test_one_of_two_texts_is_chosen_after_a_reload(
+    visit: Open, kb: App, tabs: tuple[AppTest, AppTest], button: str, wanted: str
+) -> None:
+    page = visit("documents", "author", doc="FIN-1", do="edit")
+    page.button(key=button).click().run()
+    assert not page.exception
+    assert "You also typed" not in words(page)
+    assert (title_of_draft(kb), drawn(page, "editor")["title"]) == (wanted, wanted)
+    assert kb.knowledge.drafts.beside(who(kb, "author"), f"0:{PATH}") == []
+    if button == "use_other":
+        titled(tabs[1], "Second again")
+        assert title_of_draft(kb) == "Second again", "the text that was taken is the one of that tab"
+
+
+def test_a_text_submitted_in_one_tab_is_neither_brought_back_nor_lost_in_another(
+    visit: Open, kb: App, tabs: tuple[AppTest, AppTest]
+) -> None:
+    first, second = tabs
+    second.button(key="save").click().run()
+    (change,) = kb.reviews.changes.all()
+    assert "title: Second" in kb.knowledge.repository.read(change.head, PATH).decode(), "the text on the screen"
+    assert title_of_draft(kb) == "First", "the draft of the other tab stays"
+    assert kb.knowledge.drafts.beside(who(kb, "author"), f"0:{PATH}") == []
+    third = visit("documents", "author", doc="FIN-1", do="edit")
+    first.button(key="save").click().run()
+    assert title_of_draft(kb) == ""
+    titled(third, "Typed after that")
+    assert title_of_draft(kb) == ""
+    assert "You saved or threw away this draft" in words(third)
+    third.button(key="keep_mine").click().run()
+    assert title_of_draft(kb) == "Typed after that"
+
+
+def test_a_document_says_that_a_draft_of_it_waits(visit: Open, kb: App, tabs: tuple[AppTest, AppTest]) -> None:
+    assert "unsent draft" not in words(visit("documents", "author2", doc="FIN-1"))
+    page = visit("documents", "author", doc="FIN-1")
+    assert words(page).count("unsent draft") == 1, "two texts of one place are one line"
+    page.button(key="go_on_0").click().run()
+    assert drawn(page, "editor")["title"] == "First"
 
 
 def test_a_document_of_a_change_is_edited_in_that_change(visit: Open, kb: App) -> None:
@@ -793,8 +893,8 @@ def test_two_people_in_one_document_of_a_change_are_told_and_overwrite_nothing(v
     page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
     assert "is editing this document too" not in words(page)
     place, mine = f"{change.id}:{PATH}", decode(kb.knowledge.repository.read(change.head, PATH))
-    kb.knowledge.drafts.keep(author, place, json.dumps({"text": mine.replace("7", "8"), "base": change.head}))
-    kb.knowledge.drafts.keep(dana, place, json.dumps({"text": mine, "base": change.head}))
+    kb.knowledge.drafts.keep(author, place, json.dumps({"text": mine.replace("7", "8"), "base": change.head}), "")
+    kb.knowledge.drafts.keep(dana, place, json.dumps({"text": mine, "base": change.head}), "")
     kb.reviews.changes.edit(dana, change.id, {PATH: mine.replace("7", "9").encode()}, expected=change.head)
     page = visit("documents", "author", do="edit", change=str(change.id), path=PATH)
     assert f"{dana.name} is editing this document too, in change #{change.id}" in words(page)
@@ -815,7 +915,7 @@ def test_a_picture_of_a_draft_is_saved_with_its_text(visit: Open, kb: App) -> No
     held = kb.knowledge.pictures.hold(author, f"0:{PATH}", PATH, "Way in.svg", drawing)
     text = f"{TEXT}\n{held.markdown}\n"
     kb.knowledge.drafts.keep(
-        author, f"0:{PATH}", json.dumps({"text": text, "base": kb.knowledge.repository.head(), "folder": ""})
+        author, f"0:{PATH}", json.dumps({"text": text, "base": kb.knowledge.repository.head(), "folder": ""}), ""
     )
     page = visit("documents", "author", doc="FIN-1", do="edit")
     assert not [check for check in drawn(page, "editor")["checks"] if "picture" in check[2]], "it is not missing"
@@ -838,7 +938,8 @@ def test_a_new_document_starts_from_a_template_and_keeps_its_title(visit: Open, 
     app.segmented_control(key=f"{key}_template").set_value("faq").run()
     assert "## Who decides?" in drawn(app, "editor")["text"], "a template that nobody touched can be exchanged"
     left = json.dumps({"text": "# Mine\n\nMy own words.\n", "base": kb.knowledge.repository.head()})
-    kb.knowledge.drafts.keep(who(kb, "author"), "new", left)
+    before = drafts.version(kb.knowledge.drafts.find(who(kb, "author"), "new"))
+    kb.knowledge.drafts.keep(who(kb, "author"), "new", left, before)
     key = next(one.key for one in app.text_input if one.key.startswith("edit_")).removesuffix("_title")
     app.segmented_control(key=f"{key}_template").set_value("sop").run()
     assert "My own words." in drawn(app, "editor")["text"], "what somebody wrote is not thrown away for a template"
@@ -851,6 +952,7 @@ def test_what_is_typed_is_checked_while_it_is_typed(visit: Open, kb: App) -> Non
         json.dumps(
             {"text": TEXT.replace("2020", "2040") + "\n#### Far\n\nText.\n", "base": kb.knowledge.repository.head()}
         ),
+        "",
     )
     data = drawn(visit("documents", "author", doc="FIN-1", do="edit"), "editor")
     ((line, severity, _),) = data["checks"]

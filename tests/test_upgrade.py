@@ -103,7 +103,9 @@ def test_what_people_did_before_the_upgrade_is_what_services_show(upgraded_app: 
     ] == [3, 3]
     assert upgraded_app.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
     assert [gap.query for gap in upgraded_app.knowledge.gaps.open(demo("admin"))] == ["parking at night"]
-    assert upgraded_app.knowledge.drafts.find(AUTHOR, "new") == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
+    draft = upgraded_app.knowledge.drafts.find(AUTHOR, "new")
+    assert draft
+    assert (draft.text, draft.at) == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
 
 
 def test_a_workspace_of_the_version_before_is_readable_by_everybody_as_it_was(upgraded_app: App) -> None:

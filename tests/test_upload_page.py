@@ -70,7 +70,7 @@ def waiting(app: AppTest) -> Batch:
     name = app.session_state[keys.UPLOAD] if keys.UPLOAD in app.session_state else None  # noqa: SIM401
     held = next((each.batch for each in BATCHES._held.values() if each.name == name), None)
     left = workspace().knowledge.drafts.find(demo("author"), "upload")
-    return held or (restored(left[0]) if left else Batch())
+    return held or (restored(left.text) if left else Batch())
 
 
 def texts(app: AppTest) -> list[str]:

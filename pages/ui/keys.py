@@ -29,6 +29,8 @@ UPLOAD_TURN = "upload_turn"  # goes up when items move, to reset their widgets
 UPLOAD_ITEM = "upload_item"  # which of them is open
 UPLOAD_AT = "file"  # the number of the open one, in the URL
 UPLOAD_SIDE = "upload_side"  # which tab of an item is shown; the item follows
+UPLOAD_SAVED = "upload_saved"  # the version of their draft that this tab has
+UPLOAD_OTHER = "upload_other"  # whether another tab saved another one
 UPLOAD_PAGE = "upload_page"  # the page of an original that was drawn last: which, and what it shows
 UPLOAD_INTO = "upload_into"  # the folder of all of them
 UPLOAD_OWNER, UPLOAD_TYPE = "upload_owner", "upload_type"  # the owner and the type of all of them
@@ -73,8 +75,8 @@ BULK = "bulk"  # the ids of the documents that are edited together
 DO = "do"  # what to do with a document: edit, new; with all of them: owners
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up to reset the editor
-OFFERED = "edit_offered"  # when the draft was saved that the editor opened with
-UNTOUCHED = "edit_untouched"  # text, folder and file name as the form made them before anybody typed
+EDITOR = "editor"  # what names the session of this tab among the tabs of its person
+EDITING = "editing"  # what the open editor began with, and the versions of its text that are saved
 GRAPH_VIEW = "view"  # which view of the graph is open, also in the URL
 AROUND, ABOUT, ENTITY = "around", "about", "entity"  # the document, query or entity that it starts from
 CONNECT, CONNECT_WITH = "connect", "with"  # the two entities of a path, also in the URL
@@ -92,8 +94,8 @@ TOUR = "tour"  # which tour somebody is on, and its step
 TOUR_GO = "tour_go"  # that the page of the step is to be opened
 
 WORK = (
-    *(FLASH, UPLOAD, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
+    *(FLASH, UPLOAD, UPLOAD_SAVED, UPLOAD_OTHER, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, OFFERED, UNTOUCHED, BULK),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, EDITING, BULK),
     *(TOKEN_MADE, WEBHOOK_SECRET, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

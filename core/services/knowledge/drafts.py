@@ -4,34 +4,37 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from core import strict
 from core.access import EVERYBODY, OWN_DESK, READS, Actor, require, use_case
 from core.curation.document import size_limits
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.document.links import picture_paths
 from core.curation.pictures import picture_files
-from core.errors import BadInput, NotFound
+from core.errors import BadInput, NotFound, Stale
 from core.ports import Clock
 from core.types import Document
 
 if TYPE_CHECKING:
     from core.curation.review.readers import Readable
     from core.services.knowledge.documents import Documents
-    from core.storage.state.records import ChangeRow
-    from core.storage.state.rows.knowledge_rows import DraftRows
+    from core.storage.state.database import Database
+    from core.storage.state.records import ChangeRow, DraftOfOther, DraftRow
 
 
 RECENT = timedelta(hours=12)  # who typed within them may still be at it
+BESIDE = "\n"  # in the place of a text that could not be saved as the draft: after the name of its tab
+ELSEWHERE = "You also typed in another tab or on another device. Nothing was overwritten: compare both texts."
 
 
 @dataclass(frozen=True, slots=True)
 class Typing:
-    """Somebody else with unsaved text of a document, in a change or (0) in the approved one."""
+    """A person with unsaved text of a document, in a change or (0) in the approved one."""
 
     name: str
     change: int
@@ -39,37 +42,70 @@ class Typing:
 
 
 class Drafts:
-    """Drafts; each is visible to its writer alone. Others learn only that there is one."""
+    """Drafts; each is visible to its writer alone. Others learn only that there is one.
 
-    def __init__(self, rows: DraftRows, clock: Clock) -> None:
-        self.rows, self.clock = rows, clock
+    A save names the version that its text was typed on: two tabs or devices of one person are two writers.
+    """
+
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self.database, self.rows, self.clock = database, database.drafts, clock
 
     @use_case("propose a change", OWN_DESK)
-    def keep(self, actor: Actor, place: str, text: str, most: int = MAX_BYTES) -> None:
+    def keep(self, actor: Actor, place: str, text: str, since: str, most: int = MAX_BYTES) -> str:
+        """Save a text that was typed on the version `since`, "" where there was none; returns its own version."""
         if len(text.encode("utf-8", "replace")) > most:
             raise BadInput(f"The text is longer than {most:,} bytes, so it was not kept. Split the document.")
-        self.rows.keep(actor.id, place, text, self.clock.stamp())
+        with self.database.transaction() as state:
+            draft = state.drafts.get(actor.id, place)
+            if draft is None or draft.text != text:
+                if version(draft) != since:
+                    raise Stale(ELSEWHERE)
+                state.drafts.keep(actor.id, place, text, self.clock.stamp())
+        return strict.digest(text)
 
     @use_case("propose a change", OWN_DESK)
-    def find(self, actor: Actor, place: str) -> tuple[str, str] | None:
+    def find(self, actor: Actor, place: str) -> DraftRow | None:
         """The text and when it was kept; None when there is none."""
-        row = self.rows.get(actor.id, place)
-        return (row.text, row.at) if row else None
+        return self.rows.get(actor.id, place)
+
+    @use_case("propose a change", OWN_DESK)
+    def beside(self, actor: Actor, place: str) -> list[DraftRow]:
+        """Texts of the same place that other tabs typed on an older version, last typed first."""
+        return self.rows.ending(actor.id, f"{BESIDE}{place}")
 
     @use_case("propose a change", OWN_DESK)
     def others(self, actor: Actor, path: str) -> tuple[Typing, ...]:
         """Who else has been typing at a document today, last typed first."""
         since = datetime.fromisoformat(self.clock.stamp()) - RECENT
-        found = ((row, *row.place.partition(":")[::2]) for row in self.rows.others(actor.id, path))
-        return tuple(
-            Typing(row.name, int(change), row.at)
-            for row, change, where in found
-            if where == path and change.isdecimal() and datetime.fromisoformat(row.at) >= since
-        )
+        found = _typing(path, [row for row in self.rows.at(path) if row.who != actor.id])
+        return tuple(typing for typing in found if datetime.fromisoformat(typing.at) >= since)
 
     @use_case("propose a change", OWN_DESK)
-    def forget(self, actor: Actor, place: str) -> None:
-        self.rows.drop(actor.id, place)
+    def mine(self, actor: Actor, path: str) -> tuple[Typing, ...]:
+        """Where the actor has unsaved text of a document, last typed first."""
+        return _typing(path, [row for row in self.rows.at(path) if row.who == actor.id])
+
+    @use_case("propose a change", OWN_DESK)
+    def forget(self, actor: Actor, place: str, since: str) -> None:
+        """Drop a draft that is still at this version: what was typed later elsewhere stays."""
+        with self.database.transaction() as state:
+            if version(state.drafts.get(actor.id, place)) == since:
+                state.drafts.drop(actor.id, place)
+
+
+def version(draft: DraftRow | None) -> str:
+    """What names the text of a draft; "" where there is none."""
+    return strict.digest(draft.text) if draft else ""
+
+
+def _typing(path: str, rows: Iterable[DraftOfOther]) -> tuple[Typing, ...]:
+    """Each person and change once."""
+    found: dict[tuple[str, int], Typing] = {}
+    for row in rows:
+        change, _, where = row.place.rpartition(BESIDE)[2].partition(":")
+        if where == path and change.isdecimal():
+            found.setdefault((row.who, int(change)), Typing(row.name, int(change), row.at))
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +194,18 @@ class Pictures:
     @use_case("propose a change", OWN_DESK)
     def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
         """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
-        waiting = self.held(actor, place)
+        draft = self.drafts.find(actor, _pending(place))
+        waiting = _blobs_of(draft)
         taken = {*self.blobs(self.repository.head()), *waiting}
         path = picture_files.place(document, name, taken)
         content = picture_files.checked(path, raw)
         if len(waiting) >= size_limits.PICTURES_OF_DOCUMENT:
             raise BadInput(f"A document has at most {size_limits.PICTURES_OF_DOCUMENT} pictures. Split it.")
         blob = self.repository.stage(content)
-        self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}))
+        try:
+            self.drafts.keep(actor, _pending(place), json.dumps({**waiting, path: blob}), version(draft))
+        except Stale:  # another tab kept one meanwhile: this one goes beside it
+            return self.hold(actor, place, document, name, raw)
         folder = posixpath.basename(picture_files.folder_of(document))
         words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
         return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
@@ -173,8 +213,7 @@ class Pictures:
     @use_case("propose a change", OWN_DESK)
     def held(self, actor: Actor, place: str) -> dict[str, str]:
         """The blobs of the pictures that wait in a draft, by path."""
-        kept = self.drafts.find(actor, _pending(place))
-        return dict(json.loads(kept[0])) if kept else {}
+        return _blobs_of(self.drafts.find(actor, _pending(place)))
 
     @use_case("propose a change", OWN_DESK)
     def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
@@ -192,8 +231,14 @@ class Pictures:
 
     @use_case("propose a change", OWN_DESK)
     def forget(self, actor: Actor, place: str) -> None:
-        self.drafts.forget(actor, _pending(place))
+        """Drop the pictures of a draft, unless a text of it that another tab typed still waits."""
+        if not self.drafts.find(actor, place) and not self.drafts.beside(actor, place):
+            self.drafts.rows.drop(actor.id, _pending(place))
 
 
 def _pending(place: str) -> str:
     return f"pictures of {place}"
+
+
+def _blobs_of(draft: DraftRow | None) -> dict[str, str]:
+    return dict(json.loads(draft.text)) if draft else {}

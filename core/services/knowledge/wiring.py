@@ -49,7 +49,7 @@ def wire(
     documents, repository, changes = base.documents, base.repository, merger.changes
     gaps = Gaps(base, owners, partial(_nearest, searcher, documents), answers.answered)
     freshness = FreshnessBoard(documents, repository, merger.moving_main, base.audit, base.clock, base.events.moved)
-    drafts = Drafts(base.database.drafts, base.clock)
+    drafts = Drafts(base.database, base.clock)
     base.events.built.then(gaps.served)
     base.upkeep.daily.append(gaps.look)
     return Knowledge(

@@ -791,6 +791,7 @@ class SharedAddress(AccountRow):
 
 @row
 class DraftOfOther(Record):
+    who: str
     name: str
     place: str
     at: str

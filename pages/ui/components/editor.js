@@ -1,30 +1,51 @@
 // An editor for Markdown with its preview and what the checks say. What is typed goes to Python shortly after the last key.
 const PAUSE = 450; // milliseconds
 const PATIENCE = 8000; // milliseconds until a text that nobody confirmed counts as not saved
+const LATEST = 5; // texts on their way to Python that this tab knows as its own
 let cm = null; // CodeMirror, which is loaded once and only here
 
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector("#root");
-  const state = memory(root, () => ({ serial: null, timer: 0, sent: "", documents: null, pictures: new Set() }));
+  const state = memory(root, () => ({
+    serial: null,
+    timer: 0,
+    sent: "",
+    after: [],
+    documents: null,
+    pictures: new Set(),
+  }));
+  if (state.serial && state.tab !== data.tab && state.surface.text() !== state.data.text)
+    keepUnsent(state, state.surface.text()); // the server started again
   state.set = setStateValue;
   state.say = setTriggerValue;
   state.data = data;
   if (!state.surface) build(root, state);
   if (state.serial !== data.serial) open(state);
-  if (state.surface.text() === data.text) forgetUnsent(data.place);
+  if (state.left ? state.left === data.left : state.surface.text() === data.text) confirmed(state);
   insertPicture(state, data.insert);
   showNote(state);
   showFindings(state);
   drawPreview(state);
 }
 
+// Another text: after a reset by this tab, or in a new session, as after a reload or a restart of the server.
 function open(state) {
-  const { serial, text, place } = state.data;
-  const left = unsent(place, text);
-  Object.assign(state, { serial, sent: text });
-  state.surface.replace(left ?? text);
+  const { serial, tab, text, place } = state.data;
+  if (state.tab === tab) forgetUnsent(place);
+  const kept = unsent(place, text);
+  const own = kept?.after.includes(text);
+  const shown = own ? kept.text : text;
+  Object.assign(state, { serial, tab, sent: text, after: [], resent: own ? kept.after : [], left: null });
+  if (state.surface.text() !== shown) state.surface.replace(shown);
   if (state.surface.view) state.tools.show(state.surface.view);
-  if (left !== null) send(state);
+  if (own) send(state);
+  else if (kept) leave(state, kept);
+}
+
+// Another tab saved another text meanwhile: Python keeps the one that this tab has beside it.
+function leave(state, kept) {
+  state.left = `${Date.now()}`;
+  state.say("left", { id: state.left, ...kept });
 }
 
 // Built once; later draws only fill it, so that the cursor stays.
@@ -265,7 +286,8 @@ function send(state) {
   if (text === state.sent) return;
   keepUnsent(state, text);
   state.sent = text;
-  state.set("text", text);
+  state.set("text", { serial: state.serial, text, after: state.resent });
+  state.after = [...state.after, text].slice(-LATEST);
   clearTimeout(state.waiting);
   state.waiting = setTimeout(() => showNote(state, true), PATIENCE);
 }
@@ -273,12 +295,17 @@ function send(state) {
 // Until Python has confirmed a text, this tab keeps it: a reload, Back or a lost connection loses nothing.
 const unsentKey = (place) => `concord-editor-${place}`;
 
-function keepUnsent({ data, sent }, text) {
+function keepUnsent({ data, after }, text) {
   try {
-    sessionStorage.setItem(unsentKey(data.place), JSON.stringify({ text, after: [data.text, sent] }));
+    sessionStorage.setItem(unsentKey(data.place), JSON.stringify({ text, after: [data.text, ...after] }));
   } catch {
     // a browser that stores nothing: the text is sent all the same
   }
+}
+
+function confirmed(state) {
+  Object.assign(state, { after: [], resent: [], left: null });
+  forgetUnsent(state.data.place);
 }
 
 function forgetUnsent(place) {
@@ -289,11 +316,11 @@ function forgetUnsent(place) {
   }
 }
 
-// A text that was typed after the one that Python has; null when there is none.
+// A text that Python does not have, with those that it was typed after; null when there is none.
 function unsent(place, text) {
   try {
     const kept = JSON.parse(sessionStorage.getItem(unsentKey(place)));
-    return kept && kept.text !== text && kept.after.includes(text) ? kept.text : null;
+    return kept && kept.text !== text ? kept : null;
   } catch {
     return null;
   }

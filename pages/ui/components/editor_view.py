@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+import streamlit as st
 
 from core.curation.checks.findings import Finding
 from core.curation.text.render import Node
 from core.types import NOTHING, Document
+from pages.ui import keys
 from pages.ui.components import component, heard
 
 ROUTE = "/api/codemirror.js"
@@ -43,6 +47,18 @@ class Editing:
     note: str = ""
     saved: str = ""
     insert: Mapping[str, str] = NOTHING
+    left: str = ""  # the id of the last text that was kept beside this one
+
+
+def tab() -> str:
+    """What names the session of this tab; after a reload or a restart of the server it has another name."""
+    return str(st.session_state.setdefault(keys.EDITOR, uuid4().hex[:12]))
+
+
+def typed(key: str, serial: str) -> Mapping[str, Any]:
+    """What was typed under a serial: a browser also sends what it had before a reset or a restart of the server."""
+    said = (st.session_state.get(key) or {}).get("text") or NOTHING
+    return said if said.get("serial") == serial else NOTHING
 
 
 def editor_view(key: str, shown: Editing) -> Any:
@@ -50,11 +66,13 @@ def editor_view(key: str, shown: Editing) -> Any:
     as those of the file, as reviews and checks count them: `above` lines stand before the body.
 
     Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by that id.
+    `left` (`id`, `text` and the texts that it was typed `after`) was typed before another text was saved elsewhere.
     """
     above = shown.text[: len(shown.text) - len(shown.body)].count("\n")
     document = shown.document
     data = {
-        **{name: getattr(shown, name) for name in ("serial", "place", "path", "problem", "note", "saved")},
+        **{name: getattr(shown, name) for name in ("serial", "place", "path", "problem", "note", "saved", "left")},
+        "tab": tab(),
         "text": shown.body,
         "title": document.title if document else "",
         "nodes": list(shown.nodes),
@@ -69,7 +87,7 @@ def editor_view(key: str, shown: Editing) -> Any:
         "insert": dict(shown.insert),
     }
     parts = ("nodes", "checks", "tables", "formatting", "linking", "pasting")
-    return component("editor", *parts)(key=key, data=data, **heard("text", "picture"))
+    return component("editor", *parts)(key=key, data=data, **heard("text", "picture", "left"))
 
 
 def _lines(document: Document, nodes: Sequence[Node]) -> Iterator[int]:

@@ -19,8 +19,8 @@ from core.curation.text.render import Node, with_pictures
 from core.errors import BadInput, ConcordError
 from core.services.reviews.authoring import Files, Target, check_new_path, with_both
 from core.types import Document
-from pages.ui import disagreements, flash, identity, keys, pictures
-from pages.ui.components.editor_view import Editing, editor_view
+from pages.ui import actions, disagreements, flash, identity, keys, pictures
+from pages.ui.components.editor_view import Editing, editor_view, tab, typed
 from pages.ui.documents import draft, frontmatter_form, save_target
 from pages.ui.documents.draft import Opened
 from pages.ui.workspace import app
@@ -29,21 +29,26 @@ UNTITLED = "untitled.md"
 
 
 def draw(start: Opened, me: Actor) -> None:
-    """Form, text and the save button; a new key for every document, person and reset."""
+    """Form, text and the save button; a new key for every document, person, tab and reset."""
     key = _key(start, me)
-    if f"{key}_text" not in st.session_state:  # just opened
-        st.session_state[keys.OFFERED] = start.drafted
-        st.session_state.pop(keys.UNTOUCHED, None)
+    if _component(start, me) not in st.session_state or not draft.opened(key):  # just opened
+        draft.begin_editing(start, me, key)
+    start = draft.opened(key) or start
     if not start.path:
         draft.draw_templates(key)
-    if st.session_state.get(keys.OFFERED):
-        draft.draw_notice(start.place, st.session_state[keys.OFFERED])
+    if start.drafted:
+        draft.draw_notice(start)
     _form_and_text(start, key)
 
 
 def _key(start: Opened, me: Actor) -> str:
     turn, template = st.session_state.setdefault(keys.TURN, 0), "" if start.path else draft.chosen_template()
-    return f"edit_{strict.digest([start.place, turn, me.id, template])}"
+    return f"edit_{strict.digest([start.place, tab(), turn, me.id, template])}"
+
+
+def _component(start: Opened, me: Actor) -> str:
+    """The key of the text: it outlives a reset and a restart of the server, with the cursor."""
+    return f"text_{strict.digest([start.place, me.id])}"
 
 
 @st.fragment
@@ -53,7 +58,8 @@ def _form_and_text(start: Opened, key: str) -> None:
         st.rerun()  # the text was replaced
     draft.draw_others(start, me)
     document, problem = _read(start.path or UNTITLED, start.text)
-    body, leading = _typed_body(start, document, key)
+    said = typed(_component(start, me), key)
+    body, leading = _typed_body(start, document, said.get("text"))
     values = _fields(start, document, key, leading + body)
     folder, name, path = _path(start, str(values.get("title") or ""), key) if not start.path else ("", "", start.path)
     try:
@@ -61,7 +67,9 @@ def _form_and_text(start: Opened, key: str) -> None:
         document, problem = _read(path or UNTITLED, text)
     except ConcordError as error:
         text, problem = start.text, flash.refusal(error)
-    note, saved = draft.keep(replace(start, folder=folder, name=name), me, text)
+    note, saved = draft.keep(replace(start, folder=folder, name=name), me, text, said.get("after", ()))
+    with st.container():
+        draft.draw_other(start, me, text)
     nodes, too_long = _preview(start, document)
     shown = Editing(
         serial=key,
@@ -77,10 +85,15 @@ def _form_and_text(start: Opened, key: str) -> None:
         findings=[] if problem or too_long else _findings(start, me, path, text),
         token=identity.page_token(),
         insert=st.session_state.get(f"{key}_insert", {}),
+        left=st.session_state.get(f"{key}_left", ""),
     )
-    said = editor_view(f"{key}_text", shown)
+    said = editor_view(_component(start, me), shown)
     if said.picture and said.picture["id"] != st.session_state.get(f"{key}_insert", {}).get("id"):
         _hold(start, me, key, path, said.picture)
+    if said.left and said.left["id"] != shown.left:
+        draft.keep_left(start, me, str(said.left["text"]), [str(text) for text in said.left["after"]])
+        st.session_state[f"{key}_left"] = str(said.left["id"])
+        st.rerun()
     _save(start, me, key, path, text, document)
 
 
@@ -124,12 +137,11 @@ def _fields(start: Opened, document: Document | None, key: str, body: str) -> di
     return frontmatter_form.form(document.meta, title, key, shown)
 
 
-def _typed_body(start: Opened, document: Document | None, key: str) -> tuple[str, str]:
+def _typed_body(start: Opened, document: Document | None, typed: str | None) -> tuple[str, str]:
     """The body as typed so far, and the blank lines that stand before it in the file."""
     rest = start.text if document is None else start.text[document.body :]
     before = rest if document is None else rest.lstrip("\n")
     leading = rest[: len(rest) - len(before)] if start.path else "\n"
-    typed = (st.session_state.get(f"{key}_text") or {}).get("text")
     return before if typed is None else str(typed), leading
 
 
@@ -181,17 +193,20 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
         if st.button(save_target.label(target), type="primary", icon=":material/save:", key="save"):
-            done = lambda actor: draft.forget(actor, start.place)
+            done = lambda actor: draft.forget(actor, start)
             if save_target.finish(target, lambda: _files(start, path, text), done):
                 st.button("Bring their text in", key="join", on_click=_join, args=(start, target, text))
 
 
 def _join(start: Opened, target: Target, text: str) -> None:
     """Go on with both texts: theirs stands above mine where both changed the same lines."""
-    me = identity.require("propose a change")
-    both, head = with_both(app().reviews.changes, me, target, start.path, text.encode())
-    draft.replace_text(start, me, both, head)
-    flash.say("Their lines stand above yours where you both wrote. Keep what is right, then save.", "info")
+
+    def join(me: Actor) -> None:
+        both, head = with_both(app().reviews.changes, me, target, start.path, text.encode())
+        draft.go_on(start, me, both, head)
+        flash.say("Their lines stand above yours where you both wrote. Keep what is right, then save.", "info")
+
+    actions.do_quietly(join)
 
 
 def _files(start: Opened, path: str, text: str) -> Files:

@@ -13,7 +13,7 @@ from core.curation.upload.items import LIMITS, UploadItem, document_of, plain_li
 from core.errors import BadInput
 from core.types import Document
 from pages.ui import disagreements, flash, identity, keys, pictures
-from pages.ui.components.editor_view import Editing, editor_view
+from pages.ui.components.editor_view import Editing, editor_view, tab, typed
 from pages.ui.documents import chunks, frontmatter_form
 from pages.ui.upload import duplicates, original, session
 from pages.ui.workspace import app
@@ -187,12 +187,13 @@ def _draw_text(item: UploadItem, n: int, document: Document | None) -> None:
     key = f"item_{session.turn()}_{n}_{'body' if document else 'whole'}"
     rest = item.text[document.body :] if document else item.text
     body = rest.lstrip("\n") if document else rest
-    typed = (st.session_state.get(key) or {}).get("text")
-    if typed is not None and _edited(item, n, document, rest[: len(rest) - len(body)], str(typed)):
+    serial = f"{key}_{tab()}"
+    said = typed(key, serial).get("text")
+    if said is not None and _edited(item, n, document, rest[: len(rest) - len(body)], str(said)):
         st.rerun()
     nodes, problem = _preview(document)
     shown = Editing(
-        serial=key,
+        serial=serial,
         place=strict.digest([key, identity.me().id, item.name]),
         path=item.place,
         text=item.text,
@@ -206,7 +207,11 @@ def _draw_text(item: UploadItem, n: int, document: Document | None) -> None:
         ],
         token=identity.page_token(),
     )
-    editor_view(key, shown)
+    if left := editor_view(key, shown).left:
+        st.session_state[f"{key}_left"] = str(left["text"])
+    if f"{key}_left" in st.session_state:
+        st.info("You typed this text before you changed the document in another tab. Copy what you need.")
+        st.code(st.session_state[f"{key}_left"], language=None, wrap_lines=True)
 
 
 def differing(item: UploadItem) -> list[Finding]:

@@ -9,12 +9,14 @@ import streamlit as st
 
 from core.access import require
 from core.curation.upload.items import MAX_KEPT, Batch, packed, restored
-from core.errors import BadInput, ConcordError
+from core.errors import BadInput, ConcordError, Stale
+from core.services.knowledge.drafts import version
 from core.services.upload.uploads import Uploads
 from pages.ui import batches, flash, identity, keys, pictures
 from pages.ui.workspace import app
 
 PLACE = "upload"  # of the draft
+ELSEWHERE = "You also changed this upload in another tab or on another device. Your last change here was not saved."
 TOO_LARGE = (
     "These documents and their pictures have {size} MB together, and {most} MB is the limit. Bring fewer at once, or submit "
     "what is here first. Whoever runs the app takes over large folders from the terminal."
@@ -26,24 +28,58 @@ def batch() -> Batch:
     name = st.session_state.get(keys.UPLOAD)
     if name == "":
         return Batch()
-    held = batches.BATCHES.get(batches.tab(), name) if name else None
-    if held is None:
-        left = app().knowledge.drafts.find(identity.me(), PLACE)
-        held = restored(left[0]) if left else Batch()
-        _hold(held, left[0] if left else "")
+    return (batches.BATCHES.get(batches.tab(), name) if name else None) or reload()
+
+
+def reload() -> Batch:
+    """What was saved last, by this tab or another one."""
+    draft = app().knowledge.drafts.find(identity.me(), PLACE)
+    held = restored(draft.text) if draft else Batch()
+    _hold(held, draft.text if draft else "")
+    _saved()["version"] = version(draft)
+    st.session_state.pop(keys.UPLOAD_OTHER, None)
     return held
 
 
 def save(batch: Batch) -> None:
-    """Hold the batch for this tab, and keep it as a draft. One that is too large for a draft is refused."""
-    me, drafts, text = identity.me(), app().knowledge.drafts, packed(batch)
+    """Keep the batch as a draft, and hold it for this tab. One that is too large for a draft is refused."""
+    me, drafts, text, saved = identity.me(), app().knowledge.drafts, packed(batch), _saved()
     if len(text) > MAX_KEPT:
         raise BadInput(TOO_LARGE.format(size=len(text) // 1024**2, most=MAX_KEPT // 1024**2))
-    _hold(batch, text)
     if batch.items:
-        drafts.keep(me, PLACE, text, MAX_KEPT)
+        saved["version"] = drafts.keep(me, PLACE, text, saved["version"], MAX_KEPT)
     else:
-        drafts.forget(me, PLACE)
+        drafts.forget(me, PLACE, saved["version"])
+        saved["version"] = ""
+    _hold(batch, text)
+
+
+def _saved() -> dict[str, str]:
+    """The version of the draft that this tab has: a plain dict, so that a run that is cut off after a save has noted it."""
+    saved: dict[str, str] = st.session_state.setdefault(keys.UPLOAD_SAVED, {"version": ""})
+    return saved
+
+
+def draw_other() -> None:
+    """The choice between this upload and the one of another tab, once a change was refused for it."""
+    if not st.session_state.get(keys.UPLOAD_OTHER):
+        return
+    with st.container(border=True, key="other_upload"):
+        st.markdown(f":material/difference: {ELSEWHERE}")
+        with st.container(horizontal=True):
+            st.button("Keep this upload", key="keep_mine", type="primary", on_click=_keep_mine)
+            st.button("Use the other upload", key="use_other", on_click=_use_other)
+
+
+def _keep_mine() -> None:
+    st.session_state.pop(keys.UPLOAD_OTHER, None)
+    _saved()["version"] = version(app().knowledge.drafts.find(identity.me(), PLACE))
+    change(lambda _, batch: batch)
+
+
+def _use_other() -> None:
+    reload()
+    reset_widgets()
 
 
 def _hold(batch: Batch, text: str) -> None:
@@ -91,12 +127,18 @@ def open_item(number: int) -> None:
         st.query_params.pop(keys.UPLOAD_AT, None)
 
 
-def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False) -> bool:
-    """Change the batch as the signed-in person; a refusal is shown in its own words. `moves`: items change places."""
+def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False, adds: bool = False) -> bool:
+    """Change the batch as the signed-in person; a refusal is shown in its own words. `moves`: items change places.
+    `adds`: more files, which go to those that another tab has added."""
+    me = identity.me()
     try:
-        require(identity.me(), "propose a change")
-        with batches.BATCHES.turn(identity.me().id):
-            save(action(app().upload.uploads, batch()))
+        require(me, "propose a change")
+        with batches.BATCHES.turn(me.id):
+            other = adds and version(app().knowledge.drafts.find(me, PLACE)) != _saved()["version"]
+            save(action(app().upload.uploads, reload() if other else batch()))
+    except Stale:
+        st.session_state[keys.UPLOAD_OTHER] = True
+        return False
     except ConcordError as error:
         flash.say(flash.refusal(error), "error")
         return False

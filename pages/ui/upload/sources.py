@@ -45,7 +45,7 @@ def files(me: Actor) -> None:
     def show(done: int, total: int, what: str) -> None:
         bar.progress(done / total, f"{what} {done} of {total}")
 
-    session.change(lambda uploads, batch: uploads.add(batch, _read(uploads, raw, show)), moves=True)
+    session.change(lambda uploads, batch: uploads.add(batch, _read(uploads, raw, show)), moves=True, adds=True)
     session.open_item(first)
     session.reset_widgets()
     uploaded.leave()
@@ -94,7 +94,9 @@ def _add_template(turn: int, name: str, owner: str) -> None:
 def _add(name: str, text: str) -> None:
     first = len(session.batch().items)
     if session.change(
-        lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, shared.into())), moves=True
+        lambda uploads, batch: uploads.add(batch, uploads.paste(identity.me(), name, text, shared.into())),
+        moves=True,
+        adds=True,
     ):
         session.open_item(first)
 

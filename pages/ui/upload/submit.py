@@ -121,8 +121,7 @@ def submit(actor: Actor, review: bool) -> str:
     title = str(st.session_state.get(keys.UPLOAD_TITLE) or "").strip()
     why, asked = str(st.session_state.get(keys.UPLOAD_WHY) or ""), list(st.session_state.get(keys.UPLOAD_ASK) or ())
     change, rest = app().upload.uploads.submit(actor, batch, title or suggestion(batch), why)
-    session.save(rest)
-    session.reset_widgets()
+    session.change(lambda _, __: rest, moves=True)
     st.session_state[keys.UPLOAD_TITLE] = st.session_state[keys.UPLOAD_WHY] = ""
     st.session_state[keys.UPLOAD_ASK] = []
     st.session_state[keys.UPLOAD_MADE] = str(change.id)

@@ -43,12 +43,17 @@ class DraftRows(StoredRows):
         mine = (drafts.c.who == who, drafts.c.text.contains(words, autoescape=True))
         return self._run.first(DraftRow, select(drafts).where(*mine)) is not None
 
-    def others(self, who: str, path: str) -> list[DraftOfOther]:
-        """Who else types at a document, in any change, last typed first; not what they typed."""
-        columns = (accounts.c.name, drafts.c.place, drafts.c.at)
+    def ending(self, who: str, ending: str) -> list[DraftRow]:
+        """Drafts of a person whose places end alike, last typed first."""
+        mine = (drafts.c.who == who, drafts.c.place.endswith(ending, autoescape=True))
+        return self._run.rows(DraftRow, select(drafts).where(*mine).order_by(drafts.c.at.desc()))
+
+    def at(self, path: str) -> list[DraftOfOther]:
+        """Who types at a document, in any change, last typed first; not what they typed."""
+        columns = (drafts.c.who, accounts.c.name, drafts.c.place, drafts.c.at)
         here = drafts.c.place.endswith(f":{path}", autoescape=True)
         joined = select(*columns).join(accounts, accounts.c.id == drafts.c.who)
-        return self._run.rows(DraftOfOther, joined.where(here, drafts.c.who != who).order_by(drafts.c.at.desc()))
+        return self._run.rows(DraftOfOther, joined.where(here).order_by(drafts.c.at.desc()))
 
     def drop(self, who: str, place: str) -> None:
         self._run.change(delete(drafts).where(drafts.c.who == who, drafts.c.place == place))
