@@ -101,10 +101,10 @@ def all_documents() -> None:
         )
         return
     author = allowed(me, "propose a change")
-    if author and st.session_state.get(keys.BULK):
-        bulk.draw(st.session_state[keys.BULK], me)
+    if author and (chosen := bulk.chosen(me)):
+        bulk.draw(chosen, me)
     folders = {watch.what: watch.id for watch in app().inbox.watches.listed(me) if watch.kind == "folder"}
-    clicked = library(
+    library(
         documents,
         app().knowledge.documents.touched(),
         app().search.page.clock.today(),
@@ -114,10 +114,13 @@ def all_documents() -> None:
             "select": author,
         },
         on_watch=lambda: watch_folder(folders),
+        on_edit=edit_chosen,
     )
-    if clicked.edit:
-        st.session_state[keys.BULK] = [str(name) for name in clicked.edit["docs"]]
-        st.rerun()
+
+
+def edit_chosen() -> None:
+    """Edit the documents that were chosen together."""
+    bulk.begin([str(name) for name in st.session_state["library"]["edit"]["docs"]], identity.me())
 
 
 def watch_folder(folders: dict[str, int]) -> None:

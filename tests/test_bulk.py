@@ -182,9 +182,8 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     app = build(kb_settings(tmp_path / "kb"), processes=NoProcesses())
     app.platform.workspace.create()
     put(app, FILES)
-    page = visit("documents", home=tmp_path / "kb", persona="author")
-    page.session_state["bulk"] = ["IT-1", "BSA-1", "BSA-2"]
-    page.run()
+    chosen = {"home": tmp_path / "kb", "persona": "author", "docs": ["IT-1", "BSA-1", "BSA-2"]}
+    page = visit("documents", **chosen)
     assert [title.value for title in page.header] == ["Edit 3 documents"]
     page.selectbox(key="bulk_owner").set_value("Farid").run()
     page.multiselect(key="bulk_remove").set_value(["bsa"]).run()
@@ -193,6 +192,15 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     page.checkbox(key="bulk_keep").check().run()
     assert "fin/ctr.md becomes fin/fin/ctr.md, and 2 more documents likewise." in words(page)
     page.checkbox(key="bulk_keep").uncheck().run()
+    page.date_input(key="bulk_due").set_value(date(2027, 3, 1)).run()
+    page.text_input(key="bulk_into_why").set_value("New team").run()
+    second, page = page, visit("documents", **chosen)
+    assert not page.exception
+    second.text_input(key="bulk_into_why").set_value("From a second tab").run()
+    page.selectbox(key="bulk_type").set_value("policy").run()
+    assert "You also typed in another tab" in words(page), "neither overwrites the other"
+    page = visit("documents", **chosen)
+    assert page.text_input(key="bulk_into_why").value == "From a second tab"
     assert page.button(key="bulk_save").label == "Save as a new change"
     page.button(key="bulk_save").click().run()
     assert not page.exception
@@ -200,9 +208,9 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     assert change.title == "Edit 3 documents"
     assert [entry.path for entry in change.documents] == ["fin/ctr.md", "fin/sar.md", "fin/vpn.md"]
     assert at(app, change.head, "fin/ctr.md").meta.tags == ("cash",)
-    reader = visit("documents", home=tmp_path / "kb", persona="reader")
-    reader.session_state["bulk"] = ["IT-1"]
-    reader.run()
+    assert at(app, change.head, "fin/ctr.md").meta.review_due == date(2027, 3, 1), "a reload keeps the form"
+    assert not app.knowledge.drafts.rows.ending("author", ""), "a draft ends with its change"
+    reader = visit("documents", **{**chosen, "persona": "reader"})
     assert "Edit 1 document" not in words(reader), "readers have no such form"
 
 

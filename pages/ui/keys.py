@@ -71,7 +71,8 @@ AT = "at"  # the comment, verdict or line of a change that a link leads to
 LOOK = "look"  # the whole change, or what is new since the last look
 LOADED = "loaded"  # documents of a long change whose text was asked for
 DONE = "done"  # how often each button of a change was pressed, to reset its box
-BULK = "bulk"  # the ids of the documents that are edited together
+BULK = "docs"  # the ids of the documents that are edited together, in the URL; "=" and a digest for many
+BULK_SAVED = "bulk_saved"  # which of their drafts the form shows, and its version
 DO = "do"  # what to do with a document: edit, new; with all of them: owners
 PATH = "path"  # which document of a change is edited
 TURN = "edit_turn"  # goes up to reset the editor
@@ -96,6 +97,6 @@ TOUR_GO = "tour_go"  # that the page of the step is to be opened
 WORK = (
     *(FLASH, UPLOAD, UPLOAD_SAVED, UPLOAD_OTHER, UPLOAD_ITEM, UPLOAD_PAGE, UPLOAD_OWNER, UPLOAD_TYPE),
     *(UPLOAD_TITLE, UPLOAD_WHY, UPLOAD_ASK, UPLOAD_MADE),
-    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, EDITING, BULK),
+    *(PLAYGROUND, ASK, *NARROWED.values(), REPLIES, EXPECTED, LOOKED, EDITING, BULK_SAVED),
     *(TOKEN_MADE, WEBHOOK_SECRET, SYNONYM_WORDS, PIN_QUESTION, PIN_DOCUMENT, PIN_ALSO),
 )  # dropped when the demo switches persona; the rest only says where in the app somebody is

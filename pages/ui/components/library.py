@@ -9,7 +9,7 @@ from typing import Any
 from core.curation.document.statuses import freshness
 from core.types import Commit, Document
 from pages.ui import style
-from pages.ui.components import component, heard
+from pages.ui.components import component
 from pages.ui.components.listing import filter_by
 
 NOBODY = "-"  # in place of an owner, also in addresses
@@ -21,13 +21,14 @@ def library(
     today: date,
     around: Mapping[str, Any],
     on_watch: Callable[[], None],
-) -> Any:
+    on_edit: Callable[[], None],
+) -> None:
     """Draw the library, `narrowed` to a folder, owner or status. A click on `watch` comes back as the trigger of that name: the
     folder, if it is not `watched`. Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
     data = {"rows": rows, "filters": _filters(documents), **around}
-    return component("library", "rows")(key="library", data=data, on_watch_change=on_watch, **heard("edit"))
+    component("library", "rows")(key="library", data=data, on_watch_change=on_watch, on_edit_change=on_edit)
 
 
 def _filters(documents: Sequence[Document]) -> list[dict[str, Any]]:
