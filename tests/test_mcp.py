@@ -788,6 +788,13 @@ def test_a_document_at_a_commit_is_a_resource_and_a_draft_is_none(small: App) ->
 # ---------------------------------------------------------------- slow calls
 
 
+def test_the_sdk_is_loaded_by_the_first_request() -> None:
+    """Its import takes a fifth of the app's start."""
+    early = re.compile(r"^(?:from|import) (?:mcp\b|core\.entrypoints\.mcp\.server)", re.MULTILINE)
+    files = [path for folder in ("core", "pages") for path in (ROOT / folder).rglob("*.py")]
+    assert [path.name for path in files if early.search(path.read_text())] == ["server.py"]
+
+
 class Slow:
     """A search that begins, and ends when a test lets it."""
 
@@ -807,7 +814,7 @@ class Slow:
 @pytest.fixture
 def slow(small: App, monkeypatch: pytest.MonkeyPatch) -> Slow:
     made = Slow()
-    monkeypatch.setattr(type(small.search.page), "find", made.find)
+    monkeypatch.setattr(type(small.search.searcher), "everyday", made.find)
     return made
 
 

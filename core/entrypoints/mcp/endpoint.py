@@ -9,21 +9,20 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from core.access import Actor
 from core.entrypoints.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
-from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import ToolSession
 from core.entrypoints.programs import for_programs
 from core.errors import BadInput, Busy, ConcordError, Unauthenticated
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup, TaskStatus
     from mcp.server.mcpserver import Context
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from core.bootstrap import App
 
@@ -45,25 +44,38 @@ class McpEndpoint:
         a minute, 0 for any number."""
         self.opened, self.url, self._buckets, self._turns = opened, url, TokenBuckets(rate), Turns(2)
         self._manager: StreamableHTTPSessionManager | None = None
+        self._tasks: TaskGroup | None = None
+        self._starting = anyio.Lock()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Answer requests during the block."""
-        security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts were checked before
-        server = build_server(self._visit)
-        server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
-        self._manager = server.session_manager
-        async with self._manager.run():
+        async with anyio.create_task_group() as self._tasks:
             yield
-        self._manager = None
+            self._tasks.cancel_scope.cancel()
+        self._manager = self._tasks = None
+
+    async def _managed(self, tasks: TaskGroup) -> StreamableHTTPSessionManager:
+        """The SDK's part of the server. It starts with the first request: its import takes a fifth of the app's start."""
+        async with self._starting:
+            if self._manager is None:
+                self._manager = await tasks.start(self._serve)
+        return self._manager
+
+    async def _serve(self, *, task_status: TaskStatus[StreamableHTTPSessionManager]) -> None:
+        manager = await anyio.to_thread.run_sync(_session_manager, self._visit)
+        async with manager.run():
+            task_status.started(manager)
+            await anyio.sleep_forever()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         request = Request(scope, receive)
         response = await self._refusal(request)
-        if response is None and self._manager is not None:
+        if response is None and self._tasks is not None:
             try:
+                manager = await self._managed(self._tasks)
                 async with self._turns.of(scope[_ACTOR].id):
-                    await self._manager.handle_request(scope, _after(await _body(request), receive), send)
+                    await manager.handle_request(scope, _after(await _body(request), receive), send)
                 return
             except ClientDisconnect:
                 LOG.info("A caller of /mcp left before its request was whole.")
@@ -99,6 +111,17 @@ class McpEndpoint:
     def _visit(self, ctx: Context) -> ToolSession:
         request: Any = ctx.request_context.request
         return ToolSession(self.opened(), request.scope[_ACTOR], self.url or _address(request))
+
+
+def _session_manager(visit: Callable[[Context], ToolSession]) -> StreamableHTTPSessionManager:
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from core.entrypoints.mcp.server import build_server
+
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts were checked before
+    server = build_server(visit)
+    server.streamable_http_app(stateless_http=True, json_response=True, transport_security=security)
+    return server.session_manager
 
 
 class TooLong(BadInput):

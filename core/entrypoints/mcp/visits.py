@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from core import strict
 from core.access import Actor
-from core.entrypoints.contracts.document_json import as_json
+from core.entrypoints.contracts import document_json
 from core.errors import ConcordError, Refused
 from core.types import Document
 
@@ -43,7 +43,11 @@ class ToolReply(BaseModel):
 
     def fields(self) -> str:
         """The reply as JSON, which some clients show to a model instead."""
-        return json.dumps(self.model_dump(mode="json"), ensure_ascii=False)
+        return as_json(self)
+
+
+def as_json(reply: BaseModel) -> str:
+    return json.dumps(reply.model_dump(mode="json"), ensure_ascii=False)
 
 
 class DocumentReply(BaseModel):
@@ -68,7 +72,7 @@ class DocumentReply(BaseModel):
 
 def document_fields(document: Document) -> dict[str, Any]:
     """The fields of a `DocumentReply`, as `documents list --json` has them."""
-    every = as_json(document)
+    every = document_json.as_json(document)
     return {name: every[name] for name in DocumentReply.model_fields}
 
 
@@ -134,6 +138,14 @@ class TokenCount:
         pieces = sum(_piece_tokens(self._tokens, piece) for piece in _PIECES.findall(text))
         return max(pieces, ceil(size / BYTES))
 
+    def within(self, reply: ToolReply, budget: int) -> bool:
+        """Whether both forms of a reply keep the budget: clients differ in which one they show to a model."""
+        return max(self.sizes(reply)) <= budget
+
+    def sizes(self, reply: ToolReply) -> tuple[int, int]:
+        """The tokens of both forms of a reply."""
+        return self(reply.words()), self(reply.fields())
+
 
 @lru_cache(maxsize=5_000)
 def _piece_tokens(tokens: Tokenise, piece: str) -> int:
@@ -178,13 +190,9 @@ class ToolSession:
             raise Refused(f"{document.id} is a draft. Assistants read what is approved, and what once was.")
         return document, commit
 
-    def count(self, text: str) -> int:
-        """The tokens of a text."""
-        return TokenCount(self.app.models.registry, self.app.platform.settings.production().profile)(text)
-
-    def within(self, reply: ToolReply, budget: int) -> bool:
-        """Whether both forms of a reply keep the budget: clients differ in which one they show to a model."""
-        return all(self.count(form) <= budget for form in (reply.words(), reply.fields()))
+    def counter(self) -> TokenCount:
+        """Counts tokens as the index does."""
+        return TokenCount(self.app.models.registry, self.app.platform.settings.production().profile)
 
     def link(self, document: str, commit: str, start: int, end: int) -> str:
         """The page that opens a document as it was at a commit, with a passage marked, and says what changed since."""

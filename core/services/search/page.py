@@ -19,7 +19,7 @@ from core.ports import Clock, Index
 from core.profiles import IMAGE
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
-from core.services.search.searcher import Searcher, judged
+from core.services.search.searcher import Searcher
 from core.types import DocumentFacts, Filters, Hit, Result, SearchConfig
 
 MAX_TAGS = 40
@@ -58,6 +58,14 @@ class PageResults:
     nearest: tuple[str, ...]
 
 
+def by_document(result: Result) -> dict[str, tuple[Hit, ...]]:
+    """The passages to show of each document, best first."""
+    grouped: dict[str, list[Hit]] = {}
+    for hit in result.hits:
+        grouped.setdefault(hit.doc, []).extend((hit, *hit.further[: PER_DOCUMENT - 1]))
+    return {doc: tuple(hits[:PER_DOCUMENT]) for doc, hits in grouped.items()}
+
+
 class SearchPage:
     """The everyday search, with the production configuration."""
 
@@ -68,14 +76,11 @@ class SearchPage:
     @use_case(EVERYBODY)
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> PageResults:
         """Search and group; `literal` is False when no document uses the words, `nearest` has better spelt ones."""
-        production = self.team_settings.production()
-        index, day = self.searcher.opened(production.profile, as_of)
-        config = replace(production.config, k=k, depth=max(k, production.config.depth))
-        found = self.searcher.found_in(index, query, config, filters, day=day)
-        result = self.searcher.told(index, judged(found, production.threshold))
+        asked = self.searcher.everyday(query, filters, k, as_of)
+        index, day, result = asked.index, asked.day, asked.result
         catalogue, open_filters = self._catalogue(index, day), _without_facets(filters)
         groups = self._groups(result, index, catalogue)
-        near = result if filters == open_filters else self._unfiltered(index, query, config, open_filters, day)
+        near = result if filters == open_filters else self._unfiltered(index, query, asked.config, open_filters, day)
         literal = any("bm25" in hit.legs and hit.legs["bm25"].score > 0 for hit in result.hits)
         return PageResults(
             result=result,
@@ -108,15 +113,12 @@ class SearchPage:
 
     def _groups(self, result: Result, index: Index, known: _Catalogue) -> tuple[Group, ...]:
         asked = " ".join((result.query, *result.also))
-        grouped: dict[str, list[Hit]] = {}
-        for hit in result.hits:
-            grouped.setdefault(hit.doc, []).extend((hit, *hit.further[: PER_DOCUMENT - 1]))
         return tuple(
             Group(
                 *known.by_id[doc][1:],
-                tuple(self._passage(hit, asked, index, LONG if n < FIRST else WIDTH) for hit in hits[:PER_DOCUMENT]),
+                tuple(self._passage(hit, asked, index, LONG if n < FIRST else WIDTH) for hit in hits),
             )
-            for n, (doc, hits) in enumerate(grouped.items())
+            for n, (doc, hits) in enumerate(by_document(result).items())
         )
 
     def _passage(self, hit: Hit, query: str, index: Index, width: int) -> PagePassage:

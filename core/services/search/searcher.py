@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import strict
 from core.access import EVERYBODY, IN_HAND, use_case
-from core.errors import BadInput, ConcordError, Unavailable
+from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.ports import Index, Llm, Models, Reranker
 from core.profiles import LANCE
 from core.retrieval import config as configs
@@ -31,7 +31,7 @@ from core.retrieval.trace import Trace
 from core.retrieval.trained import TrainedModels
 from core.services.search.pending import sentence
 from core.services.search.spelling import Speller, unknown_words
-from core.types import Filters, Frozen, Generation, Hit, Pending, Profile, Result, SearchConfig
+from core.types import DocumentFacts, Filters, Frozen, Generation, Hit, Pending, Profile, Result, SearchConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -57,6 +57,23 @@ class OtherStates:
 
     proposed: Callable[[int, Profile], Index] | None = None
     past: Callable[[str, Profile], PastIndex] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EverydaySearch:
+    """What the production configuration answers, and the open generation it was asked of."""
+
+    index: Index
+    day: date | None
+    config: SearchConfig
+    result: Result
+
+    def facts(self, hit: Hit) -> DocumentFacts:
+        """The document of a hit."""
+        chunk = self.index.number(hit.chunk)
+        if chunk is None:
+            raise NotFound(f"There is no passage {hit.chunk}. Search again.")
+        return self.index.documents[self.index.document_of(chunk)]
 
 
 class Searcher:
@@ -100,6 +117,15 @@ class Searcher:
         chosen = self.team_settings.profile(profile) if profile else production.profile
         index, day = self.opened(chosen, as_of)
         return judged(self.found_in(index, query, config, filters, day=day), production.threshold)
+
+    @use_case(EVERYBODY)
+    def everyday(self, query: str, filters: Filters, k: int, as_of: str = "") -> EverydaySearch:
+        """Search as people do: in production's configuration, with notes about pins and missing words."""
+        production = self.team_settings.production()
+        index, day = self.opened(production.profile, as_of)
+        config = replace(production.config, k=k, depth=max(k, production.config.depth))
+        found = judged(self.found_in(index, query, config, filters, day=day), production.threshold)
+        return EverydaySearch(index, day, config, self.told(index, found))
 
     @use_case(EVERYBODY)
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:

@@ -94,13 +94,14 @@ def outline(
 
 def _of_document(visit: ToolSession, document: Document, commit: str, budget: int) -> OutlineReply:
     about = DocumentReply(**document_fields(document))
+    count = visit.counter()
     rows = [
         SectionReply(
             section=each.name,
             title=each.title,
             level=each.level,
             start=each.start,
-            tokens=visit.count(document.text[each.start : each.end]),
+            tokens=count(document.text[each.start : each.end]),
         )
         for each in sections(document)
     ]
@@ -110,7 +111,7 @@ def _of_document(visit: ToolSession, document: Document, commit: str, budget: in
             commit=commit, document=about, sections=rows[:n], documents=[], folders={}, left_out=len(rows) - n
         )
 
-    return made(longest(len(rows), lambda n: visit.within(made(n), budget)))
+    return made(longest(len(rows), lambda n: count.within(made(n), budget)))
 
 
 def _of_folder(visit: ToolSession, folder: str, as_of: str, budget: int) -> OutlineReply:
@@ -126,13 +127,15 @@ def _of_folder(visit: ToolSession, folder: str, as_of: str, budget: int) -> Outl
     )
     under = {f"{below}{name}": count for name, count in sorted(folders.items())}
 
+    count = visit.counter()
+
     def made(n: int) -> OutlineReply:
         left_out = len(rows) - n
         return OutlineReply(
             commit=commit, document=None, sections=[], documents=rows[:n], folders=under, left_out=left_out
         )
 
-    return made(longest(len(rows), lambda n: visit.within(made(n), budget)))
+    return made(longest(len(rows), lambda n: count.within(made(n), budget)))
 
 
 def sections(document: Document) -> list[DocumentSection]:

@@ -70,11 +70,13 @@ def read(
         raise BadInput(f"There is nothing at offset {offset}: the text ends at {span.end}.")
     limit = min(span.end, start + WIDE * token_budget)
 
+    count = visit.counter()
+
     def made(end: int) -> ReadReply:
         return _part(visit, shown, commit, (start, end), span.end)
 
     def last(ends: Sequence[int]) -> int:
-        number = longest(len(ends), lambda n: visit.within(made(ends[n - 1]), token_budget))
+        number = longest(len(ends), lambda n: count.within(made(ends[n - 1]), token_budget))
         return ends[number - 1] if number else start
 
     end = last(_ends(shown.text, start, limit))

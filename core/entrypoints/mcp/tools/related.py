@@ -73,7 +73,8 @@ def related(visit: ToolSession, document: Name, token_budget: Budget = USUAL) ->
         about = DocumentReply(**document_fields(shown))
         return RelatedListReply(document=about, related=rows[:n], names=names, left_out=len(rows) - n, note=note)
 
-    return made(longest(len(rows), lambda n: visit.within(made(n), token_budget)))
+    count = visit.counter()
+    return made(longest(len(rows), lambda n: count.within(made(n), token_budget)))
 
 
 def _linked(document: Document, known: dict[str, Document]) -> list[RelatedReply]:

@@ -67,7 +67,8 @@ def what_changed(
     def made(n: int) -> WhatChangedReply:
         return WhatChangedReply(since=since, commits=_first(rows, n), left_out=total - n)
 
-    return made(longest(total, lambda n: visit.within(made(n), token_budget)))
+    count = visit.counter()
+    return made(longest(total, lambda n: count.within(made(n), token_budget)))
 
 
 def _first(rows: Sequence[CommitReply], number: int) -> list[CommitReply]:
