@@ -8,19 +8,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 _FORMULA = re.compile(r"'*[=+\-@\t\n＝＋－＠]")  # the wide signs count too in some spreadsheets
+_INSIDE = re.compile(
+    r"(?<=[;\t\n])(?='*(?:[=+@＝＋＠]|[-－](?! )))"
+)  # where a spreadsheet of another locale begins a cell
 _LONGEST = 100  # lines of one record
 _GUARDED = re.compile(r"'+[=+\-@\t\n＝＋－＠]")
+_GUARDED_INSIDE = re.compile(r"(?<=[;\t\n])'(?='*(?:[=+@＝＋＠]|[-－](?! )))")
 
 
 def guarded(cell: object) -> object:
     """A cell that no spreadsheet takes for a formula. A carriage return would start a row, which could be one.
 
     >>> guarded("=1+1"), guarded(-0.5), guarded("plain"), guarded("plain\\r=1+1")
-    ("'=1+1", -0.5, 'plain', 'plain\\n=1+1')
+    ("'=1+1", -0.5, 'plain', "plain\\n'=1+1")
+    >>> guarded("a;=1+1;b"), unguarded("a;'=1+1;b")
+    ("a;'=1+1;b", 'a;=1+1;b')
     """
     if not isinstance(cell, str):
         return cell
-    text = cell.replace("\r\n", "\n").replace("\r", "\n")
+    text = _INSIDE.sub("'", cell.replace("\r\n", "\n").replace("\r", "\n"))
     return f"'{text}" if _FORMULA.match(text) else text
 
 
@@ -30,7 +36,7 @@ def unguarded(cell: str) -> str:
     >>> unguarded("'=1+1"), unguarded("'tis plain")
     ('=1+1', "'tis plain")
     """
-    return cell[1:] if _GUARDED.match(cell) else cell
+    return _GUARDED_INSIDE.sub("", cell[1:] if _GUARDED.match(cell) else cell)
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

@@ -205,7 +205,7 @@ def test_a_merge_stands_where_the_remote_is_gone(one: App, shared: Path) -> None
 
 @pytest.mark.parametrize(
     "url",
-    ["ext::sh -c id", "-uid", "--upload-pack=id", "https://", "ssh://-oProxyCommand=id/x", "ftp://example.org/x", "relative/kb.git",
+    ["ext::sh -c id", "https://example.org/kb\n--upload-pack=id", "-uid", "--upload-pack=id", "https://", "ssh://-oProxyCommand=id/x", "ftp://example.org/x", "relative/kb.git",
      "https://example.org/-x", "fd::3", "https://example.org/a?b=c", "file://host/x", "https://exa mple.org/x", "git@-h:x"],
 )  # fmt: skip
 def test_addresses_that_could_do_more_than_name_a_repository_are_refused(app: App, url: str) -> None:

@@ -30,6 +30,7 @@ PERSONA = "as"  # the parameter of a demo
 MOST_BYTES = 128 * 1024 * 1024  # of uploads that wait for their submission, of all people
 _HEADERS = {
     "Cache-Control": "private, max-age=31536000, immutable",
+    "Vary": "Cookie",  # the next account at the same browser asks anew
     "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
     "Cross-Origin-Resource-Policy": "same-origin",
 }

@@ -28,6 +28,8 @@ def safe_address(url: str, token: str = "") -> str:
     core.errors.BadInput: The address is not one of a git repository. Use https://HOST/PATH, ssh://USER@HOST/PATH, ...
     """
     text = url.strip()
+    if not text.isprintable():  # what a parser drops, git reads
+        raise BadInput(f"The address is not one of a git repository. {_KNOWN}")
     if text.startswith("/"):
         text = f"file://{text}"
     elif "://" not in text and (match := _SCP.fullmatch(text)):
