@@ -38,7 +38,7 @@ from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
 from core.errors import ConcordError, NotFound, Refused
-from core.evaluation.querysets.queryset import Judgment
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
 from core.services.jobs.workers import Worker
@@ -734,6 +734,25 @@ def test_a_hidden_folder_and_one_that_never_was_refuse_a_document_in_the_same_wo
     spare.reviews.changes.invite(INSIDE, mine.id, [author.id])
     with reading_as(author):
         assert spare.reviews.changes.edit(author, mine.id, {"granat/b.md": page}).head != mine.head
+
+
+def test_a_question_that_names_a_hidden_document_is_shown_to_its_readers_alone(spare: App) -> None:
+    """Whatever answers it: its words are in no set, run, example or report of anybody else."""
+    sets, runs, profile = spare.evaluation.querysets, spare.evaluation.runs, spare.platform.settings.profile().name
+    asked = (Question("z1", "How long does zanzibarin take?"), Question("z2", "Who files form 111 of detection?"))
+    sets.keep(INSIDE, QuerySet("asked", asked, (Judgment("z1", "fin/ctr.md"), Judgment("z2", "fin/sar.md"))))
+    made = runs.measure(INSIDE, "asked", [(profile, "bm25"), (profile, "dense")])
+    doors: list[Callable[[Actor], Any]] = [
+        lambda who: sets.show(who, "asked"),
+        lambda who: sets.export(who, "asked", "jsonl"),
+        lambda who: [runs.show(who, run.id) for run in made],
+        spare.playground.examples.listed,
+        lambda who: spare.tuning.confidence.measure(who, "asked"),
+        spare.tuning.production.check,
+    ]
+    for door in doors:
+        assert not [found_in(door(actor)) for actor in OUTSIDE[1:] if found_in(door(actor))]
+    assert found_in(doors[0](INSIDE))
 
 
 def test_mail_digests_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:

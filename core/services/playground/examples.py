@@ -52,7 +52,7 @@ class Examples:
 
     def _of(self, queryset: str, ids: Sequence[str]) -> list[ExampleQuestion]:
         known = {document.path: document.id for document in self.documents.all()}
-        judged = by_question(self.runs.querysets.get(queryset).judgments)
+        judged = by_question(self.runs.querysets.shown(self.runs.querysets.get(queryset)).judgments)
         results = [self.runs.get(number).results for number in ids]
         found = []
         for number, answered in results[0].items():
