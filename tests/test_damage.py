@@ -366,6 +366,8 @@ def test_a_repository_of_another_format_is_refused_and_its_config_stays(
     for words in (("documents", "list"), ("init",), ("backup", f"{home}-saved")):
         code, _, err = run(*words)
         assert (code, extension.split()[0] in err, cure in err) == (1, True, True)
+    checkups = json.loads(run("doctor", "--json")[1])["checkups"]
+    assert {extension.split()[0] in each["says"] for each in checkups if each["part"] == "index"} == {True}
     (named,) = verified(run)["damaged"]
     assert (named["file"], "rm" in named["cure"].split()) == ("kb.git", False)
     config.write_text(config.read_text().split("[extensions]")[0].replace("version = 1", "version = 0"))

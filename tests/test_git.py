@@ -22,7 +22,7 @@ from core.storage.git import plumbing, refs
 from core.storage.git.refs import locked
 from core.storage.git.repository import Repository, _plain_config
 from core.types import Person
-from tests.conftest import examples
+from tests.conftest import NoProcesses, examples, put, small_app
 
 ANN, BOB = Person("Ann", "ann@example.org"), Person("Bob <script>\n", "bob@example.org")
 
@@ -503,6 +503,18 @@ def test_a_repository_has_the_formats_that_concord_reads_whatever_git_would_choo
     copied = repository.copy(tmp_path / "copy.git", repository.heads())
     assert copied.damaged() == []
     assert copied.read(head, "a.md") == b"1\n"
+
+
+def test_the_repository_of_a_hook_that_runs_concord_stays_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """git writes where GIT_OBJECT_DIRECTORY leads; a server removes that folder after the hook."""
+    for name in ("OBJECT_DIRECTORY", "QUARANTINE_PATH"):
+        monkeypatch.setenv(f"GIT_{name}", str(tmp_path / "incoming"))
+    app = small_app(tmp_path / "home", NoProcesses())
+    head = put(app, {f"{n}.md": f"# {n}\n" for n in range(30)})  # so many are a pack of git's
+    assert not (tmp_path / "incoming").exists()
+    assert len(app.knowledge.repository.entries(head)) == 30
 
 
 def test_objects_and_refs_are_synced_before_a_commit_is_acknowledged(

@@ -30,6 +30,7 @@ from core.settings import PROJECT, Settings
 from core.storage.cache.model_texts import TextCache
 from core.storage.cache.shipped import ShippedScores, ShippedVectors
 from core.storage.cache.vectors import EmbeddingCache
+from core.storage.git.plumbing import forget_other_repositories
 from core.storage.git.repository import Repository
 from core.storage.git.shared import SharedRepository
 from core.storage.git.transport import RemoteAccess
@@ -143,6 +144,7 @@ class Base:
 def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
     """Open what the settings name. With `dated`, commits carry the clock's time and start nothing."""
     write_privately()
+    forget_other_repositories()
     access = RemoteAccess(
         settings.remote_user,
         settings.remote_token,

@@ -140,6 +140,9 @@ def database(rows: Database) -> Iterator[Checkup]:
 
 def index(builder: IndexBuilder, settings: TeamSettings) -> Iterator[Checkup]:
     """What people search is the newest commit."""
+    if other := builder.repository.other_format():
+        yield from (Checkup("index", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in other)
+        return
     profile = settings.production().profile
     if not builder.repository.head():
         yield Checkup("index", FINE, "There are no documents yet.")

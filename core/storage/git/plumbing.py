@@ -9,6 +9,7 @@ behind an open one.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shutil
 import tempfile
@@ -46,6 +47,9 @@ ENVIRONMENT = {
     "GIT_DEFAULT_REF_FORMAT": "files",
     "LC_ALL": "C.UTF-8",
 }
+_ELSEWHERE = (
+    "DIR COMMON_DIR WORK_TREE INDEX_FILE OBJECT_DIRECTORY ALTERNATE_OBJECT_DIRECTORIES QUARANTINE_PATH NAMESPACE PREFIX"
+)
 _ZERO_ID = "0" * 40
 LOCK = "concord.lock"  # one writer of ours at a time
 _OBJECT = re.compile(r"\b[0-9a-f]{40}\b")
@@ -65,6 +69,12 @@ _PLAIN_COMMIT = re.compile(
 )
 _CRUD = bytes(range(33)) + b".,:;<>\"\\'"  # what git takes from the ends of names
 _LOG = logging.getLogger(__name__)
+
+
+def forget_other_repositories() -> None:
+    """Remove from the environment what leads git elsewhere: a hook that runs Concord names its own repository there."""
+    for name in _ELSEWHERE.split():
+        os.environ.pop(f"GIT_{name}", None)
 
 
 def lasts(arguments: Sequence[str]) -> bool:

@@ -73,7 +73,7 @@ class Repository(RepositoryReader):
             raise Corrupt(" ".join(map(str, self.damaged())))
         return settings
 
-    def _other_format(self) -> list[Damage]:
+    def other_format(self) -> list[Damage]:
         """The format of git that Concord cannot read, if it has one. A damaged configuration is another matter."""
         plain = _plain_config(self.path / "config") if self.has_config() else {}
         have = damage.read_config(self.path / "config")[1] if plain is None else plain
@@ -112,7 +112,7 @@ class Repository(RepositoryReader):
     def prepare(self) -> None:
         """Where the repository is a clone: have it whole, with the newest branches."""
         if self.clone:
-            self.clone.prepare(self._init, self._other_format())
+            self.clone.prepare(self._init, self.other_format())
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
@@ -169,7 +169,7 @@ class Repository(RepositoryReader):
             with suppress(Unavailable):  # who knows; the node reads on with what it has, and writes nothing
                 return self._behind(known)
             return []
-        if other := self._other_format():
+        if other := self.other_format():
             return other
         if self.exists() and (known or self.has_history()):
             with suppress(StorageFailed), self.git.writing():
@@ -180,7 +180,7 @@ class Repository(RepositoryReader):
     def damaged(self, known: str = "", workspace: str = "") -> list[Damage]:
         """Every damaged file; nothing is changed."""
         expected = {"core.bare": "true", "core.repositoryformatversion": "0", **_CONFIG}
-        named = self._other_format() or list(damage.files(self.path, known, workspace, expected))
+        named = self.other_format() or list(damage.files(self.path, known, workspace, expected))
         if self.clone is None:
             return named
         again = f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m core init"
