@@ -23,6 +23,7 @@ __all__ = ["Client", "Problem"]
 
 Json = dict[str, Any]
 AGAIN = (429, 502, 504)  # too many requests, or a gateway that got no answer
+SLOW = "The server has worked on this for {:.0f} seconds, and it may still take effect. Read the result before you send it again."
 LONGEST_WAIT = 60.0  # seconds that a client waits when it is told to ask less
 
 
@@ -419,6 +420,8 @@ class Client:
                     wait = float(error.headers.get("Retry-After", 1))
                     if error.code == 409 and "Retry-After" in error.headers and busy > 0:
                         busy -= wait  # the first try is still being worked on
+                    elif error.code == 409 and "Retry-After" in error.headers:
+                        raise Problem(409, SLOW.format(self.timeout), error.headers.get("X-Request-ID", "")) from None
                     elif error.code in AGAIN and left:
                         left -= 1
                     else:

@@ -48,6 +48,14 @@ class Moved(Conflict):
     """A branch moved before it could be written. Nothing was changed, and whoever looks again may try again."""
 
 
+class Reached(Conflict):
+    """It is so already: somebody was faster, or the first try came through."""
+
+
+class TookEffect(Conflict):
+    """A request that came again has done its work, and its answer is lost."""
+
+
 class UnderWay(Conflict):
     """The same request is being worked on right now; whoever asks again in a moment gets its answer."""
 

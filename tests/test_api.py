@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import logging
 import os
@@ -9,6 +10,7 @@ import re
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from core.adapters.system.processes import Presence
 from core.curation.document.names import MAX_PATH_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE
 from core.entrypoints.api import application, reference
@@ -90,19 +93,75 @@ def test_a_request_that_is_still_being_worked_on_is_not_begun_again(
         return propose(*arguments, **named)
 
     monkeypatch.setattr(type(server.app.reviews.changes), "propose", slow)
-    replies, start = server.app.people.replies, time.time()
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(with_key, server, "slow")
         assert begun.wait(600)
         second = with_key(server, "slow")
-        monkeypatch.setattr(replies, "now", lambda: start + 3600)
-        cut_off = with_key(server, "slow")  # as after a kill: whether it was done is for the caller to see
         ends.set()
         assert first.result().status_code == 201
     assert (second.status_code, second.headers["retry-after"]) == (409, "1")
-    assert (cut_off.status_code, "retry-after" in cut_off.headers) == (409, False)
-    assert "Look whether it took effect" in cut_off.json()["detail"]
     assert with_key(server, "slow").json() == first.result().json()
+
+
+def die(server: ApiServer) -> None:
+    """What the app's process leaves when it is killed."""
+    replies = server.app.people.replies
+    replies.process = Presence(replies.process.folder)
+    replies._in_hand.clear()
+    gc.collect()
+
+
+def test_a_request_whose_server_died_after_its_work_is_answered_and_not_done_again(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = proposed(server, "fin/died.md")["id"]
+    sends: list[Callable[[], Any]] = [
+        lambda: with_key(server, "died", "Died"),
+        lambda: server.post(f"/changes/{number}/submit", {}, Idempotency_Key="died too"),
+        lambda: server.post("/gaps", {"query": "Who died?"}, Idempotency_Key="died three"),
+    ]
+    with monkeypatch.context() as patch:
+        patch.setattr(type(server.app.people.replies), "keep", lambda *_: None)
+        first = [send() for send in sends]
+        assert [(send().status_code, send().headers["retry-after"]) for send in sends] == [(409, "1")] * 3
+    die(server)
+    again = [send() for send in sends]
+    assert [answer.status_code for answer in again] == [201, 200, 409]
+    assert [answer.json()["id"] for answer in again[:2]] == [answer.json()["id"] for answer in first[:2]]
+    assert again[0].headers["location"] == first[0].headers["location"]
+    assert ("took effect" in again[2].json()["detail"], "retry-after" in again[2].headers) == (True, False)
+    assert [send().status_code for send in sends] == [201, 200, 409]
+    assert sum(change.title == "Died" for change in server.app.reviews.changes.all()) == 1
+
+
+def test_a_request_whose_server_died_before_its_work_is_done_by_the_next_try(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(type(server.app.people.replies), "drop", lambda *_: None)
+        patch.setattr(type(server.app.reviews.changes), "propose", lambda *_: 1 / 0)
+        assert with_key(server, "never done", "Never done").status_code == 500
+    die(server)
+    assert [with_key(server, "never done", "Never done").status_code for _ in range(2)] == [201, 201]
+    assert sum(change.title == "Never done" for change in server.app.reviews.changes.all()) == 1
+
+
+def test_a_merge_whose_server_died_between_git_and_the_database_is_answered_as_merged(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, changes = proposed(server, "fin/between.md", "# Between\n\nWords.\n")["id"], server.app.reviews.changes
+    changes.submit(demo("author"), number)
+    server.app.reviews.discussion.approve(demo("reviewer"), number)
+    merge = lambda: server.post(f"/changes/{number}/merge", {}, "reviewer", Idempotency_Key="between")
+    with monkeypatch.context() as patch:
+        patch.setattr(type(server.app.people.replies), "drop", lambda *_: None)
+        patch.setattr(type(server.app.reviews.merger), "_record", lambda *_: 1 / 0)
+        assert merge().status_code == 500
+    die(server)
+    answer = merge()
+    assert (answer.status_code, answer.json()["state"]) == (200, "merged")
+    other = server.post(f"/changes/{number}/merge", {}, "reviewer", Idempotency_Key="another")
+    assert (other.status_code, other.json()["detail"]) == (409, "This change is already merged.")
 
 
 # ---------------------------------------------------------------- methods and limits

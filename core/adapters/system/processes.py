@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
@@ -232,6 +233,38 @@ def worker_limit(workers: int, shared: bool) -> int:
 
 def _name(file: Path) -> str:
     return "".join(file.read_text().split()[:1])
+
+
+class Presence:
+    """This process, as others on the machine see it: a file whose lock it holds as long as it lives."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self._name, self._guard = folder, "", Lock()
+
+    @property
+    def name(self) -> str:
+        with self._guard, storing(self.folder):
+            if not self._name:
+                name = f"process-{secrets.token_hex(8)}"
+                self.folder.mkdir(parents=True, exist_ok=True)
+                if (descriptor := try_flock(self.folder / f"{name}.lock")) is not None:
+                    weakref.finalize(self, os.close, descriptor)
+                self._name = name
+            return self._name
+
+    def ended(self, name: str) -> bool:
+        """Whether a process of this machine is gone; a process of another machine left no file here."""
+        file = self.folder / f"{name}.lock"
+        if name == self._name or not file.exists() or (descriptor := try_flock(file)) is None:
+            return False
+        os.close(descriptor)
+        return True
+
+    def sweep(self, age: float) -> None:
+        """Remove what processes left that ended so many seconds ago."""
+        for file in self.folder.glob("process-*.lock"):
+            if time.time() - file.stat().st_mtime > age and self.ended(file.stem):
+                file.unlink()
 
 
 class SystemClock:

@@ -25,9 +25,9 @@ from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import MOST, TokenBuckets, Turns
 from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Rows
-from core.errors import Busy, ConcordError, Unauthenticated, UnderWay, storage_failure
+from core.errors import Busy, ConcordError, Reached, TookEffect, Unauthenticated, UnderWay, storage_failure
 from core.lru import LruCache
-from core.services.people.replies import KeptReply
+from core.services.people.replies import TOOK_EFFECT, Interrupted, KeptReply
 
 if TYPE_CHECKING:
     from core.bootstrap import App
@@ -93,6 +93,7 @@ class ApiCall:
         self.headers: dict[str, str] = {}
         self.key = request.headers.get(KEY) if request.method == "POST" else None
         self.asked = ""  # the digest of what a key stands for
+        self.again: Callable[[App, Actor, int], Any] | None = None  # the answer about a change, by its number or 0
         self.own_page = False  # whether a component asks for what its page may
 
     @property
@@ -182,11 +183,15 @@ class ApiCall:
     def _once(self, app: App, actor: Actor, key: str, work: Work, status: int) -> Response:
         """The answer that the key had before, or a new one, which is kept. A refusal is not: it did nothing."""
         replies = app.people.replies
-        if known := replies.begin(actor, key, self.asked):
+        known = replies.begin(actor, key, self.asked)
+        if isinstance(known, KeptReply):
             self.headers |= {**known.headers, REPEATED: "true"}
             return Response(known.body, known.status, self.headers, "application/json")
         try:
-            answer = self._json(work(app, actor), "", status)
+            value = self._resumed(known, app, actor, work) if known else work(app, actor)
+            answer = self._json(value, "", status)
+        except TookEffect:
+            raise
         except BaseException:
             with suppress(ConcordError):
                 replies.drop(actor, key)
@@ -197,6 +202,17 @@ class ApiCall:
         except ConcordError as error:  # it is done, so it is not refused
             LOG.error("Request %s: its answer was not kept. %s", self.id, error)
         return answer
+
+    def _resumed(self, cut: Interrupted, app: App, actor: Actor, work: Work) -> Any:
+        """What a request did whose server stopped before it answered; what it did not do is done now."""
+        if cut.took_effect and not (self.again and cut.change):
+            raise TookEffect(TOOK_EFFECT)
+        try:
+            return self.again(app, actor, cut.change) if self.again and cut.took_effect else work(app, actor)
+        except Reached:
+            if self.again is None:
+                raise
+            return self.again(app, actor, 0)
 
     def _digest(self, body: bytes) -> str:
         """Everything that makes this request another one."""

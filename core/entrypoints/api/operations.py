@@ -27,6 +27,7 @@ from core.entrypoints.api.calls import ApiCall, Calls, Window, Windowed
 from core.entrypoints.api.problems import documented
 from core.entrypoints.api.reference import PREFIX
 from core.entrypoints.arguments import help_of
+from core.entrypoints.contracts.change_json import as_json
 from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Bounds, Input, Operation, Option, Shown, action_of, inputs
 from core.types import SearchConfig
@@ -281,6 +282,11 @@ async def answered(
         shown = operation.run(ApiUse(app, actor), form)
         return _told(operation, call, shown or Shown(None))
 
+    def again(app: App, actor: Actor, number: int) -> Any:
+        value = as_json(app, actor, app.reviews.changes.show(actor, number or form.change))
+        return _told(operation, call, Shown(value)._replace(location=f"changes/{number}" if number else ""))
+
+    call.again = again if operation.head else None
     if window is not None:
         return await call.page(work, window)
     elsewhen = any(getattr(form, name, None) for name in _ELSEWHEN)

@@ -8,15 +8,17 @@ from typing import Any
 
 from core import strict
 from core.adapters.system.passwords import Argon2
+from core.adapters.system.processes import Presence
 from core.adapters.web.oidc import OidcProvider
 from core.services.people.accounts import Accounts, checked_role
 from core.services.people.audit import Audit
 from core.services.people.provider import ProviderSignIn
-from core.services.people.replies import Replies
+from core.services.people.replies import RENEWED, Replies
 from core.services.people.sessions import Sessions
 from core.services.people.tokens import AccessTokens
 from core.services.people.tries import AccountKeys, Tries
 from core.services.platform.base import Base
+from core.services.platform.node import Loop
 from core.settings import ProviderSettings
 
 
@@ -35,8 +37,9 @@ class People:
 def wire(base: Base) -> People:
     database, audit, settings = base.database, base.audit, base.settings
     accounts = Accounts(database, Argon2(), audit, base.clock, Tries(AccountKeys(database)), base.messages)
-    replies = Replies(database)
+    replies = Replies(database, Presence(settings.home / "jobs"))
     base.upkeep.daily.append(replies.sweep)
+    base.upkeep.loops.append(Loop(replies.renew, RENEWED, "The keys of requests were not renewed."))
     return People(
         accounts,
         Sessions(database, audit, settings.session_idle, settings.session_life),

@@ -23,7 +23,7 @@ from core.curation.review import moves, policy
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
 from core.curation.review.readers import Readable, said_by
-from core.errors import BadInput, ConcordError, Conflict, NotFound, Refused, Stale, StorageFailed, Unavailable
+from core.errors import BadInput, ConcordError, NotFound, Reached, Refused, Stale, StorageFailed, Unavailable
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
 from core.services.reviews.checks import ChangeChecks, complete
@@ -582,7 +582,7 @@ class Changes:
         """Refuse a move that the current state does not allow, or not to this person."""
         now = moves.state(facts)
         if sentence := moves.refusal(move, now) or moves.not_theirs(move, facts, actor):
-            raise Conflict(sentence) if moves.REACHED.get(move) == now else Refused(sentence)
+            raise Reached(sentence) if moves.REACHED.get(move) == now else Refused(sentence)
 
     def touch(self, state: State, number: int) -> None:
         """Set the time of the last activity."""
