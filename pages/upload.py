@@ -11,7 +11,7 @@ me = identity.require("propose a change")
 submit.open_change()
 st.title("Upload")
 sources.draw(me)
-session.draw_other()
+other = st.container()
 batch = session.batch()
 shared.draw(batch)
 if batch.items:
@@ -30,3 +30,5 @@ else:
         "Every file is checked and compared with what is there before anything is written. "
         "You see the result, fix what is wrong, and submit the rest as one change."
     )
+with other:  # a form above may have been refused just now
+    session.draw_other()

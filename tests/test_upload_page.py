@@ -83,6 +83,36 @@ def change(number: int = 1) -> Change:
     return app().reviews.changes.get(number)
 
 
+def test_an_upload_in_two_tabs_joins_files_and_asks_before_it_overwrites_an_edit(
+    visit: Open, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = ["one"]
+    monkeypatch.setattr("pages.ui.batches.tab", lambda: here[0])
+    first = bring(opened(visit, home), ("a.md", b"# A\n\nThe first file.\n"))
+    here[0] = "two"
+    second = bring(opened(visit, home), ("b.md", b"# B\n\nAnother file.\n"))
+    here[0] = "one"
+    bring(first, ("c.md", b"# C\n\nOne more file.\n"))
+    assert [item["title"] for item in items(first)] == ["A", "B", "C"]
+    here[0] = "two"
+    box(second, "text_input", "Title").set_value("Typed").run()
+    assert "You also changed this upload in another tab" in words(second)
+    assert "Typed" not in "".join(item.text for item in restored(kept_draft()).items), "nothing is overwritten"
+    second.button(key="use_other").click().run()
+    assert [item["title"] for item in items(second)] == ["A", "B", "C"]
+    box(second, "text_input", "Title").set_value("Typed").run()
+    assert "You also changed" not in words(second)
+    assert "Typed" in "".join(item.text for item in restored(kept_draft()).items)
+
+
+def kept_draft() -> str:
+    from pages.ui.workspace import app as workspace
+
+    draft = workspace().knowledge.drafts.find(demo("author"), "upload")
+    assert draft
+    return draft.text
+
+
 def test_an_empty_desk_says_what_will_happen(visit: Open, home: Path) -> None:
     app = opened(visit, home)
     assert "before anything is written" in words(app)
