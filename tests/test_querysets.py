@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.access import Actor
 from core.bootstrap import App
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, Stale
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, settled
 from core.evaluation.querysets.ratings import agreement, cohen, fleiss
@@ -238,6 +238,16 @@ def test_a_set_is_edited_question_by_question_and_the_digest_knows(kb: App) -> N
         editor.remove_question(ADMIN, "sample", "q1")
     with pytest.raises(BadInput, match="must have an id and a text"):
         editor.edit_question(ADMIN, "sample", "q2", "  ")
+
+
+def test_guidelines_that_another_analyst_changed_are_not_overwritten(kb: App) -> None:
+    sets = kb.evaluation.querysets
+    sets.keep(ADMIN, sample())
+    seen = sets.guidelines(ADMIN, "sample")
+    sets.set_guidelines(ADMIN, "sample", "Grade the passage.", seen)
+    with pytest.raises(Stale, match="were changed meanwhile"):
+        sets.set_guidelines(ADMIN, "sample", "Grade the document.", seen)
+    assert sets.guidelines(ADMIN, "sample") == "Grade the passage."
 
 
 def test_a_judgment_is_added_changed_and_removed_and_a_note_changes_no_digest(kb: App) -> None:

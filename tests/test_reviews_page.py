@@ -787,6 +787,28 @@ def titled(page: AppTest, title: str) -> AppTest:
     return page
 
 
+def test_a_description_that_another_tab_wrote_is_shown_before_it_is_replaced(visit: Open, kb: App) -> None:
+    change = started(kb)
+    first, second = (visit("reviews", "author", change=str(change.id)) for _ in range(2))
+    for page, text in ((first, "Because of the law."), (second, "Because of the audit.")):
+        page.text_area(key=f"description_{change.id}").set_value(text)
+        page.button(key="describe").click().run()
+        assert not page.exception
+    assert kb.reviews.changes.get(change.id).description == "Because of the law."
+    assert "were changed meanwhile" in words(second)
+    assert "Because of the law." in [block.value for block in second.code]
+    second.button(key="describe").click().run()
+    assert kb.reviews.changes.get(change.id).description == "Because of the audit."
+
+
+def test_rules_are_proposed_on_those_that_their_author_read(kb: App, visit: Open) -> None:
+    author, start = who(kb, "author"), kb.knowledge.repository.head()
+    put(kb, {policy.FILE: "rules:\n  - match: it/\n    approvals: 2\n"}, "meanwhile")
+    rules.propose(author, "Mine", "rules:\n  - match: finance/\n    approvals: 2\n", start)
+    (change,) = kb.reviews.changes.all()
+    assert change.conflicts == (policy.FILE,), "a merge replaces no rule in silence"
+
+
 def title_of_draft(kb: App) -> str:
     draft = kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}")
     return read_document(PATH, json.loads(draft.text)["text"]).title if draft else ""

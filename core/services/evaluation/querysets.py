@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import READS, Actor, use_case
 from core.curation.document.names import safe_name
-from core.errors import BadInput, NotFound, Unavailable
+from core.errors import BadInput, NotFound, Stale, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.import_querysets import Problem
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, check, without
@@ -181,12 +181,15 @@ class QuerySets:
         return self.head(name).guidelines
 
     @use_case("keep a query set")
-    def set_guidelines(self, actor: Actor, name: str, text: str) -> None:
+    def set_guidelines(self, actor: Actor, name: str, text: str, expected: str | None = None) -> None:
+        """What judges read before they judge. `expected` is the text that the writer saw."""
         if not text.strip() or len(text) > 10_000:
             raise BadInput("Guidelines need some words, at most 10,000 characters.")
-        number = self.head(name).id
         with self.database.transaction() as state:
-            state.querysets.set_guidelines(number, text.strip())
+            head = self.head(name)
+            if expected not in (None, head.guidelines):
+                raise Stale("The guidelines were changed meanwhile. Nothing was saved: compare both texts.")
+            state.querysets.set_guidelines(head.id, text.strip())
             self.audit.record(state, actor, "set guidelines", name)
 
     @use_case("see query sets", READS)

@@ -484,9 +484,14 @@ class Changes:
         return self.get(number)
 
     @use_case("propose a change")
-    def describe(self, actor: Actor, number: int, title: str, description: str) -> Change:
-        with self.writing(number) as (state, _, facts):
+    def describe(
+        self, actor: Actor, number: int, title: str, description: str, expected: tuple[str, str] | None = None
+    ) -> Change:
+        """Other words about a change. `expected` are the title and the description that the writer saw."""
+        with self.writing(number) as (state, row, facts):
             self.allow("edit", facts, actor)
+            if expected not in (None, (row.title, row.description)):
+                raise Stale("Title or description were changed meanwhile. Nothing was saved: compare both texts.")
             state.changes.set(number, title=check_title(title), description=check_text(description))
             self.touch(state, number)
             self.audit.record(state, actor, "describe", title, change=number)

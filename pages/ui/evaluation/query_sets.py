@@ -11,7 +11,7 @@ from core.access import Actor
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.queryset import QuerySet, by_category
 from core.spreadsheet import csv_text
-from pages.ui import actions, flash, identity, keys, progress, style
+from pages.ui import actions, flash, identity, keys, meanwhile, progress, style
 from pages.ui.evaluation import new_set, question_editor
 from pages.ui.home import empty
 from pages.ui.workspace import app, generation, unmapped
@@ -81,9 +81,11 @@ def _query_set(queryset: QuerySet) -> None:
         _questions(queryset)
         question_editor.draw(queryset)
     with st.expander("Guidelines for judges", icon=":material/gavel:", key="set_guidelines"):
+        guidelines = app().evaluation.querysets.guidelines(identity.me(), queryset.name)
+        meanwhile.say(f"guide_{queryset.name}", guidelines)
         st.text_area(
             "Guidelines",
-            app().evaluation.querysets.guidelines(identity.me(), queryset.name),
+            guidelines,
             key=f"guide_{queryset.name}",
             height=110,
             label_visibility="collapsed",
@@ -226,7 +228,7 @@ def _save_guidelines(name: str) -> None:
 
 
 def set_guidelines(actor: Actor, name: str, text: str) -> str:
-    app().evaluation.querysets.set_guidelines(actor, name, text)
+    app().evaluation.querysets.set_guidelines(actor, name, text, meanwhile.shown(f"guide_{name}"))
     return "Judges see these guidelines from now on."
 
 

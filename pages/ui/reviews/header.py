@@ -10,7 +10,7 @@ from core.access import Actor, allowed
 from core.curation.review import moves
 from core.curation.review.moves import names, not_theirs
 from core.services.reviews.changes import Change
-from pages.ui import actions, flash, people, style
+from pages.ui import actions, flash, meanwhile, people, style
 from pages.ui.components import component
 from pages.ui.reviews import labels, queues, reviewers
 from pages.ui.reviews.transitions import do, key_of
@@ -70,15 +70,24 @@ def _description(change: Change) -> None:
     with st.popover(
         "Edit title and description", type="tertiary", icon=":material/edit:", key="describe_box", on_change="rerun"
     ):
+        meanwhile.say(f"title_{change.id}", change.title)
+        meanwhile.say(f"description_{change.id}", change.description)
         st.text_input("Title", change.title, max_chars=200, key=f"title_{change.id}")
         st.text_area("What it does, and why", change.description, height=160, key=f"description_{change.id}")
         st.button("Keep", key="describe", type="primary", on_click=describe, args=(change.id,))
 
 
 def describe(number: int) -> None:
-    title, text = (str(st.session_state[f"{name}_{number}"]) for name in ("title", "description"))
-    st.session_state["describe_box"] = False
-    actions.do(lambda actor: f"Kept: {app().reviews.changes.describe(actor, number, title, text).title}")
+    boxes = (f"title_{number}", f"description_{number}")
+    title, text = (str(st.session_state[box]) for box in boxes)
+    expected = (meanwhile.shown(boxes[0]), meanwhile.shown(boxes[1]))
+
+    def describe_it(actor: Actor) -> str:
+        change = app().reviews.changes.describe(actor, number, title, text, expected)
+        st.session_state["describe_box"] = False
+        return f"Kept: {change.title}"
+
+    actions.do(describe_it)
 
 
 def _draw_co_authors(change: Change, me: Actor) -> None:

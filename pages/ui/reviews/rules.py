@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.access import Actor, allowed
 from core.curation.review import policy
+from core.services.reviews.changes import ChangeBasis
 from pages.ui import actions, dialogs, flash, identity
 from pages.ui.workspace import app
 
@@ -32,22 +33,25 @@ def draw(me: Actor) -> None:
 def _edit() -> None:
     identity.require("propose a change")
     now = app().reviews.changes.rules_text(identity.me()) or EXAMPLE
+    if "rules_text" not in st.session_state:
+        st.session_state["rules_start"] = app().knowledge.repository.head()
     text = st.text_area("Rules", now, key="rules_text", height=320, max_chars=policy.MAX_BYTES)
     title = st.text_input("Title of the change", "Change the review rules", key="rules_title")
     if st.button("Propose", type="primary", key="rules_go"):
-        actions.do(partial(propose, title=title, text=text))
+        actions.do(partial(propose, title=title, text=text, start=st.session_state["rules_start"]))
         st.rerun()
 
 
-def propose(actor: Actor, title: str, text: str) -> str:
+def propose(actor: Actor, title: str, text: str, start: str = "") -> str:
     """The rules as a change; what cannot be read is refused."""
-    return f"Change {submitted(actor, title, text)} proposes them. They hold once it is merged."
+    return f"Change {submitted(actor, title, text, start)} proposes them. They hold once it is merged."
 
 
-def submitted(actor: Actor, title: str, text: str) -> int:
-    """The number of the change that proposes the file."""
+def submitted(actor: Actor, title: str, text: str, start: str = "") -> int:
+    """The number of the change that proposes the file, on the commit that it was typed on: rules that were merged since are
+    joined with it, or conflict."""
     policy.read(text.encode())
-    change = app().reviews.changes.propose(actor, title, {policy.FILE: text.encode()})
+    change = app().reviews.changes.propose(actor, title, {policy.FILE: text.encode()}, basis=ChangeBasis(start))
     app().reviews.changes.submit(actor, change.id)
     return change.id
 
