@@ -47,7 +47,7 @@ def test_a_reader_finds_reads_and_takes_along(chromium: Any, served_url: str) ->
         opener = page.get_by_role("button", name="This is wrong")
         opener.focus()
         page.keyboard.press("Enter")
-        expect(page.get_by_label("What is wrong about this document?")).to_be_focused()
+        expect(page.get_by_role("textbox", name="What is wrong about")).to_be_focused()
         page.keyboard.type("The limit is older.")
         page.keyboard.press("Escape")
         expect(opener).to_be_focused()
