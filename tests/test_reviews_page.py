@@ -457,6 +457,18 @@ def test_authors_cannot_approve_even_with_a_button_from_before(visit: Open, kb: 
     assert "Only reviewers and admins may review a change; Petra Voss is an author." in words(app)
 
 
+def test_a_conflict_is_closed_to_those_who_may_not_decide_and_an_admin_takes_it_over(visit: Open, kb: App) -> None:
+    number = brought(kb, "in review").id
+    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
+    app = visit("reviews", "reviewer", change=str(number), side="Conflicts")
+    assert "Only Avery Lindqvist may edit this change" in next(one.value for one in app.info)
+    assert all(choice.disabled for choice in app.segmented_control if choice.label == "Take")
+    app = visit("reviews", "admin", change=str(number), side="Conflicts")
+    app.button(key="conflicts_take_over").click().run()
+    assert not any(choice.disabled for choice in app.segmented_control if choice.label == "Take")
+    assert [each.account for each in kb.reviews.changes.get(number).co_authors] == ["admin"]
+
+
 def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from core import strict
@@ -29,18 +32,25 @@ GONE = {
 
 
 def draw(change: Change, me: Actor) -> None:
-    """Every document in conflict, then one button for all of them."""
+    """Every document in conflict, then one button for all of them; those who may not decide see first how they could."""
     collisions = app().reviews.merger.collisions(me, change.id)
+    refusal = moves.not_theirs("edit", change, me)
+    what = "Decide each; the result is a new edit, so it voids earlier approvals."
     st.info(
-        "Others changed the same places while this change was open. Decide each; the result is a new edit, so it voids earlier approvals.",
+        f"Others changed the same places while this change was open. {flash.plain(refusal) or what}",
         icon=":material/call_split:",
     )
+    if refusal and moves.may_invite(change, me):
+        st.button("Take it over", key="conflicts_take_over", icon=":material/group_add:", on_click=actions.do, args=(partial(_take_over, number=change.id),))  # fmt: skip
     for number, collision in enumerate(collisions):
-        _document(collision, number)
-    if refusal := moves.not_theirs("edit", change, me):
-        st.caption(flash.plain(refusal))
-    elif collisions:
+        _document(collision, number, closed=bool(refusal))
+    if collisions and not refusal:
         _save(change, collisions)
+
+
+def _take_over(actor: Actor, number: int) -> str:
+    app().reviews.changes.invite(actor, number, [actor.id])
+    return "You are a co-author now."
 
 
 def _save(change: Change, collisions: tuple[Collision, ...]) -> None:
@@ -66,7 +76,7 @@ def _shape(collision: Collision) -> tuple[str, int, str]:
     return collision.path, sum(hunk.conflict for hunk in collision.parts), collision.gone
 
 
-def _document(collision: Collision, number: int) -> None:
+def _document(collision: Collision, number: int, *, closed: bool) -> None:
     seen = _seen(collision.head, collision.main)
     with st.container(border=True):
         who = f", which {flash.plain(moves.names(collision.others))} edited meanwhile" if collision.others else ""
@@ -80,21 +90,22 @@ def _document(collision: Collision, number: int) -> None:
                 key=_key(seen, number, 0),
                 index=None,
                 horizontal=True,
+                disabled=closed,
             )  # type: ignore[arg-type]
             return
         hunks = [hunk for hunk in collision.parts if hunk.conflict]
         st.caption(f"{style.count(len(hunks), 'place')} to decide; everything else was merged automatically.")
         for place, hunk in enumerate(hunks):
-            _hunk(hunk, seen, number, place, len(hunks))
+            _hunk(hunk, partial(_key, seen, number, place), f"Place {place + 1} of {len(hunks)}", closed=closed)
 
 
-def _hunk(hunk: Hunk, seen: str, number: int, place: int, count: int) -> None:
+def _hunk(hunk: Hunk, key: Callable[..., str], title: str, *, closed: bool) -> None:
     """Both sides with what each changed, and the choice between them; nothing is chosen beforehand."""
     both = combined(hunk)
-    st.markdown(f"**Place {place + 1} of {count}**")
+    st.markdown(f"**{title}**")
     base, mine, theirs = ("\n".join(lines) for lines in (hunk.base, hunk.mine, hunk.theirs))
     component("conflict", "difftext")(
-        key=_key(seen, number, place, "sides"),
+        key=key("sides"),
         data={
             "before": base,
             "sides": [
@@ -106,11 +117,11 @@ def _hunk(hunk: Hunk, seen: str, number: int, place: int, count: int) -> None:
     )
     sides = [side for side in SIDES if side != "both" or both is not None]
     choice = st.segmented_control(
-        "Take", sides, format_func=lambda side: SIDES[side], key=_key(seen, number, place), default=None
+        "Take", sides, format_func=lambda side: SIDES[side], key=key(), default=None, disabled=closed
     )
     if choice == "edit":
         text = "\n".join((mine, theirs)) if both is None else both
-        st.text_area("Text that should stand here", text, key=_key(seen, number, place, "text"), height=140)
+        st.text_area("Text that should stand here", text, key=key("text"), height=140)
 
 
 def _seen(head: str, main: str) -> str:
