@@ -469,6 +469,35 @@ def test_a_conflict_is_closed_to_those_who_may_not_decide_and_an_admin_takes_it_
     assert [each.account for each in kb.reviews.changes.get(number).co_authors] == ["admin"]
 
 
+def test_the_only_admin_applies_narrower_readers_at_once_and_says_why(visit: Open, kb: App) -> None:
+    def dialog(name: str) -> AppTest:
+        """The dialog as it asks for approval, beside the page."""
+        text = policy.with_readers(kb.reviews.changes.rules_text(admin), "finance", [name], True)
+        told = kb.reviews.changes.readers_effect(admin, text)
+        return AppTest.from_function(offered, args=(text, told), default_timeout=PATIENCE).run()
+
+    admin = who(kb, "admin")
+    visit("reviews")
+    app = dialog("author")
+    assert "You are the only admin" in words(app)
+    app.button(key="readers_apply").click().run()
+    assert kb.reviews.changes.readers(admin) == (("finance/", ("author",)),)
+    (entry,) = kb.people.audit.entries(demo("admin"), action="merge with bypass")
+    assert entry.detail == "There is no other admin yet"
+    wider = dialog("everyone")
+    assert "this shows documents to more people" in words(wider)
+    assert [button.key for button in wider.button] == ["readers_go"]
+    kb.people.accounts.set_role(admin, "reviewer", "admin")
+    assert "You are the only admin" not in words(dialog("reader"))
+
+
+def offered(text: str, told: tuple[str, ...]) -> None:
+    from pages.ui import identity
+    from pages.ui.reviews import readers
+
+    readers.offer(identity.me(), "finance", text, told)
+
+
 def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")

@@ -10,7 +10,7 @@ import streamlit as st
 from core.access import ROLES, Actor, allowed
 from core.curation.review import policy
 from core.curation.review.readers import EVERYONE, GROUP, ROLE, is_reader
-from core.errors import ConcordError
+from core.errors import BadInput, ConcordError
 from core.services.people.accounts import Account
 from pages.ui import actions, address, dialogs, flash, identity, keys, people
 from pages.ui.reviews import rules
@@ -73,9 +73,23 @@ def _edit() -> None:
         st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
         return
     _say(told, chosen, admins, me)
-    if st.button("Propose", type="primary", key="readers_go", disabled=text == now):
-        actions.do(partial(_propose, folder=folder, text=text))
-        st.rerun()
+    if text != now:
+        offer(me, folder, text, told)
+
+
+def offer(me: Actor, folder: str, text: str, told: Sequence[str]) -> None:
+    """The ways to hand another list on: as a change, or at once where no other admin could approve it."""
+    lone, widens = _lone(me), any("shown" in sentence for sentence in told)
+    reason = _reason(widens) if lone else ""
+    steps = {"readers_go": ("Propose", partial(_propose, folder=folder, text=text))}
+    if lone and not widens:
+        steps["readers_apply"] = ("Apply now", partial(_apply, folder=folder, text=text, reason=reason))
+    with st.container(horizontal=True, gap="xsmall"):
+        for key, (label, step) in steps.items():
+            primary = key == [*steps][-1]
+            if st.button(label, type="primary" if primary else "secondary", key=key):
+                actions.do(step)
+                st.rerun()
 
 
 def _chosen(me: Actor, folder: str, names: Sequence[str]) -> list[str]:
@@ -113,8 +127,35 @@ def _way(names: Sequence[str] | None) -> str:
     return EVERYBODY if names and EVERYONE in names else NAMED
 
 
-def _propose(actor: Actor, folder: str, text: str) -> str:
+def _lone(me: Actor) -> bool:
+    """Whether no other account may approve a change of the policy."""
+    others = (account for account in app().people.accounts.listed(me) if account.active and account.id != me.id)
+    return not any(allowed(account.actor, "bypass the review rules") for account in others)
+
+
+def _reason(widens: bool) -> str:
+    """Why the only admin needs no approval; only where the documents lose readers and none gains them."""
+    if widens:
+        st.info("You are the only admin, and this shows documents to more people: a second admin has to approve it, or you bypass the approval with a reason.", icon=":material/gavel:")  # fmt: skip
+        return ""
+    st.info("You are the only admin, so no other admin can approve this. Apply it now: your name and reason stay with the change and in the audit.", icon=":material/gavel:")  # fmt: skip
+    return st.text_input("Reason", "There is no other admin yet", key="readers_reason").strip()
+
+
+def _proposed(actor: Actor, folder: str, text: str) -> int:
     place = "all documents" if folder == "/" else folder
     number = rules.submitted(actor, f"Change who reads {place}", text)
     address.show(**{keys.CHANGE: str(number)})
-    return "Proposed. It holds once another admin has approved it and it is merged."
+    return number
+
+
+def _propose(actor: Actor, folder: str, text: str) -> str:
+    _proposed(actor, folder, text)
+    return "Proposed. It takes effect once another admin has approved it and it is merged."
+
+
+def _apply(actor: Actor, folder: str, text: str, reason: str) -> str:
+    if not reason:
+        raise BadInput("Say why no other admin has to approve this. The reason stays with the change.")
+    app().reviews.merger.merge(actor, _proposed(actor, folder, text), bypass=reason)
+    return "Applied. The new readers count from now on."
