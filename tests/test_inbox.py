@@ -56,6 +56,11 @@ def test_reviewers_asked_by_name_are_told_and_shown_with_their_answer(app: App) 
     ]
     assert app.reviews.changes.asked_of(PETRA) == ()
     assert app.reviews.changes.asked_of(ADMIN) == (), "who was not asked has the change among the waiting ones"
+    other = proposed(app, "other.md")
+    app.reviews.changes.submit(AUTHOR, other, ["Theo Nakamura"])
+    app.reviews.changes.close(AUTHOR, other)
+    app.reviews.merger.merge(AUTHOR, number)
+    assert told(app, THEO) == [("merged", "Change note.md")], "no request outlives its change"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,13 @@ class ChangeNews:
         row = landing.change
         asked = {request.account for request in state.requests.of_changes([row.id])}
         judges = {verdict.who for verdict in state.verdicts.of_changes([row.id])}
+        self.retire(state, row.id)
         self.messages.tell(state, actor, _authors(state, row) | asked | judges, "merged", _subject(row))
+
+    def retire(self, state: State, number: int) -> None:
+        """Take unread requests for a review back: the change has ended."""
+        for request in state.requests.of_changes([number]):
+            state.messages.drop(request.account, "asked", "change", str(number))
 
     def named(
         self, state: State, actor: Actor, subject: Subject, text: str, action: str = "propose a change"

@@ -550,6 +550,7 @@ class Changes:
             self.allow("close", facts, actor)
             state.changes.set(number, head=facts.head, ended=self.clock.stamp(), ended_by=actor.name)
             self._move(state, actor, row, "closed", "close", check_text(reason))
+            self.news.retire(state, number)
         self.events.ended(number)
         return self.get(number)
 
