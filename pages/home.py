@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from core.access import allowed
+from core.curation.review.proposals import trailers
 from core.services.knowledge.home import IndexState, Overview, Step
 from core.types import Document
 from pages.ui import identity, inbox, keys, style, vectors
@@ -125,11 +126,16 @@ def lines(
 def recent_change(step: Step, titles: dict[str, tuple[str, str]]) -> dict[str, object]:
     known = [titles[edit.path] for edit in step.edits if edit.path in titles]
     named = [title for _, title in known[:2]]
-    unnamed = len(step.edits) - len(named)
+    documents = [edit for edit in step.edits if edit.path.endswith(".md")] or step.edits
+    unnamed = len(documents) - len(named)
     what = ", ".join(named) + (f" and {style.count(unnamed, 'other')}" if unnamed else "")
     subject = step.commit.message.splitlines()[0] if step.commit.message else "Change"
+    number = dict(trailers(step.commit.message)).get("Change", "")
+    one = known[0][0] if len(documents) == 1 and known else ""
+    of_change = not one and number.isdecimal() and allowed(me, "propose a change")
     return {
-        "doc": known[0][0] if len(step.edits) == 1 and known else "",
+        "doc": one,
+        "href": f"/reviews?{keys.CHANGE}={number}" if of_change else "",
         "title": subject,
         "sub": f"{step.commit.author.name} · {what if named else style.count(unnamed, 'file')}",
         "right": style.moment(step.commit.when),

@@ -41,8 +41,13 @@ def test_a_removed_line_is_commented_on_where_it_was(chromium: Any, view: str) -
     rows = [row("equal", 1, 1, "Keep."), row("removed", 2, 0, "Shred."), row("added", 0, 2, "Burn.")]
     thread = {"id": 7, "line": 2, "last": 2, "removed": True, "quote": "Shred.", "where": "", "remarks": []}
     file = {"path": "a.md", "was": "", "kind": "edited", "title": "A", "word": "Edited", "tone": "note", "sign": "~"}
-    file |= {"added": 1, "removed": 1, "problem": "", "checks": [], "differs": [], "fields": [], "rendered": []}
-    file |= {"rows": rows, "viewed": False, "threads": [{**thread, "outdated": False, "resolved": False}]}
+    file |= {"added": 1, "removed": 1, "problem": "", "checks": [], "badges": [], "differs": [], "fields": []}
+    file |= {
+        "rendered": [],
+        "rows": rows,
+        "viewed": False,
+        "threads": [{**thread, "outdated": False, "resolved": False}],
+    }
     data = {"documents": [file], "head": "c1", "heard": ["", False], "people": [], "at": "", "whole": True}
     with browser.component(chromium, "review", "nodes", "checks", "difftext", "talk", "tree") as page:
         page.evaluate("show", {**data, "may": {"comment": True, "apply": False, "edit": False}})

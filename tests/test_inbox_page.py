@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App
-from tests.apptest import Open, drawn, words
+from tests.apptest import Open, all_drawn, drawn, words
 from tests.conftest import NoProcesses, demo, put, small_app
 
 ADMIN, AUTHOR, PETRA, READER = demo("admin"), demo("author"), demo("reviewer"), demo("reader")
@@ -48,6 +50,30 @@ def test_home_shows_what_waits_and_nothing_where_nothing_does(app: App, visit: O
     assert "Waiting for you" in words(page)
     assert [line["href"] for line in drawn(page, "listing")["items"]] == ["/reviews?change=1"]
     assert "Waiting for you" not in words(visit("home", app.settings.home, "reader"))
+
+
+def lists(page: AppTest) -> list[list[dict[str, Any]]]:
+    return [shown["items"] for shown in all_drawn(page, "listing") if "items" in shown]
+
+
+def test_home_leads_to_what_changed_and_shows_a_reported_question_once(app: App, visit: Open) -> None:
+    files: dict[str, bytes | None] = {
+        "hr/leave.md": LEAVE.replace("Two", "Six").encode(),
+        "hr/new.md": b"# New\n\nText.\n",
+    }
+    number = app.reviews.changes.propose(AUTHOR, "Longer leave", files).id
+    app.reviews.changes.submit(AUTHOR, number)
+    app.reviews.discussion.approve(PETRA, number)
+    app.reviews.merger.merge(AUTHOR, number)
+    app.knowledge.gaps.report(demo("reader"), "may I sleep here")
+    admin = visit("home", app.settings.home, "admin")
+    assert "may I sleep here" in words(admin)
+    listings = lists(admin)
+    assert listings[-1][0]["href"] == f"/reviews?change={number}"
+    assert not any("may I sleep here" in line["title"] for items in listings for line in items)
+    assert lists(visit("home", app.settings.home, "reader"))[-1][0]["href"] == "", "readers may not open it"
+    merged = visit("reviews", app.settings.home, "author", change=str(number))
+    assert "[Leave](/documents?doc=" in words(merged)
 
 
 def test_opening_a_change_reads_what_is_about_it(app: App, visit: Open) -> None:

@@ -457,6 +457,24 @@ def test_authors_cannot_approve_even_with_a_button_from_before(visit: Open, kb: 
     assert "Only reviewers and admins may review a change; Petra Voss is an author." in words(app)
 
 
+def test_a_search_loss_stands_alone_and_findings_are_counted_once(
+    visit: Open, kb: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number = started(kb, f"{TEXT.replace('2020', '2040')}\n#### Deep\n\nText.\n").id
+    app = visit("reviews", "author", change=str(number))
+    shown = drawn(app, "review")["documents"][0]["badges"]
+    assert drawn(app, "header")["badges"][1:] == shown == [{"text": "1 to fix", "tone": "warn"}]
+    kb.reviews.changes.submit(who(kb, "author"), number)
+    kb.reviews.discussion.approve(who(kb, "reviewer"), number)
+    lost = [{"text": "Search: 1 loss", "tone": "bad"}]
+    monkeypatch.setattr("pages.ui.reviews.impact.badge", lambda change, me: lost)
+    app = visit("reviews", "author", change=str(number))
+    assert "Ready to merge, with 1 to fix" in words(app)
+    assert drawn(app, "header")["badges"][2:] == lost
+    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("2020", "2040").encode() + b"\nMore.\n"})
+    assert drawn(visit("reviews", "author", change=str(number)), "header")["badges"][1:] == lost
+
+
 def test_a_conflict_is_closed_to_those_who_may_not_decide_and_an_admin_takes_it_over(visit: Open, kb: App) -> None:
     number = brought(kb, "in review").id
     put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")

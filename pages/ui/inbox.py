@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import streamlit as st
 
-from core.access import Actor
+from core.access import Actor, allowed
 from core.services.inbox.messages import Message
 from pages.ui import identity, style
 from pages.ui.components.listing import listing
@@ -65,9 +65,11 @@ def go(message: Message) -> None:
 
 
 def waiting(me: Actor) -> None:
-    """The newest messages that somebody has not read, on Home; nothing where there is none."""
+    """The newest unread messages, on Home; nothing where there is none. Home lists open questions with their buttons."""
     app().inbox.reminders.remind()
-    messages = app().inbox.messages.listed(me, unread=True)
+    listed = {gap.query for gap in app().knowledge.gaps.open(me)} if allowed(me, "see reported gaps") else set()
+    new = app().inbox.messages.listed(me, unread=True)
+    messages = [message for message in new if message.kind != "gap" or message.ref not in listed]
     if not messages:
         return
     with st.container(border=True, key="waiting"):

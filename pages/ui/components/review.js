@@ -221,7 +221,7 @@ function fileHead({ state, file, may, act, draw }, closed, { write }) {
       el("span.muted.small.path", file.was ? `${file.was} → ${file.path}` : file.path),
     ),
     badge({ text: file.word, tone: file.tone }),
-    file.checks.length ? badge({ text: toFix(file), tone: "warn" }) : null,
+    file.badges.map(badge),
     file.differs.some(isOpen) ? badge({ text: `${file.differs.filter(isOpen).length} disagree`, tone: "warn" }) : null,
     !isPicture(file) && el("span.count", el("span.up", `+${file.added}`), " ", el("span.down", `−${file.removed}`)),
     may.comment

@@ -260,6 +260,7 @@ function threadHead(state, thread, open, redraw) {
   return el(
     "div.row.place",
     thread.where ? el("span.muted.small", thread.where) : null,
+    thread.removed && !thread.where ? el("span.muted.small", "About the text before the change") : null,
     thread.outdated ? badge({ text: "The lines have changed", tone: "warn" }) : null,
     thread.resolved ? badge({ text: "Resolved", tone: "good" }) : null,
     thread.resolved && !open ? el("span.muted.small", thread.remarks[0].name) : null,

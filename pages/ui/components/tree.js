@@ -32,20 +32,20 @@ function drawFolder(folder, goTo) {
 function fileLink(file, goTo) {
   const name = file.path.split("/").at(-1);
   const talks = file.threads.filter((thread) => !thread.resolved).length;
-  const says = [file.word, file.viewed ? "viewed" : "", toFix(file), openTalks(talks)].filter(Boolean).join(", ");
+  const says = [file.word, file.viewed ? "viewed" : "", ...findings(file), openTalks(talks)].filter(Boolean).join(", ");
   return actionLink(
     { class: `leaf${file.viewed ? " seen" : ""}`, title: `${file.path}: ${says}` },
     `#${encodeURIComponent(file.path)}`,
     () => goTo(file),
     el("span", { class: `sign ${file.kind}` }, file.sign),
     el("span.leafname", name),
-    file.checks.length ? el("span.mark.fix", { "aria-label": toFix(file) }, file.checks.length) : null,
+    file.checks.length ? el("span.mark.fix", { "aria-label": findings(file).join(", ") }, file.checks.length) : null,
     talks ? el("span.mark.talks", { "aria-label": openTalks(talks) }, talks) : null,
     file.viewed ? el("span.mark", { "aria-label": "viewed" }, "✓") : null,
   );
 }
 
-const toFix = (file) => (file.checks.length ? `${file.checks.length} to fix` : "");
+const findings = (file) => file.badges.map(({ text }) => text);
 const openTalks = (count) => (count ? `${count} open conversation${count === 1 ? "" : "s"}` : "");
 
 // The box beside the documents: a filter by name, and the tree.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -27,6 +28,7 @@ def draw(change: Change, me: Actor) -> None:
     with st.container(border=True, key="moves", gap="small"):
         if change.state == "merged":
             indexing_progress.draw(change)
+            _documents(change)
         elif change.open:
             _headline(change)
         reviewing = change.open and allowed(me, "review a change")
@@ -84,7 +86,17 @@ def _headline(change: Change) -> None:
     elif change.requirements:
         st.markdown("**Not ready to merge yet**")
     else:
-        st.markdown(":material/check_circle: **Ready to merge**")
+        fixes = labels.to_fix(change.findings)
+        st.markdown(f":material/check_circle: **Ready to merge{f', with {fixes} to fix' if fixes else ''}**")
+
+
+def _documents(change: Change) -> None:
+    """The way from a merged change to what it changed."""
+    merged = {edit.path for edit in change.documents}
+    here = [document for document in app().knowledge.documents.all() if document.path in merged]
+    for document in here[:3]:
+        place = urlencode({keys.DOC: document.id})
+        st.markdown(f":material/description: [{flash.plain(document.title)}](/documents?{place})")
 
 
 def _beside(change: Change, me: Actor) -> None:

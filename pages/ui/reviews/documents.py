@@ -41,11 +41,16 @@ def draw(change: Change, me: Actor) -> None:
     findings = tuple(finding for finding in change.findings if finding.severity != "note") if change.open else ()
     differs = disagreements.notes(me, change.id) if change.open else []
     heads = [_head(start, change.head, edit.kind, edit.path, edit.old_path) for edit in edits]
+    by_path = {
+        edit.path: [] if head["problem"] else [each for each in findings if each.path == edit.path]
+        for head, edit in zip(heads, edits, strict=True)
+    }
     documents = [
         {
             **head,
             **(_body(start, change.head, edit.kind, edit.path, edit.old_path) if edit.path in loaded else {}),
-            "checks": [] if head["problem"] else [_check(finding) for finding in findings if finding.path == edit.path],
+            "checks": [_check(finding) for finding in by_path[edit.path]],
+            "badges": labels.check_badges(by_path[edit.path]),
             "differs": [note for note in differs if note["path"] == edit.path],
             "threads": comments.conversations(shown, me, edit.path),
             "viewed": edit.path in viewed,

@@ -33,10 +33,9 @@ def draw(change: Change, me: Actor) -> None:
         ("Reverts", f"#{change.reverts}" if change.reverts else ""),
         ("Seen by", _seen_by(change)),
     ]
-    badges = [labels.state_badge(change.state)]
-    badges += [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
-    badges += [{"text": "Merged without approval", "tone": "bad"}] if change.bypass else []
-    badges += (labels.check_badges(change) or [{"text": "Checks passed", "tone": "good"}]) if change.open else []
+    found = queues.badges(change, me)
+    passed = [{"text": "Checks passed", "tone": "good"}] if change.open and not found else []
+    badges = [labels.state_badge(change.state), *found, *passed]
     component("header")(
         key="change_header",
         data={"title": change.title, "badges": badges, "facts": [[name, value] for name, value in facts if value]},

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from core.curation.checks.findings import Finding
+from core.curation.pictures.picture_files import is_picture
+from core.curation.review.moves import names
 from core.curation.text.render import Node
 from core.errors import BadInput
-from core.services.reviews.changes import Change
 from core.services.reviews.diff import News
 from core.storage.state.records import AuditEntry
 from core.types import Document
@@ -59,16 +61,22 @@ def state_badge(state: str) -> dict[str, str]:
     return {"text": text, "tone": tone}
 
 
-def check_badges(change: Change) -> list[dict[str, str]]:
-    """Errors and warnings, counted, those apart that it found; none when every check passed."""
-    errors = sum(finding.severity == "error" for finding in change.findings)
-    warnings = [finding.known for finding in change.findings if finding.severity == "warning"]
+def check_badges(findings: Sequence[Finding]) -> list[dict[str, str]]:
+    """What the checks found in a change or one of its documents, counted: what it brings, and what was there before it."""
+    errors = sum(finding.severity == "error" for finding in findings)
+    known = sum(finding.severity == "warning" and finding.known for finding in findings)
+    fixes = to_fix(findings)
     counts = (
         (style.count(errors, "error"), errors, "bad"),
-        (f"{len(warnings) - sum(warnings)} to fix", len(warnings) - sum(warnings), "warn"),
-        (f"{sum(warnings)} already there", sum(warnings), ""),
+        (f"{fixes} to fix", fixes, "warn"),
+        (f"{known} already there", known, ""),
     )
     return [{"text": text, "tone": tone} for text, number, tone in counts if number]
+
+
+def to_fix(findings: Sequence[Finding]) -> int:
+    """How many warnings a change brings."""
+    return sum(finding.severity == "warning" and not finding.known for finding in findings)
 
 
 def news_badges(news: News) -> list[dict[str, str]]:
@@ -135,9 +143,11 @@ def colour(who: str) -> str:
 
 
 def files(paths: Sequence[str]) -> str:
-    """How many, by the word that holds for all of them.
+    """How many of each kind.
 
-    >>> files(["it/vpn.md"]), files(["it/vpn.md", "it/vpn.assets/map.png"])
-    ('1 document', '2 files')
+    >>> files(["it/vpn.md"]), files(["it/vpn.md", "it/vpn.assets/map.png"]), files(["review-rules.yaml"])
+    ('1 document', '1 document and 1 picture', '1 file')
     """
-    return style.count(len(paths), "document" if all(path.endswith(".md") for path in paths) else "file")
+    documents, pictures = sum(path.endswith(".md") for path in paths), sum(map(is_picture, paths))
+    kinds = (("document", documents), ("picture", pictures), ("file", len(paths) - documents - pictures))
+    return names([style.count(number, noun) for noun, number in kinds if number] or ["0 documents"])

@@ -77,6 +77,14 @@ def open_queues(me: Actor) -> dict[str, Sequence[Change]]:
     }
 
 
+def badges(change: Change, me: Actor) -> list[dict[str, str]]:
+    """What is to know about a change before one reads it, in its queue and over its documents."""
+    found = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
+    found += [{"text": "Merged without approval", "tone": "bad"}] if change.bypass else []
+    found += labels.check_badges(change.findings) if change.open else []
+    return found + impact.badge(change, me)
+
+
 def row(change: Change, news: News, me: Actor) -> dict[str, object]:
     now = datetime.fromisoformat(app().reviews.changes.clock.stamp())
     about = f"{change.author_name} · started {labels.age(change.created, now)}"
@@ -84,10 +92,6 @@ def row(change: Change, news: News, me: Actor) -> dict[str, object]:
         about += f" · {change.state} by {change.ended_by} on {style.moment(change.ended)}"
     elif labels.age(change.updated, now) != labels.age(change.created, now):
         about += f" · last touched {labels.age(change.updated, now)}"
-    extra = [{"text": "Conflict", "tone": "bad"}] if change.conflicts else []
-    extra += [{"text": "Bypass", "tone": "bad"}] if change.bypass else []
-    extra += labels.check_badges(change) if change.open else []
-    extra += impact.badge(change, me)
     paths = [edit.path for edit in change.documents]
     state = labels.state_badge(change.state)
     talk = style.count(change.conversations, "open conversation") if change.conversations else ""
@@ -98,7 +102,7 @@ def row(change: Change, news: News, me: Actor) -> dict[str, object]:
         "number": f"#{change.id}",
         "beside": labels.news_badges(news),
         "sub": about,
-        "badges": [state, *extra],
+        "badges": [state, *badges(change, me)],
         "note": checks(change),
         "right": [extent(change), talk],
         "author": change.author_name,

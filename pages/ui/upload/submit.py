@@ -19,9 +19,9 @@ def summary(batch: Batch) -> str:
     >>> summary(Batch())
     '0 documents ready'
     """
-    going = len(batch.included)
-    parts = [f"{style.count(going, 'document')} ready"]
-    unseen = sum(item.unseen for item in batch.included)
+    ready = [item for item in batch.included if not item.unseen]
+    parts = [f"{style.count(len(ready), 'document')} ready"]
+    unseen = len(batch.included) - len(ready)
     refused = sum(item.state == "refused" and item.choice != "drop" for item in batch.items)
     waiting = sum(item.undecided and item.state != "refused" for item in batch.items)
     dropped = sum(item.choice == "drop" for item in batch.items)
@@ -112,7 +112,7 @@ def suggestion(batch: Batch) -> str:
     titles = [document.title for item in batch.included if (document := document_of(item))]
     if len(titles) == 1:
         return f"Add {titles[0]}"
-    return f"Add {style.count(len(titles), 'document')}"
+    return f"Add {style.count(len(batch.included), 'document')}"
 
 
 def submit(actor: Actor, review: bool) -> str:
