@@ -600,13 +600,7 @@ def _fusion(sizes: list[int]) -> None:
 
 def _readers(sizes: list[int]) -> None:
     rows = [readers.row(readers.measure(HOME, size)) for size in sizes if size <= readers.BUILT]
-    text = readers.about(report.machine()) + markdown_table(readers.HEADS, rows)
-    large = [(size, *readers.legs(size)) for size in sizes if size > readers.BUILT]
-    lines = [[f"{size:,}", f"{alone:.2f}", f"{half:.2f}", f"{half / alone:.2f}x"] for size, alone, half in large]
-    if lines:
-        text += "\n\nBoth legs alone, over made-up postings and vectors, with a mask for half:\n\n"
-        text += markdown_table(("chunks", "without: CPU ms", "half hidden", "ratio"), lines)
-    report.write("readers", "Readers", text)
+    report.write("readers", "Readers", readers.about(report.machine()) + markdown_table(readers.HEADS, rows))
 
 
 def _methods(sizes: list[int]) -> None:

@@ -121,6 +121,8 @@ class Index(Protocol):
     profile: Profile
 
     @property
+    def gone(self) -> frozenset[str]: ...  # documents that it is opened without
+    @property
     def size(self) -> int: ...
     @property
     def documents(self) -> Sequence[DocumentFacts]: ...

@@ -10,7 +10,6 @@ import pytest
 
 from core.bootstrap import App
 from core.curation.review.policy import read_all, with_readers
-from core.errors import BadInput
 from tests.conftest import demo, put
 from tests.test_readers import drawn
 
@@ -53,11 +52,6 @@ def test_another_list_for_a_folder_changes_nothing_else(text: str, names: list[s
             assert (after[0], after[1].admins) == (rules, admins or not after[1].named)
             assert changed.count("# ours") == text.count("# ours")
             assert changed.count("# two") == text.count("# two")
-
-
-def test_a_folder_with_an_index_of_its_own_keeps_its_readers() -> None:
-    with pytest.raises(BadInput, match="`own_index` names people/"):
-        with_readers("readers:\n  people/: [ann]\nown_index: [people/]\n", "people", None, True)
 
 
 @pytest.fixture(scope="module")

@@ -88,11 +88,11 @@ def test_postings_of_stop_words_are_made_once_and_only_when_asked_for(stop_app: 
     profile = stop_app.platform.settings.profile()
     [folder] = stop_app.index.generations.folder(profile).glob("gen-*")
     before = [(hit.chunk, hit.score) for hit in search("the tools", config=config).hits]
-    assert not (folder / "stopwords").exists()
+    assert not (folder / "stopword-counts").exists()
     ours = [hit.chunk for hit in search("what to do", config=config).hits]
-    made = (folder / "stopwords" / "impacts.npy").stat().st_mtime_ns
+    made = (folder / "stopword-counts" / "counts.npy").stat().st_mtime_ns
     stop_app.index.generations._open.clear()
     assert [hit.chunk for hit in search("what to do", config=config).hits] == ours
-    assert (folder / "stopwords" / "impacts.npy").stat().st_mtime_ns == made
+    assert (folder / "stopword-counts" / "counts.npy").stat().st_mtime_ns == made
     assert [(hit.chunk, hit.score) for hit in search("the tools", config=config).hits] == before
     assert stop_app.index.verifier.problems() == ()

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 
 from core.curation.document.statuses import STATUSES, freshness, parse_date
-from core.curation.review.readers import Readable
 from core.types import Document, DocumentFacts, Filters
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderFilters(Filters):
-    """Filters, and what the one who searches may read."""
-
-    readable: Readable | None = None
-
-
-def is_readable(filters: Filters, facts: DocumentFacts) -> bool:
-    """Whether the one who searches may read a document."""
-    if not isinstance(filters, ReaderFilters) or filters.readable is None:
-        return True
-    return filters.readable.document(facts.doc, facts.path)
 
 
 def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
@@ -34,8 +18,7 @@ def admits(filters: Filters, facts: DocumentFacts, today: date) -> bool:
     ):
         return False
     return (
-        is_readable(filters, facts)
-        and _any(filters.statuses, facts.status)
+        _any(filters.statuses, facts.status)
         and _any([kind.lower() for kind in filters.types], facts.doc_type)
         and _any(filters.owners, facts.owner)
         and _any(filters.docs, facts.doc)

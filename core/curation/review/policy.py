@@ -43,6 +43,7 @@ class Rule:
 
 
 DEFAULT = (Rule(),)
+_NO_EFFECT = "own_index"  # accepted and without effect: every hidden document weighs nothing
 _STRICT = {"block": "", "warn": " (a warning)"}
 
 
@@ -90,17 +91,14 @@ def read_all(raw: bytes) -> tuple[tuple[Rule, ...], Readers]:
         raise BadInput(f"{FILE} cannot be read as YAML: {str(error).splitlines()[0]}.") from None
     if value is None:
         return DEFAULT, OPEN
-    if not isinstance(value, dict) or not set(value) <= {"rules", "readers", "admins_read", "own_index"}:
-        raise BadInput(
-            f"{FILE} must hold `rules`, with a list of rules, and may hold `readers`, `admins_read` and `own_index`."
-        )
+    if not isinstance(value, dict) or not set(value) <= {"rules", "readers", "admins_read", _NO_EFFECT}:
+        raise BadInput(f"{FILE} must hold `rules`, with a list of rules, and may hold `readers` and `admins_read`.")
     if not isinstance(value.get("rules", []), list):
         raise BadInput(f"{FILE} must hold one key, `rules`, with a list of rules.")
     rules = tuple(_rule(item, n) for n, item in enumerate(value.get("rules", []), 1)) or DEFAULT
     if "readers" not in value:
         return rules, OPEN
-    named = readers.parse(value["readers"] or {}, value.get("admins_read"), FILE)
-    return rules, readers.with_own_index(named, value.get("own_index"), FILE)
+    return rules, readers.parse(value["readers"] or {}, value.get("admins_read"), FILE)
 
 
 def with_readers(text: str, folder: str, names: Sequence[str] | None, admins: bool) -> str:

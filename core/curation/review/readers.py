@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +25,6 @@ class Readers:
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     admins: bool = True  # whether admins read all of it, by their role
     named: bool = False  # whether the file speaks of readers at all
-    own_index: tuple[str, ...] = ()  # folders that weigh nothing in searches of those who may not read them
 
     def of(self, path: str, own: Collection[str] | None = None) -> Collection[str] | None:
         """Who may read a path; None for everybody.
@@ -131,10 +130,6 @@ class Readable:
     def document(self, identity: str, path: str) -> bool:
         """Whether a document may be read, also where it was on another day: what is hidden now was never shown."""
         return path not in self.hidden and identity not in self.hidden_ids and self.path(path)
-
-    def apart(self, identity: str, path: str) -> bool:
-        """Whether a document is hidden in a folder with an index of its own."""
-        return path.startswith(self.readers.own_index) and not self.document(identity, path)
 
     def names(self, text: str) -> bool:
         """Whether a text names a document that may not be read, by title or path: also one that is gone from a folder."""
@@ -259,22 +254,6 @@ def parse(value: object, admins: object, where: str) -> Readers:
         raise BadInput(f"{where}: `admins_read` must be true or false.")
     folders = {f"{str(folder).strip('/')}/": listed(names, f"{where}, {folder}") for folder, names in value.items()}
     return Readers(Frozen(folders), admins is not False, named=True)
-
-
-def with_own_index(readers: Readers, value: object, where: str) -> Readers:
-    """The policy with the folders that have an index of their own; each must have readers.
-
-    >>> with_own_index(parse({"people": ["group:hr"]}, None, "rules.yaml"), ["people/pay"], "rules.yaml").own_index
-    ('people/pay/',)
-    """
-    if value is None:
-        return readers
-    if not isinstance(value, list) or not all(isinstance(folder, str) for folder in value):
-        raise BadInput(f"{where}: `own_index` must be a list of folders.")
-    folders = tuple(f"{folder.strip('/')}/" for folder in value)
-    if open_to_all := [folder for folder in folders if readers.of(folder) is None]:
-        raise BadInput(f"{where}: `own_index` names {open_to_all[0]}, which has no readers of its own.")
-    return replace(readers, own_index=tuple("" if folder == "/" else folder for folder in folders))
 
 
 def listed(names: object, where: str) -> tuple[str, ...]:

@@ -126,9 +126,8 @@ class Communities:
 
 def _name(index: Index) -> str:
     """What the communities of a generation are kept under."""
-    seen = getattr(index, "readable", None)  # of a reader's view
-    audience = f"-{seen.key}" if seen else ""
-    return f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}{audience}"
+    reduced = f"-{strict.digest(sorted(index.gone))}" if index.gone else ""
+    return f"{index.generation.digest}-{index.generation.commit}-{communities.VERSION}{reduced}"
 
 
 def as_json(scored: tuple[tuple[Community, float], ...]) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, use_case
 from core.curation.document.names import folder_counts
-from core.retrieval.reader_index import counted
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
 from core.services.platform.settings import TeamSettings
@@ -97,8 +96,8 @@ class Home:
         """With the documents and passages that whoever reads now may read."""
         if serving is None or self.documents.readership.now() is None:
             return serving
-        documents, chunks = counted(self.generations.open(profile))
-        return replace(serving, documents=documents, chunks=chunks)
+        index = self.generations.open(profile)
+        return replace(serving, documents=len(index.documents), chunks=index.size)
 
     @use_case(EVERYBODY)
     def found_since(self, commit: str) -> str:

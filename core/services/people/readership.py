@@ -198,7 +198,7 @@ class Readership:
         policy = self._policy(head)
         found = readers.readable(actor, policy, documents)
         decided = [readers.is_reader(actor, names) for names in policy.folders.values()]
-        folders = [*policy.folders, readers.by_role(actor, policy), decided, sorted(actor.folders), policy.own_index]
+        folders = [*policy.folders, readers.by_role(actor, policy), decided, sorted(actor.folders)]
         key = strict.digest([folders, sorted(found.hidden), sorted(found.own.items())])
         return replace(found, key=key, later=self._moves(head))
 

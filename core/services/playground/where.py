@@ -14,7 +14,6 @@ from core.ports import Index
 from core.retrieval.alpha_strip import AlphaStrip, alpha_strip
 from core.retrieval.filters import admits
 from core.retrieval.presets import follow, presets
-from core.retrieval.reader_index import counted
 from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.knowledge.documents import Documents
 from core.services.playground.compare import CachedSearch, Column, Comparer
@@ -174,7 +173,7 @@ class Locator:
             ways=search.passages(config, words),
             changes=tuple(sorted(changes, key=lambda change: (not change.better, change.effort))),
             words=words,
-            size=counted(cached.index)[0 if config.documents else 1],
+            size=len(cached.index.documents) if config.documents else cached.index.size,
             unit="document" if config.documents else "passage",
         )
 

@@ -19,13 +19,14 @@ from core.errors import Unavailable
 from core.lru import LruCache, last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import APPROXIMATE
-from core.retrieval.filters import ReaderFilters, admits, is_readable
+from core.retrieval.filters import admits
 from core.storage.index.duckdb import HEADING
 from core.storage.lance import rows_written, table
 from core.storage.lance.legs import FilterMask, VectorsLeg, WordsLeg, clause, hiding
 from core.storage.lance.term_counts import PASSAGE, Counts, ReducedStatistics, Statistics
 from core.storage.serving import fields as field_texts
 from core.storage.serving import image, kernels
+from core.storage.serving.spread import spread_of
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, Passage, Profile
 
 LOOKED_UP = ["start", "stop", "parent_start", "parent_stop", "heading", "context", "text", "terms"]
@@ -96,6 +97,15 @@ class TableIndex:
         self._documents = image.read_table(served / "documents.arrow")
         self._statistics = Statistics(served, facts["totals"])
         self._indexed = {column for config in self._table.list_indices() for column in config.columns}
+        self.gone, self._shown = frozenset[str](), ""  # a condition on rows
+        self._start()
+
+    def _start(self) -> None:
+        """With nothing kept of what was read."""
+        for name in ("spread", "_bounds"):
+            self.__dict__.pop(name, None)
+        self.documents = DocumentRows(self._documents)  # in the order of ids
+        self.vocabulary = self._statistics.vocabulary()
         self._rows: LruCache[int, ChunkRow] = LruCache(KEPT_ROWS)
         self._vectors: LruCache[int, np.ndarray] = LruCache(KEPT_VECTORS)
         self._masks = last_results(self._mask, 8)
@@ -104,8 +114,21 @@ class TableIndex:
         self._of_heading = last_results(self._heading_entries, 10_000)
 
     def without(self, gone: Collection[str]) -> TableIndex:
-        """The generation with words weighed as if some documents had never been in it. Their rows stay, for a mask to hide."""
-        numbers = [n for n, doc in enumerate(self._documents["doc"].to_pylist()) if doc in gone]
+        """The generation as if some documents had never been in it, with the numbers and statistics of the others."""
+        out = np.array([doc in gone for doc in self._documents["doc"].to_pylist()], dtype=np.bool_)
+        paths = np.array(self._documents["path"].to_pylist(), dtype=object)
+        index, left = copy(self), ~out[self._doc_of]
+        index.gone, index._shown = frozenset(gone), hiding(paths[out], paths[~out]) if out.any() else ""
+        index._statistics = ReducedStatistics(self._statistics, self._counts(np.flatnonzero(out).tolist()))
+        index._ids, index._places = self._ids[left], self._places[left]
+        index._doc_of = (np.cumsum(~out, dtype=self._doc_of.dtype) - 1)[self._doc_of[left]]
+        index._order = (np.cumsum(left, dtype=self._order.dtype) - 1)[self._order[left[self._order]]]
+        index._documents = self._documents.filter(pa.array(~out))
+        index._start()
+        return index
+
+    def _counts(self, numbers: Sequence[int]) -> Counts:
+        """The words of some documents."""
         chunks, counts = [chunk for n in numbers for chunk in self.chunks_of(n)], Counts({}, {}, 0)
         headings: list[str] = []
         for first in range(0, len(chunks), KEPT_ROWS // 2):
@@ -114,24 +137,13 @@ class TableIndex:
             counts.passages((self._row(chunk).terms for chunk in some), 1)
             headings += [self._row(chunk).heading for chunk in some]
         counts.fields(self._documents.take(numbers), pa.table({"heading": headings}), self.analyse, 1)
-        index = copy(self)
-        index._statistics = ReducedStatistics(self._statistics, counts)
-        return index
+        return counts
 
     # ------------------------------------------------------------ contents
 
     @property
     def size(self) -> int:
         return len(self._ids)
-
-    @cached_property
-    def documents(self) -> Sequence[DocumentFacts]:
-        """In the order of ids."""
-        return DocumentRows(self._documents)
-
-    @cached_property
-    def vocabulary(self) -> Mapping[str, int]:
-        return self._statistics.vocabulary()
 
     def passage(self, chunk: int) -> Passage:
         row = self._row(chunk)
@@ -206,9 +218,11 @@ class TableIndex:
         counts = np.bincount(self._doc_of, minlength=self._documents.num_rows)
         return np.concatenate([[0], np.cumsum(counts)])
 
-    @property
+    @cached_property
     def spread(self) -> tuple[float, float]:
         """The mean and the deviation of cosines between passages of different documents, in a sample."""
+        if self.gone:
+            return spread_of(lambda some: self.vectors(some.tolist()), self._doc_of, self.size)
         mean, deviation = self._facts["spread"]
         return mean, deviation
 
@@ -275,11 +289,6 @@ class TableIndex:
             return None
         mask: FilterMask = documents[self._doc_of].view(FilterMask)
         mask.where = clause(filters, today)
-        apart: dict[bool, list[str]] = {True: [], False: []}
-        for facts in self.documents if isinstance(filters, ReaderFilters) else ():
-            apart[is_readable(filters, facts)].append(facts.path)
-        if apart[False]:
-            mask.where += f" AND {hiding(apart[False], apart[True])}"
         return mask
 
     # ------------------------------------------------------------ legs
@@ -323,7 +332,8 @@ class TableIndex:
 
     def _found(self, search: Any, score: str, limit: int, where: str) -> list[int]:
         """Ask, and keep the rows that come with the answer."""
-        asked = search.where(where, prefilter=True) if where else search
+        conditions = " AND ".join(filter(None, (where, self._shown)))
+        asked = search.where(conditions, prefilter=True) if conditions else search
         found = asked.select(["id", score, *LOOKED_UP]).with_row_id(True).limit(limit).to_arrow()
         numbers = np.searchsorted(self._ids, rows_written.as_numbers(found["id"].to_pylist())).tolist()
         self._keep(found, dict(zip(found["_rowid"].to_pylist(), numbers, strict=True)))

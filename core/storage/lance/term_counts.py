@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from math import log, sqrt
 from pathlib import Path
 
@@ -99,7 +100,7 @@ class Statistics:
         return fields.POINTS * said / whole * sqrt(said / asked) if said else 0.0
 
     def vocabulary(self) -> PassageWords:
-        return PassageWords(self._words)
+        return PassageWords(self._words, partial(self.holders, PASSAGE))
 
 
 class ReducedStatistics(Statistics):
@@ -118,19 +119,18 @@ class ReducedStatistics(Statistics):
 class PassageWords(Mapping[str, int]):
     """The words of chunks with their numbers, looked up in a mapped file."""
 
-    def __init__(self, words: image.MappedTexts) -> None:
-        self._words = words
+    def __init__(self, words: image.MappedTexts, holders: Callable[[str], int]) -> None:
+        self._words, self._holders = words, holders
         self._first, self._end = (bisect_left(words, f"{PASSAGE}{sign}") for sign in (" ", "!"))  # type: ignore[call-overload]
 
     def __getitem__(self, word: str) -> int:
-        key = f"{PASSAGE} {word}"
-        at = bisect_left(self._words, key)  # type: ignore[call-overload]
-        if at >= len(self._words) or self._words[at] != key:
+        if not self._holders(word):
             raise KeyError(word)
-        return int(at) - self._first
+        return int(bisect_left(self._words, f"{PASSAGE} {word}")) - self._first  # type: ignore[call-overload]
 
     def __iter__(self) -> Iterator[str]:
-        return (self._words[at][len(PASSAGE) + 1 :] for at in range(self._first, self._end))
+        words = (self._words[at][len(PASSAGE) + 1 :] for at in range(self._first, self._end))
+        return filter(self._holders, words)
 
     def __len__(self) -> int:
-        return self._end - self._first
+        return sum(1 for _ in self)

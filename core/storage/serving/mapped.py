@@ -66,14 +66,14 @@ class MappedIndex:
         profile: Profile,
         analyse: Callable[[str], list[str]],
         exact_limit: int,
-        less: Sequence[Segment] = (),
+        gone: Collection[str] = (),
     ) -> None:
-        """`less` are its segments where some more documents are to be gone than it says itself."""
+        """`gone` are documents of it that it is opened without."""
         self.generation, self.profile, self.analyse = generation, profile, analyse
         self._folder, self._exact_limit = folder, exact_limit
         self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
-        self.segments, self._less = tuple(less) or listed(folder), bool(less)
-        alone = image.is_alone(folder) and not less
+        self.segments, self.gone = _without(folder, gone), frozenset(gone)
+        alone = image.is_alone(folder) and not gone
         self._stitched = None if alone else MergedSegments.of(folder, self.segments, profile.lexical)
         self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
         self._field_scores = last_results(self._score_field, FIELD_SCORES)
@@ -111,9 +111,7 @@ class MappedIndex:
 
     def without(self, gone: Collection[str]) -> MappedIndex:
         """The generation as if some documents had never been in it, with the numbers and statistics of the others."""
-        segments = [segment_list.without(self._folder, segment, gone) for segment in self.segments]
-        left = [segment for segment in segments if segment.live] or segments[:1]
-        index = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit, left)
+        index = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit, gone)
         index.pin = self.pin
         return index
 
@@ -298,9 +296,12 @@ class MappedIndex:
 
     @cached_property
     def _stops(self) -> StopWords:
-        if self._less:
-            return stopwords.build(self.profile.lexical, self._every_word, self._indexed_texts())
-        return stopwords.load(self._folder, self.profile.lexical, self._every_word, self._indexed_texts)
+        lexical, every = self.profile.lexical, self._every_word
+        if not self.gone:
+            return stopwords.load(self._folder, lexical, every, self._indexed_texts)
+        whole = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit)
+        left = np.array([facts.doc not in self.gone for facts in whole.documents], dtype=np.bool_)
+        return stopwords.load(self._folder, lexical, every, whole._indexed_texts, left[whole._doc_of])
 
     def _indexed_texts(self) -> Iterator[str]:
         """What the lexical leg reads of each chunk; its title and headings also where no context has them."""
@@ -340,7 +341,7 @@ class MappedIndex:
 
     @cached_property
     def _tfidf(self) -> ngrams.TfidfMatrix:
-        if self._less:
+        if self.gone:
             return ngrams.build(self._engines.analysed(), self.vocabulary)
         return ngrams.load(self._folder, self.vocabulary, self.size, lambda: self._engines.analysed())
 
@@ -390,9 +391,17 @@ class MappedIndex:
             )
         return (
             graph_files.assembled(self._folder, self.segments)
-            if self._less
+            if self.gone
             else graph_files.load(self._folder, self._doc_of)
         )
+
+
+def _without(folder: Path, gone: Collection[str]) -> tuple[Segment, ...]:
+    """The segments of a generation without some more documents; one of which nothing is left goes, unless it is the last."""
+    if not gone:
+        return listed(folder)
+    segments = tuple(segment_list.without(folder, segment, gone) for segment in listed(folder))
+    return tuple(segment for segment in segments if segment.live) or segments[:1]
 
 
 @cache

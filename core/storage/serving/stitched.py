@@ -58,6 +58,10 @@ class OpenSegment:
         """What is known of each document."""
         return objects(image.facts(self.documents))
 
+    @cached_property
+    def term_numbers(self) -> Mapping[str, int]:
+        return {term: n for n, term in enumerate(self.terms.all())}
+
     def once(self, name: str, load: Callable[[], Any]) -> Any:
         """What others keep beside the segment, loaded by the first who asks."""
         if name not in self._kept:
@@ -110,6 +114,9 @@ class Numbering:
 
     def spread(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """A column of all, from one of each part."""
+        if len(columns) == 1:
+            alone: np.ndarray = columns[0][self.local]
+            return alone
         out = np.empty(len(self), dtype=columns[0].dtype)
         for column, rows in zip(columns, self.rows, strict=True):
             out[rows] = column if len(column) == len(rows) else column[self.local[rows]]
@@ -171,9 +178,9 @@ class StitchedVectors:
 
     def __getitem__(self, chunks: int | np.ndarray) -> np.ndarray:
         part, local = self._numbering.part[chunks], self._numbering.local[chunks]
-        if np.ndim(chunks) == 0:
-            row: np.ndarray = self._columns[part][local]
-            return row
+        if np.ndim(chunks) == 0 or len(self._columns) == 1:
+            found: np.ndarray = self._columns[part if np.ndim(chunks) == 0 else 0][local]
+            return found
         rows = np.empty((len(local), self._columns[0].shape[1]), dtype=self._columns[0].dtype)
         for n, column in enumerate(self._columns):
             rows[part == n] = column[local[part == n]]
@@ -197,7 +204,7 @@ class MergedSegments:
         self.doc_of = self.chunks.spread(
             [numbers[part.doc_of] for part, numbers in zip(parts, self.documents.numbers, strict=True)]
         )
-        self.holders = last_results(self._holders, _TERMS)
+        self.holders, self.gains = last_results(self._holders, _TERMS), last_results(self._gains, _TERMS)
 
     @classmethod
     def of(cls, generation: Path, listed: Sequence[Any], options: LexicalOptions = LexicalOptions()) -> MergedSegments:
@@ -254,27 +261,35 @@ class MergedSegments:
         """The part of BM25 that depends on a chunk alone, for each."""
         return image.norms(self.chunks.spread([part.lengths for part in self.parts]), self.options)
 
-    def _holders(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+    def _gains(self, term: str) -> tuple[np.ndarray, np.ndarray]:
         """The chunks that hold a term, in order, and what it adds to the score of each."""
-        found = [
-            self._holders_in(n, at) for n, part in enumerate(self.parts) if (at := part.terms.find(term)) is not None
-        ]
-        chunks = np.concatenate([np.empty(0, np.int32), *(own for own, _ in found)])
-        times = np.concatenate([np.empty(0, np.uint8), *(counts for _, counts in found)]).astype(np.float32)
-        if len(found) > 1:
-            order = np.argsort(chunks, kind="stable")
-            chunks, times = chunks[order], times[order]
+        chunks, times = self.holders(term)
+        times = times.astype(np.float32)
         idf = image.inverse_frequencies(np.array([len(chunks)]), len(self.chunks))[0] * (self.options.k1 + 1.0)
-        return chunks.astype(np.uint32), (idf * times / (times + self.norms[chunks])).astype(np.float32)
+        return chunks, (idf * times / (times + self.norms[chunks])).astype(np.float32)
+
+    def _holders(self, term: str) -> tuple[np.ndarray, np.ndarray]:
+        """The chunks that hold a term, in order, and how often each does."""
+        found = [
+            self._holders_in(n, at)
+            for n, part in enumerate(self.parts)
+            if (at := part.term_numbers.get(term)) is not None
+        ]
+        if len(found) == 1:
+            return found[0]
+        chunks = np.concatenate([np.empty(0, np.uint32), *(own for own, _ in found)])
+        times = np.concatenate([np.empty(0, np.uint8), *(counts for _, counts in found)])
+        order = np.argsort(chunks, kind="stable")
+        return chunks[order], times[order]
 
     def _holders_in(self, n: int, term: int) -> tuple[np.ndarray, np.ndarray]:
         """The live chunks of a part that hold a term of it, and how often each does."""
         part, here = self.parts[n], slice(self.parts[n].start.item(term), self.parts[n].start.item(term + 1))
         chunks, counts = self.chunks.numbers[n][part.where[here]], part.counts[here]
         if len(self.chunks.rows[n]) == len(part):
-            return chunks, counts
+            return chunks.astype(np.uint32), counts
         live = chunks >= 0
-        return chunks[live], counts[live]
+        return chunks[live].astype(np.uint32), counts[live]
 
     def frequency(self, term: str) -> int:
         """How many chunks hold a term."""
@@ -282,7 +297,7 @@ class MergedSegments:
 
     def postings(self, terms: Sequence[str]) -> tuple[Postings, np.ndarray]:
         """The postings of the terms that some chunk holds, and their numbers in them."""
-        known = [held for term in terms if len((held := self.holders(term))[0])]
+        known = [held for term in terms if len((held := self.gains(term))[0])]
         start = np.cumsum([0, *(len(where) for where, _ in known)])
         where = np.concatenate([where for where, _ in known] or [np.empty(0, np.uint32)])
         gains = np.concatenate([gains for _, gains in known] or [np.empty(0, np.float32)])

@@ -1,4 +1,4 @@
-"""A folder with an index of its own: for those who may not read it, every score is that of a base without it."""
+"""Hidden documents weigh nothing: for those who may not read them, every answer is that of a base without them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,19 @@ import pytest
 from core.access import SYSTEM, Actor, reading_as
 from core.bootstrap import App
 from core.curation.review import policy
-from core.errors import BadInput
 from core.retrieval import config as configs
 from core.types import Filters, Frozen, SearchConfig
 from tests.conftest import NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
 
-OWN = {
+HIDDEN = {
     f"cases/case-{n}.md": f"---\nid: CASE-{n}\ntitle: Currency case {n}\ntags: [cash]\n---\n# Currency case {n}\n\n"
     f"File the cash report and the VPN error of branch {n}. Form 112 was late in case {n}.\n"
     for n in range(6)
 }
 READERS = "readers:\n  cases/: [author2]\n"
-POLICY = f"{READERS}own_index: [cases/]\n"
 OUTSIDE, INSIDE = demo("reader"), demo("author2")
-ASKED = ("cash report", "file form 112", "vpn error 809", "how to", "currency")
+ASKED = ("cash report", "file form 112", "vpn error 809", "how to", "currency", "branch late", "currencys cse")
 BM25 = configs.parse("bm25")
 WAYS = {
     "bm25": BM25,
@@ -51,8 +49,8 @@ def made(home: Path, files: dict[str, str]) -> App:
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[App, App]:
     """The base with the folder, and the same without it."""
-    homes = tmp_path_factory.mktemp("own")
-    return made(homes / "with", {**FILES, **OWN, "review-rules.yaml": POLICY}), made(homes / "bare", dict(FILES))
+    homes = tmp_path_factory.mktemp("hidden")
+    return made(homes / "with", {**FILES, **HIDDEN, "review-rules.yaml": READERS}), made(homes / "bare", dict(FILES))
 
 
 def found(app: App, actor: Actor, query: str, config: SearchConfig, profile: str = "") -> list[Any]:
@@ -66,11 +64,6 @@ def test_scores_of_those_outside_are_those_of_a_base_without_the_folder(both: tu
     app, bare = both
     for query in ASKED:
         assert found(app, OUTSIDE, query, WAYS[way]) == found(bare, SYSTEM, query, WAYS[way]), query
-
-
-def test_without_the_setting_hidden_words_weigh(both: tuple[App, App], tmp_path: Path) -> None:
-    weighing = made(tmp_path / "weighing", {**FILES, **OWN, "review-rules.yaml": READERS})
-    assert found(weighing, OUTSIDE, "cash report", BM25) != found(both[1], SYSTEM, "cash report", BM25)
 
 
 def test_readers_of_the_folder_find_it_among_all_with_the_words_of_all(both: tuple[App, App]) -> None:
@@ -97,11 +90,11 @@ def test_words_spread_and_graph_know_nothing_of_the_folder(both: tuple[App, App]
 def test_an_edit_and_another_policy_count_at_once(tmp_path: Path) -> None:
     """Also over several segments, and once the folder is open to all."""
     app, bare = (
-        made(tmp_path / "with", {**FILES, **OWN, "review-rules.yaml": POLICY}),
+        made(tmp_path / "with", {**FILES, **HIDDEN, "review-rules.yaml": READERS}),
         made(tmp_path / "bare", dict(FILES)),
     )
     late = {"it/late.md": "---\nid: IT-9\ntitle: Cash box\n---\n# Cash box\n\nThe cash report lies in the box.\n"}
-    for one, more in ((app, {"cases/case-1.md": OWN["cases/case-1.md"] + "\nCash again.\n"}), (bare, {})):
+    for one, more in ((app, {"cases/case-1.md": HIDDEN["cases/case-1.md"] + "\nCash again.\n"}), (bare, {})):
         put(one, {**late, **more})
         one.index.builder.build(one.platform.settings.profile())
     assert found(app, OUTSIDE, "cash report", BM25) == found(bare, SYSTEM, "cash report", BM25)
@@ -115,17 +108,14 @@ def test_a_table_in_lancedb_weighs_words_without_the_folder(both: tuple[App, App
         app.platform.settings.add_profile(profile, SYSTEM.person)
         app.index.builder.build(profile)
     app, bare = both
-    for way in ("bm25", "fields"):
+    for way in ("bm25", "fields", "dense", "convex-0.5"):
         for query in ASKED[:3]:
             mine, theirs = (
-                found(one, who, query, WAYS[way], "beyond")[:-1] for one, who in ((app, OUTSIDE), (bare, SYSTEM))
+                found(one, who, query, WAYS[way], "beyond") for one, who in ((app, OUTSIDE), (bare, SYSTEM))
             )
-            assert [row[:2] for row in mine] == [row[:2] for row in theirs]
-            assert [row[2] for row in mine] == pytest.approx([row[2] for row in theirs], rel=1e-12)
+            assert [row[:-1] for row in mine] == [row[:-1] for row in theirs]
+            assert [row[-1] for row in mine] == pytest.approx([row[-1] for row in theirs], rel=1e-12)
 
 
-def test_a_folder_that_everybody_reads_has_no_index_of_its_own() -> None:
-    with pytest.raises(BadInput, match=r"`own_index` names it/, which has no readers"):
-        policy.read_all(f"{READERS}own_index: [it/]\n".encode())
-    with pytest.raises(BadInput, match="must be a list of folders"):
-        policy.read_all(f"{READERS}own_index: cases/\n".encode())
+def test_a_policy_that_names_an_own_index_opens_and_hides_the_same() -> None:
+    assert policy.read_all(f"{READERS}own_index: [cases/]\n".encode()) == policy.read_all(READERS.encode())
