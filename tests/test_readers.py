@@ -736,23 +736,27 @@ def test_a_hidden_folder_and_one_that_never_was_refuse_a_document_in_the_same_wo
         assert spare.reviews.changes.edit(author, mine.id, {"granat/b.md": page}).head != mine.head
 
 
-def test_a_question_that_names_a_hidden_document_is_shown_to_its_readers_alone(spare: App) -> None:
-    """Whatever answers it: its words are in no set, run, example or report of anybody else."""
-    sets, runs, profile = spare.evaluation.querysets, spare.evaluation.runs, spare.platform.settings.profile().name
-    asked = (Question("z1", "How long does zanzibarin take?"), Question("z2", "Who files form 111 of detection?"))
-    sets.keep(INSIDE, QuerySet("asked", asked, (Judgment("z1", "fin/ctr.md"), Judgment("z2", "fin/sar.md"))))
-    made = runs.measure(INSIDE, "asked", [(profile, "bm25"), (profile, "dense")])
-    doors: list[Callable[[Actor], Any]] = [
-        lambda who: sets.show(who, "asked"),
-        lambda who: sets.export(who, "asked", "jsonl"),
-        lambda who: [runs.show(who, run.id) for run in made],
-        spare.playground.examples.listed,
-        lambda who: spare.tuning.confidence.measure(who, "asked"),
-        spare.tuning.production.check,
-    ]
-    for door in doors:
-        assert not [found_in(door(actor)) for actor in OUTSIDE[1:] if found_in(door(actor))]
-    assert found_in(doors[0](INSIDE))
+def test_a_question_that_a_hidden_document_answers_too_is_no_example(spare: App) -> None:
+    """Its best answer may be read; and the words of a question decide nothing, so they tell no title that was guessed."""
+    sets, profile = spare.evaluation.querysets, spare.platform.settings.profile().name
+    asked = (Question("z1", "How long does it take?"), Question("z2", "Who files form 111 of Zanzibarin?"))
+    found = (Judgment("z1", "fin/ctr.md", grade=2), Judgment("z1", HIDDEN), Judgment("z2", "fin/sar.md"))
+    sets.keep(INSIDE, QuerySet("asked", asked, found))
+    spare.evaluation.runs.measure(INSIDE, "asked", [(profile, "bm25"), (profile, "dense")])
+    for actor in OUTSIDE[1:]:
+        assert [question.id for question in sets.show(actor, "asked").questions] == ["z2"]
+        assert "How long does it take?" not in [example.text for example in spare.playground.examples.listed(actor, 50)]
+    assert "How long does it take?" in [example.text for example in spare.playground.examples.listed(INSIDE, 50)]
+
+
+def test_a_line_of_the_audit_that_is_missing_tells_no_title(spare: App) -> None:
+    lead = OUTSIDE[3]
+    for title in ("Zanzibarin", "Basaltin"):
+        spare.knowledge.gaps.report(lead, f"what is {title}")
+    assert {entry.what for entry in spare.people.audit.entries(lead, action="report a gap")} >= {
+        "what is Zanzibarin",
+        "what is Basaltin",
+    }
 
 
 def test_mail_digests_and_webhooks_carry_nothing_of_what_is_hidden(app: App) -> None:

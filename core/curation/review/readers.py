@@ -133,8 +133,7 @@ class Readable:
 
     def names(self, text: str) -> bool:
         """Whether a text names a document that may not be read, by title or path: also one that is gone from a folder."""
-        folded = text.casefold()
-        if any(name.casefold() in folded for name in (*self.hidden, *self.titles)):
+        if any(name in text for name in (*self.hidden, *self.titles)):
             return True
         folders = tuple(self.readers.folders)
         return any(word.startswith(folders) and not self.path(word) for word in text.split())

@@ -60,12 +60,12 @@ class QuerySets:
         return self.shown(self.get(name))
 
     def shown(self, queryset: QuerySet) -> QuerySet:
-        """Without the questions that name a document which may not be read, or are judged by one; for services."""
+        """Without the questions that are judged by a document which whoever reads now may not read; for services. Words of a
+        question decide nothing: an author could guess titles by the questions that vanish."""
         seen = self.documents.readership.now()
         if seen is None:
             return queryset
         gone = {judgment.question for judgment in queryset.judgments if not seen.path(judgment.path)}
-        gone |= {question.id for question in queryset.questions if seen.names(question.text)}
         return without(queryset, tuple(sorted(gone)))
 
     def all(self) -> tuple[QuerySetSummary, ...]:
@@ -238,8 +238,7 @@ class QuerySets:
     @use_case("see query sets", READS)
     def problems(self, actor: Actor, name: str) -> tuple[Problem, ...]:
         """Lines that the last import into a set left out."""
-        seen, problems = self.documents.readership.now(), json.loads(self.head(name).problems)
-        return tuple(Problem(**row) for row in problems if seen is None or not seen.names(str(row)))
+        return tuple(Problem(**row) for row in json.loads(self.head(name).problems))
 
     def _by_path(self, judgments: Iterable[Judgment]) -> list[Judgment]:
         """Judgments with document ids replaced by paths."""
