@@ -271,6 +271,10 @@ def test_a_start_that_cannot_save_the_workspace_does_not_migrate_it(old_home: Pa
         with pytest.raises(StorageFailed, match="disk is full"):
             upgrades.begin()
     assert rows(old_home / "app.db") == before
+    with open(old_home / "kb.git" / "config", "a") as config:
+        config.write("[extensions]\n\trefstorage = reftable\n")
+    with pytest.raises(Corrupt, match="refs migrate"):
+        unopened(old_home).platform.upgrades.begin()
     assert [path.name for path in (old_home / "upgrades").iterdir()] == [".lock"]
     with pytest.raises(Outdated):
         small_app(old_home, NoProcesses())

@@ -86,6 +86,8 @@ class Backups:
     def save(self, target: Path, progress: Progress, *, with_index: bool = False) -> Backup:
         """The same without a word in the database, which may be of an earlier version."""
         target = target.resolve()
+        if damages := self.repository.lost(self.database.facts().commit):
+            raise Corrupt("\n".join(map(str, damages)))
         with self.archives.writing(target) as folder:
             if with_index:  # before the moment, so that it is never ahead of the documents
                 progress(0, 3, "Copying the index")
