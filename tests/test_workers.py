@@ -89,7 +89,7 @@ def test_several_workers_do_each_job_once(tmp_path: Path, urls: Callable[[str], 
 
 @pytest.mark.parametrize("kind", DATABASES)
 def test_the_job_of_a_lost_worker_is_claimed_again_and_ends_once(
-    tmp_path: Path, urls: Callable[[str], str], kind: str
+    tmp_path: Path, urls: Callable[[str], str], kind: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     app = node(tmp_path / "home", urls(kind))
     job = app.platform.jobs.start("slow", {})
@@ -105,6 +105,8 @@ def test_the_job_of_a_lost_worker_is_claimed_again_and_ends_once(
     assert (ended.state, ended.result, ended.worker, ended.attempts) == ("done", "by the second", "second", 2)
     lines = app.platform.backups.database.audit.newest(100)
     assert [line.action for line in lines].count("job done") == 1
+    said = [line for line in caplog.messages if line.startswith(f"Job {job.id}: ")]
+    assert said == [f"Job {job.id}: done ", f"Job {job.id}: worker second has taken it over."]
 
 
 @pytest.mark.parametrize("kind", DATABASES)

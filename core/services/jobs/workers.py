@@ -119,7 +119,10 @@ class Workers:
         try:
             _LOG.info("Job %d begins in worker %s.", number, worker.name)
             job = self.jobs.perform(number, works, worker.name, worker.stopping.is_set)
-            _LOG.info("Job %d: %s %s", number, job.state, job.error)
+            if job.worker in (worker.name, ""):
+                _LOG.info("Job %d: %s %s", number, job.state, job.error)
+            else:
+                _LOG.info("Job %d: worker %s has taken it over.", number, job.worker)
         except ConcordError:
             raise
         except Exception:  # the job says that it failed, its log says why; the worker goes on with the next
