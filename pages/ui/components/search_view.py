@@ -157,7 +157,7 @@ def _pinned(group: Group) -> list[dict[str, str]]:
 
 def _passage(group: Group, passage: PagePassage, result: Result) -> dict[str, Any]:
     hit = passage.hit
-    here = place(hit.doc, hit.start, hit.end, hit.version)
+    here = place(hit.doc, *hit.opens, hit.version)
     cited = pinned(here, result.commit)
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {
