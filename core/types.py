@@ -416,6 +416,12 @@ class Result:
     missing: tuple[str, ...] = ()  # where nothing fits: words of the query that no document uses, misspelt ones aside
     as_of: str = ""  # the earlier day that was asked about; "" is now
     pending: Pending | None = None  # vectors are not there yet, so that words alone were searched
+    doubt: str = ""  # about the first hit, where a later one holds far more of the question
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything to say about the result: what failed, and doubt about its first hit."""
+        return (*self.warnings, *filter(None, [self.doubt]))
 
 
 # ---------------------------------------------------------------- language models

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core.analysis import analyser, options_for
 from core.bootstrap import App
 from core.curation.text.excerpts import HEADS, excerpt, excerpt_text
+from core.retrieval.confidence import lacking
 from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
 from core.types import Filters, LexicalOptions
 from pages.ui import style
@@ -300,3 +301,20 @@ def test_a_replaced_generation_is_forgotten(indexed_app: App) -> None:
     indexed_app.search.page.find("bank")
     gc.collect()
     assert old() is None
+
+
+def test_a_first_result_that_holds_little_of_the_question_is_doubted_where_a_later_one_holds_more(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "a.md": "# Rated crashes\n\nThe service `rated++` re-rates loads.\n",
+        "b.md": "# Travel\n\nOwn car: the mileage is paid at a rate of $0.67.\n",
+        **{f"c{n}.md": f"# Rate {n}\n\nA rate of the desk, number {n}.\n" for n in range(6)},
+    }
+    app = indexed(tmp_path / "home", files)
+    index = app.index.generations.open(app.platform.settings.profile())
+    crash, travel = (next(iter(index.chunks_of(n))) for n in range(2))
+    assert lacking("mileage rate own car", [crash, travel], index) == ("mileage", "car")
+    assert lacking("mileage rate own car", [travel, crash], index) == ()
+    assert lacking("rated service loads", [crash, travel], index) == ()
+    assert lacking("mileage rate", [crash, travel], index) == (), "two words say too little"

@@ -140,7 +140,7 @@ def _lines(result: Result, suggestions: Sequence[str], *, explain: bool) -> list
         lines = [f"Did you mean: {' | '.join(suggestions)}", "", *lines]
     if result.also:
         lines = [f"Also searched: {' | '.join(result.also)}", "", *lines]
-    lines += [f"! {warning}" for warning in result.warnings]
+    lines += [f"! {warning}" for warning in result.remarks]
     if explain:
         lines += table(
             [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],

@@ -75,6 +75,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         + ("approximate, " if approximate(result.stages) else "")
         + f"confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
+        "doubt": result.doubt,
         "also": list(result.also),
         "pending": pending_json(result.pending),
         "confidence": round(result.confidence, 4),

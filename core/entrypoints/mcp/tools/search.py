@@ -255,7 +255,7 @@ def _reply(visit: ToolSession, found: EverydaySearch, note: str, more: list[str]
         also=list(result.also),
         warnings=[
             *([sentence(result.pending)] if result.pending else []),
-            *map(for_programs, result.warnings),
+            *map(for_programs, result.remarks),
         ],
     )
 
