@@ -61,7 +61,8 @@ def _make_link(actor: Actor, name: str) -> str:
     """The link as a whole address: the configured one, else the one that the admin's own browser shows."""
     link = app().people.accounts.password_link(actor, name)
     here = app().settings.url or (st.context.url or "").rpartition("/")[0]
-    st.session_state[f"made_link_{name}"] = f"{here.rstrip('/')}{link.page}"
+    had = next(account.password for account in app().people.accounts.listed(actor) if account.id == name)
+    st.session_state[f"made_link_{name}"] = (f"{here.rstrip('/')}{link.page}", had)
     return "Copy the link in their row and send it to them."
 
 
@@ -105,7 +106,8 @@ def account_row(account: Account) -> None:
             kind = "" if account.kind == PERSON else f" :blue-badge[{account.kind}]"
             st.markdown(f"**{name}**{you}{kind}")
             st.caption(f"{flash.plain(account.id)} · {flash.plain(account.email)}{off}{_waiting(account)}")
-            if link := st.session_state.get(f"made_link_{account.id}"):
+            link, had = st.session_state.get(f"made_link_{account.id}", ("", False))
+            if link and had == account.password:  # an invitation that was followed is of no more use
                 st.caption(
                     f"Send this link to {name} and to no other person. They choose a password with it, once, within a day."
                 )
@@ -142,7 +144,7 @@ def _waiting(account: Account) -> str:
     if not invited or account.issuer:
         return ""
     if not account.password:
-        return " · Invited, not signed in yet"
+        return " · Not signed in yet"
     return " · Has yet to choose a password" if account.renew else ""
 
 
