@@ -64,6 +64,7 @@ FAULTS = (
     Fault(V, "core/curation/review/moves.py", "verdict.head == facts.head and not own_work", "not own_work", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if who == facts.author:", "if False:", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if who in facts.writers:", "if False:", "review_rules"),
+    Fault(V, "core/services/reviews/discussion.py", "SUGGESTER if actor.kind == PERSON else CO_AUTHOR", "SUGGESTER", "reviews::test_a_suggestion_is_the_edit_of_the_person_who_applies_it"),
     Fault(V, "core/curation/review/moves.py", "default=1) - len(approvers)", "default=0) - len(approvers)", "review_rules"),
     Fault(V, "core/curation/review/moves.py", "if rule.owners and not approvers", "if rule.owners and approvers", "review_rules::test_rules_of_all_touched_folders_hold_together"),
     Fault(V, "core/curation/review/moves.py", "if who not in facts.barred and _counts", "if _counts", "review_rules"),

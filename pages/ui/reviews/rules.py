@@ -24,7 +24,7 @@ def draw(me: Actor) -> None:
     with st.expander("Review rules", icon=":material/rule:", key="review_rules"):
         rows = [{"Documents": _where(rule), "Before a merge": policy.demands(rule)} for rule in app().reviews.changes.rules(me)]  # fmt: skip
         st.dataframe(rows, hide_index=True, key="rules_table", width="stretch")
-        st.caption("Rules are changed as documents are: somebody proposes, admins decide.")
+        st.caption("Rules are changed as documents are: authors propose, admins decide.")
         if allowed(me, "propose a change") and st.button("Propose other rules", key="rules_edit", icon=":material/edit:"):  # fmt: skip
             _edit()
 
@@ -37,9 +37,17 @@ def _edit() -> None:
         st.session_state["rules_start"] = app().knowledge.repository.head()
     text = st.text_area("Rules", now, key="rules_text", height=320, max_chars=policy.MAX_BYTES)
     title = st.text_input("Title of the change", "Change the review rules", key="rules_title")
+    if allowed(me := identity.me(), "manage accounts") and lone(me):
+        st.info("You are the only admin, so no other admin can approve this: merge it by a bypass with a reason.")
     if st.button("Propose", type="primary", key="rules_go"):
         actions.do(partial(propose, title=title, text=text, start=st.session_state["rules_start"]))
         st.rerun()
+
+
+def lone(me: Actor) -> bool:
+    """Whether no other account may approve a change of the policy."""
+    others = (account for account in app().people.accounts.listed(me) if account.active and account.id != me.id)
+    return not any(allowed(account.actor, "bypass the review rules") for account in others)
 
 
 def propose(actor: Actor, title: str, text: str, start: str = "") -> str:
