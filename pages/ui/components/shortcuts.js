@@ -69,7 +69,8 @@ function popoverFocus() {
       return;
     }
     opener ??= activeElement;
-    const first = box.querySelector(CONTROLS) ?? box;
+    const touch = window.matchMedia("(pointer: coarse)").matches; // there a field with the focus opens the keyboard
+    const first = (!touch && box.querySelector(CONTROLS)) || box;
     const untouched = [opener, entered, document.body].includes(activeElement);
     if (first === entered || !untouched) return;
     box.tabIndex = -1;
