@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -104,6 +106,14 @@ def test_a_file_is_refused_for_what_is_wrong_with_it(readers: tuple[Converters, 
     wide = b"<table><tr>" + b"<td colspan=900 rowspan=900>x</td>" * 9 + b"</tr></table>"
     assert "a table has room for more than 200,000 cells." in reason(readers, ".html", wide)
     assert "it is damaged. Split it or save it again" in reason(readers, ".pdf", b"%PDF-1.4 nothing")
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    merged = (
+        f'<worksheet xmlns="{space}"><sheetData/><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells></worksheet>'
+    )
+    with zipfile.ZipFile(io.BytesIO(uploads.xlsx())) as box:
+        parts = {name: box.read(name) for name in box.namelist()}
+    whole = uploads.zipped({**parts, "xl/worksheets/sheet1.xml": merged})
+    assert "a sheet has room for more than 300,000 cells." in reason(readers, ".xlsx", whole)
 
 
 def test_a_pdf_whose_ruling_lines_cannot_be_read_keeps_its_text(readers: tuple[Converters, Originals]) -> None:

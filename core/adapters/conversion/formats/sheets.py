@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -12,15 +13,14 @@ from core.adapters.conversion.formats.html_markdown import TakenPictures
 from core.adapters.conversion.formats.markdown_table import TooLarge, line, table
 
 MOST_CELLS = 300_000
+_MERGED = re.compile(rb"""<(?:\w+:)?mergeCell\s[^>]*?ref\s*=\s*["']([A-Za-z]{1,3}\d{1,7}:[A-Za-z]{1,3}\d{1,7})["']""")
 TYPES = {"png": "image/png", "jpeg": "image/jpeg", "jpg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 Grid = list[list[str]]
 
 
 def convert(raw: bytes) -> Mapping[str, Any]:
     """The text, and what to look at: merged cells, hidden sheets, charts, formulas that were never computed."""
-    import openpyxl
-
-    shown, written = (openpyxl.load_workbook(io.BytesIO(raw), data_only=values) for values in (True, False))
+    shown, written = (_workbook(raw, values) for values in (True, False))
     answer: dict[str, Any] = {"parts": [], "tables": [], "images": [], "facts": []}
     pictures = TakenPictures()
     visible = [sheet for sheet in shown.worksheets if sheet.sheet_state == "visible"]
@@ -36,6 +36,20 @@ def convert(raw: bytes) -> Mapping[str, Any]:
         **answer, "text": text, "title": shown.properties.title or lone,
         "pictures": pictures.kept, "left_out": pictures.left_out,
     }  # fmt: skip
+
+
+def _workbook(raw: bytes, values: bool) -> Any:
+    """The file, opened. Merged cells become an object each then, however little of them is written in it."""
+    import openpyxl
+    from openpyxl.utils.cell import range_boundaries
+
+    with zipfile.ZipFile(io.BytesIO(raw)) as parts:
+        texts = (parts.read(name) for name in parts.namelist() if name.endswith(".xml"))
+        found = [match.decode() for text in texts for match in _MERGED.findall(text)]
+    sides = map(range_boundaries, found)
+    if sum((right - left + 1) * (bottom - top + 1) for left, top, right, bottom in sides) > MOST_CELLS:
+        raise TooLarge(f"a sheet has room for more than {MOST_CELLS:,} cells")
+    return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
 
 
 def _section(sheet: Any, number: int, named: bool, pictures: TakenPictures, answer: dict[str, Any]) -> None:
@@ -167,9 +181,7 @@ def _literal(text: str) -> str:
 
 def sheet_nodes(raw: bytes, number: int) -> tuple[list[Any], int]:
     """One sheet as a table to draw, and how many sheets there are."""
-    import openpyxl
-
-    sheets = openpyxl.load_workbook(io.BytesIO(raw), data_only=True).worksheets
+    sheets = _workbook(raw, True).worksheets
     sheet = sheets[min(max(number, 1), len(sheets)) - 1]
     rows: Sequence[Sequence[str]] = [row for row in _grid(sheet) if any(row)][:500]
     cells = [["tr", {}, [["td", {}, [cell]] for cell in row]] for row in rows]
