@@ -358,11 +358,23 @@ class Hit:
     reasons: Mapping[str, float] = field(default_factory=lambda: NOTHING)  # what a learned ranker adds for each feature
     also: tuple[AlsoIn, ...] = ()  # other documents that hold the same text, where copies collapse
     imported: bool = False  # its document counts as approved, but nobody here has approved or confirmed it
+    section: tuple[int, int] | None = None  # the part that `heading` heads, where the passage has several sections
+    within: tuple[str, ...] | None = None  # then, the heading path of the whole passage
 
     @property
     def standing(self) -> str:
         """What people are told: imported where nobody approved it."""
         return "imported" if self.imported else self.status
+
+    @property
+    def passage_heading(self) -> tuple[str, ...]:
+        """The heading path of the whole passage, whatever was asked."""
+        return self.heading if self.within is None else self.within
+
+    @property
+    def opens(self) -> tuple[int, int]:
+        """The span that a link leads to: the section that answers."""
+        return self.section or (self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,6 +416,12 @@ class Result:
     missing: tuple[str, ...] = ()  # where nothing fits: words of the query that no document uses, misspelt ones aside
     as_of: str = ""  # the earlier day that was asked about; "" is now
     pending: Pending | None = None  # vectors are not there yet, so that words alone were searched
+    doubt: str = ""  # about the first hit, where a later one holds far more of the question
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Everything to say about the result: what failed, and doubt about its first hit."""
+        return (*self.warnings, *filter(None, [self.doubt]))
 
 
 # ---------------------------------------------------------------- language models

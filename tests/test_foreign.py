@@ -16,12 +16,14 @@ from core.chunking.chunker import Tools
 from core.chunking.ruler import words
 from core.curation.document.frontmatter import read_document
 from core.curation.document.statuses import STATUSES, WORDS
+from core.curation.text.excerpts import excerpt_text
 from core.curation.text.markup import blanked
 from core.curation.text.mdx import as_markdown
-from core.curation.upload.foreign import brought
+from core.curation.text.render import plain, render, with_pages
+from core.curation.upload.foreign import TEMPLATES, brought
 from core.entrypoints import cli
 from core.errors import BadInput, Refused
-from core.types import ChunkerSpec
+from core.types import Chunk, ChunkerSpec, Document
 from tests.conftest import ROOT, HashEmbedder, demo
 from tests.uploads import zipped
 
@@ -253,3 +255,42 @@ def test_folders_may_be_of_any_depth_and_a_path_too_long_is_named() -> None:
     assert safe_path(f"{'a/' * 60}x.md")
     with pytest.raises(BadInput, match="500 bytes"):
         safe_path(f"{'folder/' * 80}x.md")
+
+
+SITE = """# Leave
+
+<!-- ask legal -->
+{% include "nav.html" %}
+
+Take [sick leave]({% page "/leave/sick/#days" %}) and ask in {% slack "people" %}.<!-- soon -->
+See [the card][card]. {% comment %}old{% endcomment %}Dear {{ name }},
+
+- Write:
+
+    ```liquid
+    {% page "/x" %} <!-- kept -->
+    ```
+
+[card]: {% page "/leave/card" %}
+"""
+
+
+def test_tags_of_a_site_generator_and_comments_are_nowhere_shown_as_words(app: App, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "leave.md").write_text(SITE)
+    imported = app.knowledge.documents.import_folder(demo("admin"), tmp_path / "site", "A site")
+    assert imported.warnings == (("leave.md", TEMPLATES),)
+    document = app.knowledge.documents.show("leave")
+    assert document.text == SITE
+    page = json.dumps(with_pages(render(document).nodes, ["pages/leave/sick.md", "pages/leave/card.md", "sick.md"]))
+    assert '["a", {"doc": "pages/leave/sick.md", "anchor": "days"}, ["sick leave"]]' in page
+    assert '["a", {"doc": "pages/leave/card.md", "anchor": ""}, ["the card"]]' in page
+    for shown in (page, excerpt_text(SITE), plain(SITE), embedded_text(chunks_of(document)[0])):
+        assert "Dear {{ name }}," in shown
+        assert "ask in people" in " ".join(shown.split())
+        assert not [word for word in ("legal", "soon", "old", "include", "nav", "slack") if word in shown]
+        assert shown.count("{% page") == shown.count("<!--") == 1, "the example in code stays"
+
+
+def chunks_of(document: Document) -> tuple[Chunk, ...]:
+    return chunker(ChunkerSpec("markdown"), TOOLS)(document)

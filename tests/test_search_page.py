@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from core.analysis import analyser, options_for
 from core.bootstrap import App
-from core.curation.text.excerpts import excerpt_text
+from core.curation.text.excerpts import HEADS, excerpt, excerpt_text
+from core.retrieval.confidence import lacking
 from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
-from core.services.search.page import readable
 from core.types import Filters, LexicalOptions
 from pages.ui import style
 from pages.ui.components.search_view import view
@@ -98,6 +98,60 @@ def test_rows_without_their_head_are_still_rows(rows: list[list[str]]) -> None:
     filled = ["\t".join(cell.strip("`") or "\u00a0" for cell in cells) for cells in rows if any(cells)]
     assert excerpt_text(lines).split("\n") == (filled or [""])
     assert excerpt_text(lines, "Place\n| Form | Days |\n|---|---|").split("\n") == ["Form\tDays\t", *filled]
+
+
+FAQ = """# People FAQ
+
+## Can I trade a shift?
+
+Usually, with 48 hours to go.
+
+## Can I work from home?
+
+If the job allows it. Ask for form HR-18.
+
+### On a customer's site
+
+Only with *their* word.
+"""
+
+
+def test_each_sentence_of_a_passage_is_below_its_own_heading() -> None:
+    shown = excerpt(FAQ)
+    lines = shown.text.split("\n")
+    assert [line for line in lines if line.endswith(HEADS)] == [
+        f"{name}{HEADS}" for name in ("Can I trade a shift?", "Can I work from home?", "On a customer's site")
+    ]
+    assert [FAQ[at:].split("\n")[0].strip("# ") for at in shown.sections] == [
+        line.strip(HEADS) for line in lines if line.endswith(HEADS)
+    ]
+    assert excerpt_text("# Leave\n\n## Sick\n\nCall before 6.\n") == "Call before 6."
+
+
+@given(st.lists(st.sampled_from(["filing", "bank", "then"]), min_size=4, max_size=9, unique=False), QUERIES)
+def test_a_sentence_brings_its_heading_however_much_is_left_out(names: list[str], query: str) -> None:
+    text = "\n".join(f"{name} {n}{HEADS}\n{'The files of a CTR. ' * 12}\n{name} e-mail" for n, name in enumerate(names))
+    lines = shown_text(text, query).replace("… ", "").split("\n")
+    above = ""
+    for line in lines:
+        above = line if line.endswith(HEADS) else above
+        if line.endswith("e-mail"):
+            assert line.split()[0] == above.split()[0]
+
+
+@pytest.mark.parametrize("query", ["work from home", "who hands out HR-18", "on a customer's site", "the shift"])
+def test_a_hit_has_the_heading_of_its_best_sentence_and_opens_there(query: str, tmp_path: Path) -> None:
+    app = indexed(tmp_path / "home", {"faq.md": FAQ})
+    hit = app.search.page.find(query).groups[0].passages[0].hit
+    document = app.knowledge.documents.show("faq")
+    names = {
+        "who hands out HR-18": ("Can I work from home?",),
+        "on a customer's site": ("Can I work from home?", "On a customer's site"),
+        "the shift": ("Can I trade a shift?",),
+    }
+    assert hit.heading == names.get(query, ("Can I work from home?",))
+    assert document.text[slice(*hit.opens)].split("\n")[0].strip("# ") == hit.heading[-1]
+    assert (document.text[hit.start : hit.end], hit.passage_heading) == (hit.text, ())
 
 
 def policy(owner: str, due: str) -> str:
@@ -220,9 +274,9 @@ def test_badges_and_facets_move_on_with_the_index(indexed_app: App) -> None:
 
 def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(indexed_app: App) -> None:
     indexed_app.platform.workspace.warm()
-    before = readable.cache_info().misses
+    before = excerpt.cache_info().misses
     assert indexed_app.search.page.find("bank").groups
-    assert readable.cache_info().misses == before
+    assert excerpt.cache_info().misses == before
     put(indexed_app, {"it/c.md": "# C\n\nA new bank opens.\n"})
     indexed_app.index.builder.build(indexed_app.platform.settings.profile())
     assert any(
@@ -230,7 +284,7 @@ def test_after_warming_up_no_search_reads_a_passage_for_the_first_time(indexed_a
         for group in indexed_app.search.page.find("bank").groups
         for found in group.passages
     )
-    assert readable.cache_info().misses == before + 1
+    assert excerpt.cache_info().misses == before + 1
 
 
 def test_an_empty_workspace_has_nothing_to_warm(app: App) -> None:
@@ -247,3 +301,20 @@ def test_a_replaced_generation_is_forgotten(indexed_app: App) -> None:
     indexed_app.search.page.find("bank")
     gc.collect()
     assert old() is None
+
+
+def test_a_first_result_that_holds_little_of_the_question_is_doubted_where_a_later_one_holds_more(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "a.md": "# Rated crashes\n\nThe service `rated++` re-rates loads.\n",
+        "b.md": "# Travel\n\nOwn car: the mileage is paid at a rate of $0.67.\n",
+        **{f"c{n}.md": f"# Rate {n}\n\nA rate of the desk, number {n}.\n" for n in range(6)},
+    }
+    app = indexed(tmp_path / "home", files)
+    index = app.index.generations.open(app.platform.settings.profile())
+    crash, travel = (next(iter(index.chunks_of(n))) for n in range(2))
+    assert lacking("mileage rate own car", [crash, travel], index) == ("mileage", "car")
+    assert lacking("mileage rate own car", [travel, crash], index) == ()
+    assert lacking("rated service loads", [crash, travel], index) == ()
+    assert lacking("mileage rate", [crash, travel], index) == (), "two words say too little"

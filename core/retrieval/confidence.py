@@ -21,6 +21,9 @@ from core.types import LexicalOptions, SearchConfig
 THRESHOLD = 0.25  # below it a search says that nothing fits well, until a team chooses another one
 LOOKED_AT = 5  # passages
 LATER = 10  # the document that the nearest one is compared with
+# Doubt about a first hit; docs/research/confidence.md has what it is worth.
+WORDS_ASKED = 3  # at least
+LITTLE, MORE = 0.35, 0.18  # of the question: what the first hit has at most, and what a later one has beyond it
 _MOST = 8.0  # deviations; beyond that a copy of the question was found
 
 
@@ -118,6 +121,24 @@ def confidence(candidates: Candidates, ranking: Ranking, config: SearchConfig, i
         return 0.0
     model = BOTH if has_cosines(candidates, config, index) else WORDS
     return model(signs(candidates, ranking, index))
+
+
+def lacking(query: str, chunks: Sequence[int], index: Index) -> tuple[str, ...]:
+    """The question's words that the first of some passages lacks, where it holds little of the question and a passage of
+    another document far more."""
+    worths, first = word_worths(query, index), list(chunks)[:LOOKED_AT]
+    if len(worths) < WORDS_ASKED or len(first) < 2:
+        return ()
+    documents, held, whole = index.documents_of(first), _held(worths, first, index), sum(worths.values())
+    others = [n for n in range(1, len(first)) if documents[n] != documents[0]]
+    best = max(others, key=held.__getitem__, default=0)
+    if held[0] > LITTLE * whole or held[best] - held[0] < MORE * whole:
+        return ()
+    absent = {
+        term for term in worths if index.holding(term, [first[best]])[0] and not index.holding(term, first[:1])[0]
+    }
+    words = analyser(index.profile.lexical).words(query)
+    return tuple(dict.fromkeys(query[a:b] for a, b, terms in words if absent.intersection(terms)))
 
 
 def has_cosines(candidates: Candidates, config: SearchConfig, index: Index) -> bool:

@@ -11,6 +11,7 @@ from core.ports import Index
 from core.retrieval.candidates import Candidates, Fused
 from core.retrieval.methods import Outcome
 from core.retrieval.query_rules import SynonymLeg
+from core.retrieval.sections import placed
 from core.types import NOTHING, AlsoIn, Hit, LegScore
 
 
@@ -18,10 +19,10 @@ class FurtherHits(Sequence[Hit]):
     """Other passages of the document at a place; what the legs said of the document stands with the first. Each is made
     when it is asked for: most searches show none, and they would cost as much as the hits."""
 
-    __slots__ = ("_chunks", "_index", "_place")
+    __slots__ = ("_chunks", "_index", "_place", "_query")
 
-    def __init__(self, index: Index, place: int, chunks: Sequence[int]) -> None:
-        self._index, self._place, self._chunks = index, place, chunks
+    def __init__(self, index: Index, query: str, place: int, chunks: Sequence[int]) -> None:
+        self._index, self._query, self._place, self._chunks = index, query, place, chunks
 
     def __len__(self) -> int:
         return len(self._chunks)
@@ -40,7 +41,7 @@ class FurtherHits(Sequence[Hit]):
         passage = self._index.passage(chunk)
         facts = self._index.documents[passage.document]
         span = (passage.id, passage.start, passage.end, self._index.excerpt(chunk))
-        return Hit(
+        hit = Hit(
             self._place,
             facts.doc,
             facts.path,
@@ -52,6 +53,7 @@ class FurtherHits(Sequence[Hit]):
             facts.status,
             facts.version,
         )
+        return placed(hit, self._query, chunk, self._index)
 
 
 class Explainer:
@@ -67,6 +69,7 @@ class Explainer:
     ) -> None:
         self.index, self.candidates, self.fused, self.outcome, self.fields = index, candidates, fused, outcome, fields
         self._scores = cache(lambda text: index.fields(text, tuple(fields)))  # by wording
+        self.query = " ".join((candidates.query, *candidates.also))
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}
         self.columns = {chunk: column for column, chunk in enumerate(fused.chunks.tolist())}
         legs, guides = fused.legs, candidates.guides
@@ -75,6 +78,10 @@ class Explainer:
         self.legs = [(name, fused.weights[name], guides.get(name), *rows[name]) for name in candidates.retrieved]
 
     def hit(self, place: int, chunk: int) -> Hit:
+        """A chunk at its rank, under the heading of its best section."""
+        return placed(self._hit(place, chunk), self.query, chunk, self.index)
+
+    def _hit(self, place: int, chunk: int) -> Hit:
         passage = self.index.passage(chunk)
         facts = self.index.documents[passage.document]
         further = self.candidates.further.get(chunk)
@@ -95,7 +102,7 @@ class Explainer:
             fused_rank=self.ranks.get(chunk, 0),
             rerank_score=self.outcome.scored.get(chunk),
             reasons=self.outcome.reasons.get(chunk, NOTHING),
-            further=FurtherHits(self.index, place, further) if further else (),
+            further=FurtherHits(self.index, self.query, place, further) if further else (),
         )
 
     def score(self, chunk: int) -> float:
@@ -112,11 +119,11 @@ class Explainer:
 
     def parent(self, place: int, chunk: int) -> Hit:
         """The parent of a chunk as a hit: `chunk` still names the child that was found."""
-        hit, above = self.hit(place, chunk), self.index.passage(chunk).parent
-        if above is None:
-            return hit
-        text = self.index.text(self.index.document_of(chunk))
-        return replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
+        hit, above = self._hit(place, chunk), self.index.passage(chunk).parent
+        if above is not None:
+            text = self.index.text(self.index.document_of(chunk))
+            hit = replace(hit, start=above[0], end=above[1], text=text[above[0] : above[1]])
+        return placed(hit, self.query, chunk, self.index)
 
     def _legs(self, chunk: int) -> dict[str, LegScore]:
         """What each leg said; nothing for a neighbour that a reranker brought in."""

@@ -20,7 +20,7 @@ from core.ports import ExplainsPath, Index, Leg, Llm, Ranking, Reranker
 from core.retrieval import config as configs
 from core.retrieval import document_ranking, listing
 from core.retrieval.candidates import Candidates, Fused, fuse
-from core.retrieval.confidence import chances, confidence
+from core.retrieval.confidence import LOOKED_AT, chances, confidence, lacking
 from core.retrieval.hits import Explainer
 from core.retrieval.hyde import Embed, hypothetical
 from core.retrieval.legs import LEGS
@@ -122,7 +122,17 @@ def search(query: str, config: SearchConfig, index: Index, ask: SearchContext) -
         tuple(trace.warnings),
         confidence_of(ranked, config, index),
         also=candidates.also,
+        doubt=_doubt(ranked, results, index),
     )
+
+
+def _doubt(ranked: Ranked, results: Sequence[Hit], index: Index) -> str:
+    """A sentence where the first result holds little of the question and a later one far more."""
+    if ranked.pinned or ranked.candidates.also:
+        return ""
+    numbers = [number for hit in results[:LOOKED_AT] if (number := index.number(hit.chunk)) is not None]
+    words = " or ".join(f"“{word}”" for word in lacking(ranked.candidates.query, numbers, index))
+    return f"The first result does not mention {words}. A later one does." if words else ""
 
 
 def confidence_of(ranked: Ranked, config: SearchConfig, index: Index) -> float:

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from core.analysis import analyser, options_for
 from core.chunking.sentences import sentences
+from core.curation.text.excerpts import HEADS
 from core.types import LexicalOptions
 
 WIDTH = 480  # characters
@@ -39,7 +40,7 @@ class SnippetSegment:
 class Snippet:
     """Segments in order, and whether text was left out before or after them; inside, dots stand for what was left out.
 
-    A line with tabs is a row of a table, and one that ends with a tab heads it.
+    A line with tabs is a row of a table, and one that ends with a tab heads it. A line that ends with `HEADS` is a heading.
     """
 
     segments: tuple[SnippetSegment, ...]
@@ -59,25 +60,41 @@ def snippet(
     options = options_for(query, options)
     layout = _layout(text, options)
     known = [term for term in _query_terms(query, options) if term in layout.places]
-    worths = _worths(layout, known, rarity)
-    best = min(worths, key=lambda n: (-worths[n], n)) if worths and max(worths.values()) > 0 else None
+    worths = _worths(layout.inside, known, rarity)
+    best = _best(layout, known, worths, rarity)
     windows = _windows(text, layout, worths, best, width)
     marks = sorted({place for term in known for place in layout.places[term]})
     segments = _joined(text, windows, marks, layout.sentences[best] if best is not None else None)
     return Snippet(segments, windows[0][0] > 0, windows[-1][1] < len(text))
 
 
+def best_section(text: str, query: str, options: LexicalOptions, rarity: Callable[[str], float]) -> int | None:
+    """Which heading line, from 0, is above the best sentence; None where there is none.
+
+    >>> best_section("Day\u2063\\nAt 6.\\nNight\u2063\\nAt 22.", "by night", LexicalOptions(), lambda term: 1.0)
+    1
+    """
+    options = options_for(query, options)
+    layout = _layout(text, options)
+    known = [term for term in _query_terms(query, options) if term in layout.places]
+    best = _best(layout, known, _worths(layout.inside, known, rarity), rarity)
+    above = [number for number, heading in enumerate(layout.below) if best is not None and heading <= best]
+    return above[-1] if above else None
+
+
 @dataclass(frozen=True, slots=True)
 class _Layout:
     """A text prepared for any query: its sentences, the places of each term, and the sentences that hold it.
 
-    `heads` are the sentences that head the table of a row, by the row's number.
+    `heads` are the sentences that head the table of a row or the section of a sentence, by number; `below` the sentences of
+    each heading.
     """
 
     sentences: tuple[Span, ...]
     places: Mapping[str, Sequence[Span]]
     inside: Mapping[str, Sequence[int]]
     heads: Mapping[int, int]
+    below: Mapping[int, Sequence[int]]
 
 
 @lru_cache(maxsize=CACHED)
@@ -92,7 +109,8 @@ def _layout(text: str, options: LexicalOptions) -> _Layout:
         for term in dict.fromkeys(terms):
             places.setdefault(term, []).append((a, b))
             inside.setdefault(term, {})[sentence] = None
-    return _Layout(spans, places, {term: tuple(numbers) for term, numbers in inside.items()}, _heads(text, spans))
+    numbers = {term: tuple(held) for term, held in inside.items()}
+    return _Layout(spans, places, numbers, _heads(text, spans), _below(text, spans))
 
 
 @lru_cache(maxsize=256)
@@ -106,7 +124,7 @@ def _sentences(text: str) -> tuple[Span, ...]:
     at = 0
     for line in text.split("\n"):
         end = at + len(line)
-        if "\t" in line:
+        if "\t" in line or line.endswith(HEADS):
             spans.append((at, end))
         else:
             spans += (part for span in sentences(text, at, end) for part in _clauses(text, *span))
@@ -128,26 +146,59 @@ def _clauses(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _heads(text: str, spans: Sequence[Span]) -> dict[int, int]:
+    """The table head of each row, and the heading of every other sentence that has one."""
     heads: dict[int, int] = {}
-    head = None
+    head = heading = None
     for n, (start, end) in enumerate(spans):
         if "\t" not in text[start:end]:
             head = None
-        elif text[end - 1] == "\t":
+        if text.endswith(HEADS, start, end):
+            heading = n
+            continue
+        above = heading if head is None else head
+        if above is not None:
+            heads[n] = above
+        if text.endswith("\t", start, end):
             head = n
-        elif head is not None:
-            heads[n] = head
     return heads
 
 
-def _worths(layout: _Layout, known: Sequence[str], rarity: Callable[[str], float]) -> dict[int, float]:
+def _below(text: str, spans: Sequence[Span]) -> dict[int, list[int]]:
+    """The sentences below each heading, up to the next one."""
+    below: dict[int, list[int]] = {}
+    section: list[int] = []
+    for n, span in enumerate(spans):
+        if text.endswith(HEADS, *span):
+            section = below[n] = []
+        else:
+            section.append(n)
+    return below
+
+
+def _worths(
+    inside: Mapping[str, Sequence[int]], known: Sequence[str], rarity: Callable[[str], float]
+) -> dict[int, float]:
     """How rare the query's words in a sentence are together."""
     worths: dict[int, float] = {}
     for term in known:
         worth = (rarity(term) or 1.0) ** RARE  # a stop word that was asked for has no rarity
-        for sentence in layout.inside[term]:
+        for sentence in inside[term]:
             worths[sentence] = worths.get(sentence, 0.0) + worth
     return worths
+
+
+def _best(
+    layout: _Layout, known: Sequence[str], worths: Mapping[int, float], rarity: Callable[[str], float]
+) -> int | None:
+    """The sentence that holds most of the query together with its heading."""
+    if not any(worth > 0 for worth in worths.values()):
+        return None
+    around = {
+        term: {*held, *(n for heading in held for n in layout.below.get(heading, ()))}
+        for term, held in ((term, layout.inside[term]) for term in known)
+    }
+    together = _worths({term: sorted(held) for term, held in around.items()}, known, rarity) if layout.below else worths
+    return min(together, key=lambda n: (n in layout.below, -together[n], -worths.get(n, 0.0), n))
 
 
 def _windows(text: str, layout: _Layout, worths: Mapping[int, float], best: int | None, width: int) -> list[Span]:
@@ -155,7 +206,8 @@ def _windows(text: str, layout: _Layout, worths: Mapping[int, float], best: int 
     spans = layout.sentences
     if len(text) <= width * 1.2 or not spans:
         return [(0, len(text))]
-    chosen = _chosen(layout, range(len(spans)) if best is None else _order(spans, worths, best), width)
+    order = range(len(spans)) if best is None else _order(spans, worths, best)
+    chosen = _chosen(layout, [n for n in order if n not in layout.below] or order, width)
     runs = [[n, n] for n in sorted(chosen) if n - 1 not in chosen]
     for run in runs:
         while run[1] + 1 in chosen:
@@ -173,11 +225,12 @@ def _order(spans: Sequence[Span], worths: Mapping[int, float], best: int) -> lis
 
 
 def _chosen(layout: _Layout, order: Sequence[int], width: int) -> set[int]:
-    """The first sentences of an order that fit, in few runs; a row brings the head of its table."""
+    """The first sentences of an order that fit, in few runs; a row brings the head of its table, and all their heading."""
     chosen: set[int] = set()
     used = 0
     for n in order:
-        more = {n, layout.heads.get(n, n)} - chosen
+        head = layout.heads.get(n, n)
+        more = {n, head, layout.heads.get(head, head)} - chosen
         length = sum(layout.sentences[m][1] - layout.sentences[m][0] for m in more)
         if (chosen and used + length > width) or _runs(chosen | more, layout.heads) > RUNS:
             continue
@@ -204,7 +257,7 @@ def _joined(text: str, windows: Sequence[Span], marks: Sequence[Span], best: Spa
     segments = [*_segments(text, *windows[0], marks, best)]
     for (_, before), (after, end) in pairwise(windows):
         gap = "\n…\n" if "\n" in text[before:after] else " … "
-        segments.append(SnippetSegment("\n" if text[before - 1] == "\t" else gap))
+        segments.append(SnippetSegment({"\t": "\n", HEADS: "\n… "}.get(text[before - 1], gap)))
         segments += _segments(text, after, end, marks, best)
     return tuple(segments)
 

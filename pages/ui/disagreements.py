@@ -59,12 +59,19 @@ def draw(me: Actor) -> None:
     may = allowed(me, "settle a disagreement")
     filters = [filter_by("state", "State", STATES, counted=True), filter_by("kind", "Kind", WORDS, counted=True)]
     items = [_item(one, may) for one in found]
-    clicked = listing(items, "No documents disagree.", "disagreements", filters, chosen={"state": "open"}).act
+    clicked = listing(items, _none(), "disagreements", filters, chosen={"state": "open"}).act
     if clicked and clicked["do"] == "settle":
         ask_to_settle(str(clicked["key"]))
     elif clicked:
         actions.do(lambda actor: _reopened(actor, str(clicked["key"])))
         st.rerun()
+
+
+def _none() -> str:
+    """What an empty list says: what was compared, and no more than that."""
+    documents = style.count(len(app().knowledge.documents.all()), "document")
+    kinds = ", ".join(WORDS.values()).lower()
+    return f"None found. Compared in {documents}: {kinds}. Facts in quite different words can go unnoticed."
 
 
 @dialogs.dialog("Both are right?")

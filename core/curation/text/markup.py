@@ -1,4 +1,5 @@
-"""Markdown markup: the inline parser, plain headings and their anchors, and what says nothing to a reader (embedded data, styles, scripts)."""
+"""Markdown markup: the inline parser, plain headings and their anchors, and what says nothing to a reader (embedded data, styles, scripts,
+comments, and the tags of site generators)."""
 
 from __future__ import annotations
 
@@ -117,8 +118,68 @@ _TAG = re.compile(
 )
 _ATTRIBUTES = re.compile(r"^[ \t]*\{:[^}\n]{0,500}\}[ \t]*$", re.MULTILINE)  # of a paragraph, as Jekyll writes them
 _OPENING = re.compile(r"<!--|<(style|script|svg)\b[^<>]{0,2000}>", re.IGNORECASE)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
 _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]{1,500}\1(?!`)")
+
+
+_TEMPLATE = re.compile(  # Liquid, Nunjucks and Jinja, then Hugo; a placeholder such as {{ name }} stays
+    r"\{%[-+]?\s*comment\b.{0,20000}?\{%[-+]?\s*endcomment\s*[-+]?%\}|\{%(?:[^%]|%(?!\})){1,500}%\}|\{\{[<%](?:[^{}]){1,500}[>%]\}\}"
+    r"|\{\{-?\s*(?:(?:site|page|base|layout)\.[^{}\n]{1,200}|[^{}|\n]{1,200}\|\s*\w[^{}\n]{0,200})\}\}"
+    r"|\{%[^%]{0,500}\Z|\A[^{}%]{0,500}%\}",  # cut off where a passage ends or begins
+    re.DOTALL,
+)
+_RAW = re.compile(r"\{%-?\s*raw\s*-?%\}(.{0,20000}?)\{%-?\s*endraw\s*-?%\}", re.DOTALL)  # shows tags as examples
+_TARGET = re.compile(r"\]\(<?|^ {0,3}\[[^\]\n]+\]:[ \t]*", re.MULTILINE)
+_ARGUMENT = re.compile(r"""["']([^"'\n]*)["']|\s([\w./#-]+)\s*[-%>]""")
+_SPOKEN = re.compile(
+    r"""\{%-?\s*\w+(?:\s+["'][^"'\n]*["'])*?\s+["']([^"'./\n]+)["']\s*-?%\}|.*?\stext=["']([^"'\n]+)["']"""
+)
+
+
+def untagged(text: str) -> str:
+    """The text without the tags of a site generator, every other character where it is: a link keeps its target, a tag in a
+    sentence its words. Code stays as it is.
+
+    >>> untagged('See [leave]({% page "/leave/#sick" %}) in {% slack "people" %}.')
+    'See [leave](         /leave/#sick) in             people.'
+    >>> untagged('{% include "nav.html" %}`{% page "x" %}` {{ name }}')
+    '                        `{% page "x" %}` {{ name }}'
+    """
+    if "{%" not in text and "{{" not in text:
+        return text
+    kept = _Spans((*_code(text), *(match.span(1) for match in _RAW.finditer(text))))
+    targets = {match.end() for match in _TARGET.finditer(text)}
+
+    def said(tag: re.Match[str]) -> str:
+        if tag.start() in kept:
+            return tag[0]
+        words = _SPOKEN.match(tag[0]) if _inline(tag) else None
+        if tag.start() in targets:
+            words = _ARGUMENT.search(tag[0]) if text[tag.end() : tag.end() + 1] in ("", ")", ">", "\n", " ") else None
+        shown = next(filter(None, words.groups()), "") if words else ""
+        at = len(tag[0]) - len(shown)
+        at = len(tag[0]) if "\n" in tag[0][at:] else at  # lines keep their numbers
+        return re.sub(r"[^\n]", " ", tag[0][:at]) + shown[: len(tag[0]) - at]
+
+    return _TEMPLATE.sub(said, text)
+
+
+def _inline(tag: re.Match[str]) -> bool:
+    """Whether a tag stands in a sentence, and not on lines of its own."""
+    before = tag.string[tag.string.rfind("\n", 0, tag.start()) + 1 : tag.start()]
+    return bool(before.strip() or tag.string[tag.end() : tag.end() + 200].split("\n")[0].strip())
+
+
+def uncommented(text: str) -> str:
+    """The text with spaces in place of HTML comments and template tags.
+
+    >>> uncommented("Yes.<!-- for now --> `<!-- x -->`")
+    'Yes.                 `<!-- x -->`'
+    """
+    if "<!--" in text:
+        code = _Spans(_code(text))
+        text = _spaces(text, [(a, b) for a, b in _blocks(text) if text.startswith("<!--", a) and a not in code])
+    return untagged(text)
 
 
 def blanked(text: str) -> str:
@@ -127,6 +188,7 @@ def blanked(text: str) -> str:
     >>> blanked('A <b>bold</b> word, `<b>` as code.\\n<style>p { color: red }</style>')
     'A    bold     word, `<b>` as code.\\n                               '
     """
+    text = untagged(text)
     if "<" not in text and "data:" not in text.lower() and "{:" not in text:
         return text
     spans = [match.span() for match in _DATA.finditer(text)]

@@ -2,7 +2,8 @@
 
 A node is a text, or a list `[tag, attributes, children]` with a tag from `TAGS`. Links keep their target only if
 it is a web or mail address or another document; a picture is a path of the knowledge base, which `with_pictures` turns into an
-address; pictures of other sites are never loaded; raw HTML stays text, line breaks and pictures apart.
+address; pictures of other sites are never loaded; raw HTML stays text, line breaks and pictures apart. Comments and the tags of
+site generators are left out; a link to a page of a site becomes one to its document by `with_pages`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from urllib.parse import unquote
 from markdown_it.token import Token
 
 from core.curation.document.links import is_external, resolve
-from core.curation.text.markup import parser, plain_heading, unique_slug
+from core.curation.text.markup import parser, plain_heading, uncommented, unique_slug
 from core.types import Document
 
 Node = Any  # str | [tag, {attribute: value}, [Node, ...]]
@@ -55,7 +56,7 @@ def render(document: Document, first: int = 0, around: int | str = "") -> Render
 
     Blocks know where they stand in the text, so that a passage can be marked.
     """
-    body = document.text[document.body :]
+    body = uncommented(document.text)[document.body :]
     tokens = parser().parse(body)
     places = _Places(body, document.body)
     seen: Counter[str] = Counter()
@@ -171,7 +172,9 @@ class _Builder:
         if re.match(r"[a-z][a-z0-9+.-]*:|//", target, re.IGNORECASE):
             return ["span", {"refused": target[:200]}, []]
         path = resolve(self.path, name) if name else self.path
-        return ["a", {"doc": path, "anchor": anchor}, []] if path.endswith(".md") else ["span", {}, []]
+        if path.endswith(".md"):
+            return ["a", {"doc": path, "anchor": anchor}, []]
+        return ["span", {"page": path, "anchor": anchor} if path and "." not in path.split("/")[-1] else {}, []]
 
     def _leaf(self, token: Token) -> list[Node]:
         if token.type == "inline":
@@ -214,6 +217,29 @@ def _addressed(node: Node, address: Callable[[str], str]) -> Node:
     return [tag, attributes, with_pictures(children, address)]
 
 
+def with_pages(nodes: Iterable[Node], paths: Iterable[str]) -> list[Node]:
+    """Nodes whose links to a page of a site, such as /leave/sick/, lead to the document that such a page is made of.
+
+    >>> with_pages([["span", {"page": "leave/sick", "anchor": ""}, ["it"]]], ["site/leave/sick.md", "sick.md"])
+    [['a', {'doc': 'site/leave/sick.md', 'anchor': ''}, ['it']]]
+    """
+    pages = {f"/{_INDEX.sub('', path)}": path for path in paths}
+
+    def linked(node: Node) -> Node:
+        if isinstance(node, str):
+            return node
+        tag, attributes, children = node
+        if "page" in attributes:
+            ends = f"/{attributes['page']}"
+            found = min((page for page in pages if page.endswith(ends)), key=len, default="")
+            link = ["a", {"doc": pages[found], "anchor": attributes["anchor"]}] if found else ["span", {}]
+            return [*link, children]
+        return [tag, attributes, [linked(child) for child in children]]
+
+    return [linked(node) for node in nodes]
+
+
+_INDEX = re.compile(r"(?:/(?:_?index|README))?\.md$")
 _IMAGES = re.compile(
     r"!\[((?:[^\[\]\n]|\\[\[\]]){0,500})\](?:\((?:<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,300})?\)|\[[^\]\n]{0,200}\])"
 )
@@ -239,7 +265,8 @@ def plain(markdown: str) -> str:
     lines: list[str] = []
     row: list[str] | None = None
     heading = False
-    for token in parser().parse(markdown):
+    tokens = parser().parse(uncommented(markdown))
+    for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             heading = token.type == "heading_open"
         elif token.type == "tr_open":
@@ -252,7 +279,7 @@ def plain(markdown: str) -> str:
         elif token.type == "inline" and not heading:
             (lines if row is None else row).append(words(token))
     text = "\n".join(line for line in lines if line.strip())
-    return text or "\n".join(words(token) for token in parser().parse(markdown) if token.type == "inline")
+    return text or "\n".join(words(token) for token in tokens if token.type == "inline")
 
 
 def words(token: Token) -> str:

@@ -9,6 +9,7 @@ from core.curation.document.frontmatter import MAX_BYTES, decode, read_fields, s
 from core.curation.document.frontmatter_edit import scalar, with_fields
 from core.curation.document.links import rewrite_links
 from core.curation.document.statuses import SOURCE, counts_as, spelled
+from core.curation.text.markup import untagged
 from core.curation.text.mdx import as_markdown
 from core.curation.upload import conversions
 from core.curation.upload.conversions import Conversion
@@ -16,6 +17,9 @@ from core.errors import BadInput
 from core.types import NOTHING, Document
 
 MARKDOWN = (".md", ".markdown", ".mdx")  # which keep their names, since links use them
+TEMPLATES = (
+    "Contains template tags (Eleventy, Jekyll or Hugo). Concord hides the tags and inserts nothing in their place."
+)
 MAX_EMBEDDED = 50 * 1024 * 1024  # bytes of a text with the pictures in it
 
 
@@ -50,6 +54,7 @@ def brought(name: str, raw: bytes, words: Mapping[str, str] = NOTHING) -> Brough
         text, gone = as_markdown(found.text[body:])
         found = replace(found, text=found.text[:body] + text)
         changed += [sentence] if (sentence := gone.sentence()) else []
+    changed += [TEMPLATES] if untagged(found.text) != found.text else []
     text, said = _in_our_words(found.text, words)
     return Brought(replace(found, text=text), (*changed, *said))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from core.curation.text.markup import uncommented
 from core.entrypoints.record import (
     Argument,
     Bounds,
@@ -139,7 +140,7 @@ def _lines(result: Result, suggestions: Sequence[str], *, explain: bool) -> list
         lines = [f"Did you mean: {' | '.join(suggestions)}", "", *lines]
     if result.also:
         lines = [f"Also searched: {' | '.join(result.also)}", "", *lines]
-    lines += [f"! {warning}" for warning in result.warnings]
+    lines += [f"! {warning}" for warning in result.remarks]
     if explain:
         lines += table(
             [(stage.name, f"{stage.ms:.2f}", stage.hits, stage.note) for stage in result.stages],
@@ -170,7 +171,7 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
     place = " › ".join((hit.title, *hit.heading))
     lines = [
         f"{hit.rank:>2}. {place}",
-        f"    {hit.path}:{hit.start}-{hit.end}  v{hit.version}  {hit.standing}  score {hit.score:.4f}",
+        f"    {hit.path}:{hit.opens[0]}-{hit.opens[1]}  v{hit.version}  {hit.standing}  score {hit.score:.4f}",
         *([f"    pinned answer to “{hit.pinned}”"] if hit.pinned else []),
     ]
     if explain:
@@ -180,9 +181,10 @@ def _hit_lines(hit: Hit, explain: bool) -> list[str]:
                 + "".join(f"  {field} {points:.2f}" for field, points in leg.fields.items())
                 + (f"  {leg.note}" if leg.note else "")
             )
-    passage = " ".join(hit.text.split())
+    passage = " ".join(uncommented(hit.text[hit.opens[0] - hit.start :]).split())
     further = [
-        f"    also {' › '.join(other.heading) or other.title}:{other.start}-{other.end}" for other in hit.further
+        f"    also {' › '.join(other.heading) or other.title}:{other.opens[0]}-{other.opens[1]}"
+        for other in hit.further
     ]
     named = ", ".join(f"{other.title} ({other.path})" for other in hit.also)
     return [

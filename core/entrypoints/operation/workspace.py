@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 STORE = "s3://"
+MANY = 5  # files with the same note; more share a line
 _ADDRESS = re.compile(r"://|^[^/\s]+:")  # https://host/path, or user@host:path
 
 
@@ -182,9 +183,19 @@ def _import_json(imported: Any) -> dict[str, Any]:
 def _imported(value: dict[str, Any], lines: list[str], imported: Any) -> Shown:
     if imported:
         lines += [f"refused  {path}: {why}" for path, why in imported.refused]
-        lines += [f"note     {path}: {why}" for path, why in imported.warnings]
+        lines += _notes(imported.warnings)
         lines += [f"left out {path}: {why}" for path, why in imported.skipped]
     return Shown(value, lines)
+
+
+def _notes(warnings: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A line for each note; one that many files have is one line."""
+    files: dict[str, list[str]] = {}
+    for path, why in warnings:
+        files.setdefault(why, []).append(path)
+    for why, paths in files.items():
+        named = f"{len(paths)} files, such as {paths[0]}" if len(paths) > MANY else ""
+        yield from [f"note     {path}: {why}" for path in ([named] if named else paths)]
 
 
 @command("verify", calls="index.jobs.verify")

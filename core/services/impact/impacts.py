@@ -364,7 +364,7 @@ def documents(text: str, config: SearchConfig, index: Index, ask: SearchContext)
     first: dict[str, FoundDocument] = {}
     if config.parents:
         for hit in pipeline.hits(ranked, config, index, ask, trace):
-            first.setdefault(hit.path, FoundDocument(hit.path, hit.title, hit.heading, hit.text))
+            first.setdefault(hit.path, FoundDocument(hit.path, hit.title, hit.passage_heading, hit.text))
         return tuple(first.values())
     for placed in islice(pipeline.listed(ranked, config, index, ask), config.k):
         passage = index.passage(placed.chunk)

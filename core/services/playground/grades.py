@@ -144,8 +144,8 @@ def question_id(query: str) -> str:
 
 
 def anchor(hit: Hit) -> tuple[str, str, str]:
-    """What a grade is anchored to: file, heading path, words."""
-    return hit.path, " › ".join(hit.heading), " ".join(hit.text.split())[:_QUOTE]
+    """What a grade is anchored to: file, heading path of the passage, words."""
+    return hit.path, " › ".join(hit.passage_heading), " ".join(hit.text.split())[:_QUOTE]
 
 
 @lru_cache(maxsize=8)

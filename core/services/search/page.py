@@ -6,17 +6,16 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
 from core.access import EVERYBODY, UPKEEP, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.statuses import STATES, Freshness, freshness, parse_date
-from core.curation.text.excerpts import excerpt_text
-from core.curation.text.markup import blanked
 from core.ports import Clock, Index
 from core.profiles import IMAGE
+from core.retrieval.sections import excerpt_of
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
@@ -98,7 +97,7 @@ class SearchPage:
         self.find("warm up")
         index = self.searcher.index(words=True)
         for chunk in range(min(index.size, WARMED) if index.profile.engine == IMAGE else 0):
-            snippet(_text(index.excerpt(chunk), chunk, index), "", index.profile.lexical, index.rarity)
+            snippet(excerpt_of(index.excerpt(chunk), chunk, index).text, "", index.profile.lexical, index.rarity)
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:
         """What would be listed without the chosen values; a reranker is too slow for a count."""
@@ -122,22 +121,11 @@ class SearchPage:
         )
 
     def _passage(self, hit: Hit, query: str, index: Index, width: int) -> PagePassage:
-        text = _text(hit.text, index.number(hit.chunk), index)
+        text = excerpt_of(hit.text, index.number(hit.chunk), index).text
         show = partial(snippet, text, query, index.profile.lexical, index.rarity)
         part = show(width)
         is_cut = part.cut_before or part.cut_after or sum(len(segment.text) for segment in part.segments) < len(text)
         return PagePassage(hit, part, show(len(text)) if is_cut else None)
-
-
-def _text(markdown: str, chunk: int | None, index: Index) -> str:
-    """A passage as a card shows it; one that begins inside a table finds the table's head in its context."""
-    return readable(markdown, index.context(chunk) if chunk is not None and markdown.startswith("|") else "")
-
-
-@lru_cache(maxsize=20_000)
-def readable(markdown: str, context: str = "") -> str:
-    """A passage without its markup; cached, since the same passages are shown often."""
-    return excerpt_text(blanked(markdown), context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -366,7 +366,7 @@ def as_json(result: Result, suggestions: Sequence[str] = ()) -> dict[str, Any]:
         "fits": result.fits,
         "hits": result.hits,
         "stages": result.stages,
-        "warnings": list(result.warnings),
+        "warnings": list(result.remarks),
         "also": list(result.also),
         "missing": list(result.missing),
         "suggestions": list(suggestions),

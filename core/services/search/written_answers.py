@@ -9,6 +9,7 @@ from typing import Any
 
 from core.access import EVERYBODY, LEDGER, Actor, use_case
 from core.analysis import analyser
+from core.curation.text.markup import uncommented
 from core.curation.text.render import plain
 from core.errors import BadInput, OverBudget, Unavailable, Unfit, Unusable
 from core.llm.asking import ModelTask, ask
@@ -119,7 +120,8 @@ class Answerer:
 
     def _written(self, question: str, hits: Sequence[Hit], strict: bool) -> Reply:
         """What a model writes; where it cannot be asked, an extract, or with `strict` the error."""
-        shown = [hit for hit in hits[:PASSAGES] if not gives_orders(hit.text)]
+        hits = [replace(hit, text=uncommented(hit.text)) for hit in hits[:PASSAGES]]
+        shown = [hit for hit in hits if not gives_orders(hit.text)]
         kept_back = min(PASSAGES, len(hits)) - len(shown)
         said = _KEPT_BACK.format(kept_back) if kept_back else ""
         if not shown:

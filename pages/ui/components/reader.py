@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from core import strict
-from core.curation.text.render import MAX_BLOCKS, with_pictures
+from core.curation.text.render import MAX_BLOCKS, with_pages, with_pictures
 from core.types import Document
 from pages.ui import pictures
 from pages.ui.components import component, heard
@@ -30,13 +30,14 @@ def reader(
     """
     render = app().upload.reader.render
     page = render(document, first) if first is not None else render(document, around=mark[0] if mark else anchor)
+    nodes = with_pages(page.nodes, (other.path for other in app().knowledge.documents.all()))
     return component("reader", "nodes")(
         key=key,
         data={
             "doc": document.id,
             "path": document.path,
             "version": document.version,
-            "nodes": with_pictures(page.nodes, address or pictures.at(app().knowledge.repository.head())),
+            "nodes": with_pictures(nodes, address or pictures.at(app().knowledge.repository.head())),
             "outline": strict.plain(page.outline),
             "hidden": page.hidden,
             "first": page.first,

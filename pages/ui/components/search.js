@@ -265,6 +265,7 @@ function layout(root, state) {
     summaryBar(root, state, facets),
     found.also?.length ? el("p.muted.small.also", "Also searched: ", found.also.join(" · ")) : null,
     found.warnings.map((text) => el("div.notice.bad", { role: "alert" }, el("p", text))),
+    found.doubt && found.fits ? el("div.notice", el("p", found.doubt)) : null,
     found.nearest.length ? didYouMean(root, state) : null,
     found.groups.length ? weakNotice(root, state) : nothingFound(root, state),
     state.answers && found.fits && found.groups.length ? answerBlock(root, state) : null,

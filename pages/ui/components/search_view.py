@@ -75,6 +75,7 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
         + ("approximate, " if approximate(result.stages) else "")
         + f"confidence {result.confidence:.0%}",
         "warnings": list(result.warnings),
+        "doubt": result.doubt,
         "also": list(result.also),
         "pending": pending_json(result.pending),
         "confidence": round(result.confidence, 4),
@@ -157,7 +158,7 @@ def _pinned(group: Group) -> list[dict[str, str]]:
 
 def _passage(group: Group, passage: PagePassage, result: Result) -> dict[str, Any]:
     hit = passage.hit
-    here = place(hit.doc, hit.start, hit.end, hit.version)
+    here = place(hit.doc, *hit.opens, hit.version)
     cited = pinned(here, result.commit)
     where = ", ".join(f"“{heading}”" for heading in hit.heading[-1:])
     return {

@@ -1,5 +1,6 @@
 // A passage as lines: paragraphs, list items and table rows, with the matched words and the best sentence marked.
 // `cut` says whether text was left out at the start and at the end. A line with tabs is a row; one that ends with a tab heads the table.
+// A line that ends with an invisible separator is the heading of a section.
 function snippet({ segments, cut: [cutStart, cutEnd] }) {
   const lines = splitAt(segments, "\n");
   if (cutStart) lines[0].unshift(["… ", false, false]);
@@ -7,7 +8,10 @@ function snippet({ segments, cut: [cutStart, cutEnd] }) {
   const blocks = [];
   let table = null;
   for (const line of lines) {
-    if (!isRow(line)) {
+    if (isHeading(line)) {
+      blocks.push(el("div.heading", line.map(segment)));
+      table = null;
+    } else if (!isRow(line)) {
       blocks.push(textLine(line));
       table = null;
     } else {
@@ -19,6 +23,7 @@ function snippet({ segments, cut: [cutStart, cutEnd] }) {
 }
 
 const lineText = (line) => line.map(([text]) => text).join("");
+const isHeading = (line) => /\u2063( …)?$/.test(lineText(line));
 const isRow = (line) => lineText(line).includes("\t");
 
 // Segments cut at a character: one list of segments per part.

@@ -69,7 +69,7 @@ def _chunks(hits: Sequence[Hit]) -> list[str]:
 
 
 def _citation(hit: Hit) -> dict[str, Any]:
-    place = passage_links.place(hit.doc, hit.start, hit.end, hit.version)
+    place = passage_links.place(hit.doc, *hit.opens, hit.version)
     what = {"title": hit.title, "sub": " › ".join(hit.heading), "right": f"version {hit.version}"}
     return {keys.DOC: hit.doc, "place": place, **what}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.curation.text.excerpts import excerpt_text
 from core.evaluation.measures.rank_distance import Move
 from core.ports import Index
 from core.retrieval import config as configs
@@ -15,7 +16,7 @@ from core.retrieval.snippets import snippet
 from core.retrieval.term_scores import term_scores
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
 from core.services.playground.grades import K, LiveScore
-from core.services.search.page import freshness_of, readable
+from core.services.search.page import freshness_of
 from core.types import DocumentFacts, Hit, LegScore, SearchConfig
 from pages.ui import style
 from pages.ui.passage_links import also, also_sentence, place
@@ -231,7 +232,7 @@ def _passage(hit: Hit, query: str, search: CachedSearch, width: int) -> Mapping[
 
 def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dict[str, Any]:
     index, facts = search.index, _facts(search.index, hit)
-    shown_snippet = snippet(readable(hit.text), query, index.profile.lexical, index.rarity, width)
+    shown_snippet = snippet(excerpt_text(hit.text), query, index.profile.lexical, index.rarity, width)
     state = freshness_of(facts, search.searcher.clock.today())
     return {
         "title": hit.title,
@@ -242,7 +243,7 @@ def _passage_data(hit: Hit, query: str, search: CachedSearch, width: int) -> dic
         "segments": [[part.text, part.matched, part.best] for part in shown_snippet.segments],
         "cut": [shown_snippet.cut_before, shown_snippet.cut_after],
         "full": _whole(hit, query, search) if shown_snippet.cut_before or shown_snippet.cut_after else None,
-        "place": place(hit.doc, hit.start, hit.end, hit.version),
+        "place": place(hit.doc, *hit.opens, hit.version),
         "words": _words(index, query, hit.chunk),
     }
 
@@ -258,7 +259,7 @@ def _words(index: Index, query: str, chunk: str) -> dict[str, Any]:
 
 def _whole(hit: Hit, query: str, search: CachedSearch) -> list[list[Any]]:
     """The whole passage with the words of the query marked, for when it is expanded in place."""
-    text, index = readable(hit.text), search.index
+    text, index = excerpt_text(hit.text), search.index
     parts = snippet(text, query, index.profile.lexical, index.rarity, len(text) + 1).segments
     return [[part.text, part.matched, part.best] for part in parts]
 
@@ -309,7 +310,7 @@ def _facts(index: Index, hit: Hit) -> DocumentFacts:
 def around(surroundings: Surroundings) -> dict[str, str]:
     """Neighbours and parent as plain text."""
     return {
-        "before": readable(surroundings.before),
-        "after": readable(surroundings.after),
-        "parent": readable(surroundings.parent),
+        "before": excerpt_text(surroundings.before),
+        "after": excerpt_text(surroundings.after),
+        "parent": excerpt_text(surroundings.parent),
     }

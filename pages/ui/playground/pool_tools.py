@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 from core.access import Actor
+from core.curation.text.excerpts import excerpt_text
 from core.evaluation.querysets.ratings import FIRST, RATINGS, WRITTEN, words_of
 from core.services.playground.compare import CachedSearch, Comparison, named_passage
 from core.services.playground.grades import GRADES, anchor
 from core.services.playground.notebook import Setup
 from core.services.playground.pools import ANSWER, ShownAnswer
-from core.services.search.page import readable
 from core.types import Hit
 from pages.ui import actions, flash, identity, keys
 from pages.ui.playground import judging, state, view_data
@@ -62,7 +62,7 @@ def _missing(me: Actor, now: Setup, search: CachedSearch, pooled: Sequence[Hit])
 def _offer(now: Setup, hit: Hit, known: bool) -> None:
     """One passage with its whole text: nobody should grade a part."""
     with st.expander(flash.plain(_place(hit)), key=f"offer_{hit.chunk}"):
-        st.text(readable(hit.text))
+        st.text(excerpt_text(hit.text))
         if known:
             st.caption("It is in the list above. Grade it there.")
             return
@@ -126,7 +126,7 @@ def _answer(me: Actor, now: Setup) -> None:
     with st.container(border=True, key="shown_answer"):
         if shown.title:
             st.markdown(f"**{flash.plain(' › '.join((shown.title, *shown.heading)))}**")
-        st.text(readable(shown.text))
+        st.text(excerpt_text(shown.text))
         if shown.by or shown.advice:
             st.caption(flash.plain(f"Written by {shown.by}." if shown.by else shown.advice))
     _rating(me, now, shown)

@@ -45,7 +45,7 @@ def draw(item: UploadItem, n: int, document: Document | None) -> None:
             if document is None:
                 st.warning("There is no preview until the errors are fixed.", icon=":material/edit_note:")
             else:
-                st.markdown(f"### {flash.plain(document.title)}")
+                st.markdown(f"# {flash.plain(document.title)}")
                 mark = span(document, part.line) if part and part.line else None
                 address = pictures.uploaded(identity.me(), session.batch().pictures)
                 reader(document, key="upload_reader", mark=mark, address=address)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, Field
 
 from core.access import allowed
+from core.curation.text.markup import uncommented
 from core.entrypoints.mcp.tools.outline import sections
 from core.entrypoints.mcp.visits import (
     USUAL,
@@ -69,7 +70,7 @@ EVERY = DocumentFilters()
 
 
 class PassageReply(BaseModel):
-    """A passage of one version of a document: `text` is what stands there from `start` to `end`."""
+    """A passage of one version of a document: `text` is what it says from `start` to `end`, without comments."""
 
     rank: int
     doc: str
@@ -172,7 +173,7 @@ def _fitted(visit: ToolSession, found: EverydaySearch, empty: SearchReply, budge
     for rank, hit in enumerate(hits, 1):
         passage = _passage(visit, found, hit, rank, today)
         if left(passage) < 0:
-            shown += _beginning(visit, found.result.commit, passage, left)
+            shown += _beginning(visit, found.result.commit, _from(passage, hit.opens[0]), left)
             break
         words, fields = words + count(passage.words(marks)), fields + count(as_json(passage))
         shown.append(passage)
@@ -210,7 +211,7 @@ def _passage(visit: ToolSession, found: EverydaySearch, hit: Hit, rank: int, tod
         heading=list(hit.heading),
         start=hit.start,
         end=hit.end,
-        text=hit.text,
+        text=uncommented(hit.text),
         status=hit.standing,
         version=hit.version,
         owner=facts.owner,
@@ -219,6 +220,11 @@ def _passage(visit: ToolSession, found: EverydaySearch, hit: Hit, rank: int, tod
         link=visit.link(hit.doc, found.result.commit, hit.start, hit.end),
         cut=False,
     )
+
+
+def _from(passage: PassageReply, start: int) -> PassageReply:
+    """A passage from its best section on, which its heading names."""
+    return passage.model_copy(update={"text": passage.text[start - passage.start :], "start": start})
 
 
 def _cut(visit: ToolSession, commit: str, passage: PassageReply, length: int) -> PassageReply:
@@ -249,7 +255,7 @@ def _reply(visit: ToolSession, found: EverydaySearch, note: str, more: list[str]
         also=list(result.also),
         warnings=[
             *([sentence(result.pending)] if result.pending else []),
-            *map(for_programs, result.warnings),
+            *map(for_programs, result.remarks),
         ],
     )
 
