@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.bootstrap import App, build
 from core.curation.document.frontmatter import decode, read_document
@@ -212,6 +213,27 @@ def test_the_page_edits_chosen_documents_as_one_change(visit: Open, tmp_path: Pa
     assert not app.knowledge.drafts.rows.ending("author", ""), "a draft ends with its change"
     reader = visit("documents", **{**chosen, "persona": "reader"})
     assert "Edit 1 document" not in words(reader), "readers have no such form"
+
+
+def test_an_address_that_names_would_make_too_long_names_a_draft(visit: Open, tmp_path: Path) -> None:
+    def choose_all() -> None:
+        from pages.ui import identity
+        from pages.ui.documents import bulk
+        from pages.ui.workspace import app
+
+        bulk.begin([document.id for document in app().knowledge.documents.all()], identity.me())
+
+    app = small_app(tmp_path / "kb", NoProcesses())
+    put(app, {f"it/a-document-with-a-rather-long-name-{n}.md": f"# D {n}\n\nText.\n" for n in range(50)})
+    visit("documents", home=tmp_path / "kb", persona="author")
+    chosen = AppTest.from_function(choose_all)
+    chosen.session_state["persona"] = "author"
+    chosen.run()
+    assert not chosen.exception
+    named = "".join(chosen.query_params["docs"])
+    assert len(named) < 20, "one value, not fifty"
+    page = visit("documents", home=tmp_path / "kb", persona="author", docs=named)
+    assert [title.value for title in page.header] == ["Edit 50 documents"]
 
 
 def test_owners_of_an_import_come_from_folders_history_or_a_table_in_one_change(

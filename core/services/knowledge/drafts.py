@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.curation.review.readers import Readable
     from core.services.knowledge.documents import Documents
     from core.storage.state.database import Database
-    from core.storage.state.records import ChangeRow, DraftOfOther, DraftRow
+    from core.storage.state.records import ChangeRow, DraftPlace, DraftRow
 
 
 RECENT = timedelta(hours=12)  # who typed within them may still be at it
@@ -98,7 +98,7 @@ def version(draft: DraftRow | None) -> str:
     return strict.digest(draft.text) if draft else ""
 
 
-def _typing(path: str, rows: Iterable[DraftOfOther]) -> tuple[Typing, ...]:
+def _typing(path: str, rows: Iterable[DraftPlace]) -> tuple[Typing, ...]:
     """Each person and change once."""
     found: dict[tuple[str, int], Typing] = {}
     for row in rows:

@@ -790,7 +790,7 @@ class SharedAddress(AccountRow):
 
 
 @row
-class DraftOfOther(Record):
+class DraftPlace(Record):
     who: str
     name: str
     place: str

@@ -21,7 +21,7 @@ from core.services.reviews.authoring import Files, Target, check_new_path, with_
 from core.types import Document
 from pages.ui import actions, disagreements, flash, identity, keys, pictures
 from pages.ui.components.editor_view import Editing, editor_view, tab, typed
-from pages.ui.documents import draft, frontmatter_form, save_target
+from pages.ui.documents import draft, frontmatter_form, save_target, tabs
 from pages.ui.documents.draft import Opened
 from pages.ui.workspace import app
 
@@ -31,13 +31,13 @@ UNTITLED = "untitled.md"
 def draw(start: Opened, me: Actor) -> None:
     """Form, text and the save button; a new key for every document, person, tab and reset."""
     key = _key(start, me)
-    if _component(start, me) not in st.session_state or not draft.opened(key):  # just opened
-        draft.begin_editing(start, me, key)
-    start = draft.opened(key) or start
+    if _component(start, me) not in st.session_state or not tabs.opened(key):  # just opened
+        tabs.begin_editing(start, me, key)
+    start = tabs.opened(key) or start
     if not start.path:
         draft.draw_templates(key)
     if start.drafted:
-        draft.draw_notice(start)
+        tabs.draw_notice(start)
     _form_and_text(start, key)
 
 
@@ -67,9 +67,9 @@ def _form_and_text(start: Opened, key: str) -> None:
         document, problem = _read(path or UNTITLED, text)
     except ConcordError as error:
         text, problem = start.text, flash.refusal(error)
-    note, saved = draft.keep(replace(start, folder=folder, name=name), me, text, said.get("after", ()))
+    note, saved = tabs.keep(replace(start, folder=folder, name=name), me, text, said.get("after", ()))
     with st.container():
-        draft.draw_other(start, me, text)
+        tabs.draw_other(start, me, text)
     nodes, too_long = _preview(start, document)
     shown = Editing(
         serial=key,
@@ -91,7 +91,7 @@ def _form_and_text(start: Opened, key: str) -> None:
     if said.picture and said.picture["id"] != st.session_state.get(f"{key}_insert", {}).get("id"):
         _hold(start, me, key, path, said.picture)
     if said.left and said.left["id"] != shown.left:
-        draft.keep_left(start, me, str(said.left["text"]), [str(text) for text in said.left["after"]])
+        tabs.keep_left(start, me, str(said.left["text"]), [str(text) for text in said.left["after"]])
         st.session_state[f"{key}_left"] = str(said.left["id"])
         st.rerun()
     _save(start, me, key, path, text, document)
@@ -193,7 +193,7 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
         if st.button(save_target.label(target), type="primary", icon=":material/save:", key="save"):
-            done = lambda actor: draft.forget(actor, start)
+            done = lambda actor: tabs.forget(actor, start)
             if save_target.finish(target, lambda: _files(start, path, text), done):
                 st.button("Bring their text in", key="join", on_click=_join, args=(start, target, text))
 
@@ -203,7 +203,7 @@ def _join(start: Opened, target: Target, text: str) -> None:
 
     def join(me: Actor) -> None:
         both, head = with_both(app().reviews.changes, me, target, start.path, text.encode())
-        draft.go_on(start, me, both, head)
+        tabs.go_on(start, me, both, head)
         flash.say("Their lines stand above yours where you both wrote. Keep what is right, then save.", "info")
 
     actions.do_quietly(join)

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import and_, bindparam, delete, func, or_, select, update
 
 from core.storage.state.records import (
-    DraftOfOther,
+    DraftPlace,
     DraftRow,
     Feedback,
     Gap,
@@ -48,12 +48,12 @@ class DraftRows(StoredRows):
         mine = (drafts.c.who == who, drafts.c.place.endswith(ending, autoescape=True))
         return self._run.rows(DraftRow, select(drafts).where(*mine).order_by(drafts.c.at.desc()))
 
-    def at(self, path: str) -> list[DraftOfOther]:
+    def at(self, path: str) -> list[DraftPlace]:
         """Who types at a document, in any change, last typed first; not what they typed."""
         columns = (drafts.c.who, accounts.c.name, drafts.c.place, drafts.c.at)
         here = drafts.c.place.endswith(f":{path}", autoescape=True)
         joined = select(*columns).join(accounts, accounts.c.id == drafts.c.who)
-        return self._run.rows(DraftOfOther, joined.where(here).order_by(drafts.c.at.desc()))
+        return self._run.rows(DraftPlace, joined.where(here).order_by(drafts.c.at.desc()))
 
     def drop(self, who: str, place: str) -> None:
         self._run.change(delete(drafts).where(drafts.c.who == who, drafts.c.place == place))
