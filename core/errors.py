@@ -127,8 +127,9 @@ def storage_failure(error: BaseException | str, where: object = "") -> StorageFa
     The disk is full: data/index/a could not be written. What was finished stays, nothing is half-written: free space and try again.
     >>> storage_failure(OSError(errno.ENOENT, "No such file or directory"))
     """
-    number, place = getattr(error, "errno", None), getattr(error, "filename", None) or where or "the workspace"
-    text = str(error).lower()
+    number, text = getattr(error, "errno", None), str(error).lower()
+    copy = getattr(error, "filename2", None)  # a copy fails where it is written
+    place = copy or getattr(error, "filename", None) or where or "the workspace"
     for sentence, numbers, signs in _SIGNS:
         if number in numbers or any(sign in text for sign in signs):
             return StorageFailed((_SIGNS[0][0] if _is_full(place) else sentence).format(place))

@@ -18,9 +18,10 @@ from sqlalchemy import event
 from core.adapters.system.files import write_atomic
 from core.bootstrap import App
 from core.entrypoints.cli import main
-from core.errors import BadInput, Conflict, StorageFailed, storage_failure
+from core.errors import BadInput, Conflict, StorageFailed, Unavailable, storage_failure
 from core.services.people.accounts import DEMO, NewAccount, local_admin
 from tests.conftest import NoProcesses, demo, put, small_app
+from tests.kill_server import parts
 
 ADMIN = local_admin("ann")
 _, AUTHOR, _, REVIEWER, _, _ = DEMO
@@ -224,6 +225,25 @@ def test_a_branch_that_did_not_fit_on_the_disk_leaves_no_trace(app: App, monkeyp
     assert (logs / "main").read_bytes() == before
     assert list(logs.rglob("1")) == []
     assert app.reviews.changes.propose(AUTHOR, "B", {"b.md": b"# B\n"}).state == "draft"
+
+
+def test_a_backup_and_a_restore_name_the_file_that_did_not_fit_and_the_restore_goes_on_with_space(
+    app: App, disk: Path, tmp_path: Path
+) -> None:
+    put(app, {"a.md": "# A\n\nalpha words\n"})
+    app.platform.backups.take(ADMIN, tmp_path / "saved")
+    home = disk / "home"
+    ballast = fill(disk, 200_000)
+    with pytest.raises(StorageFailed, match=f"The disk is full: {disk}/.concord-.*/app.db could not be written"):
+        app.platform.backups.take(ADMIN, disk / "saved")
+    with pytest.raises(StorageFailed, match=f"The disk is full: {home}/app.db could not be written"):
+        parts(home).platform.backups.restore(ADMIN, tmp_path / "saved")
+    with pytest.raises(Unavailable, match="half restored. Go on with: python -m core restore"):
+        small_app(home, NoProcesses())
+    ballast.unlink()
+    parts(home).platform.backups.restore(ADMIN, tmp_path / "saved")
+    again = small_app(home, NoProcesses())
+    assert (again.knowledge.documents.all()[0].path, again.index.verifier.problems()) == ("a.md", ())
 
 
 def test_a_read_only_workspace_is_searched_and_read(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -232,7 +232,7 @@ def _forget_frozen(connection: Any, record: Any) -> None:
 
 def copy_sqlite(source: Any, target: Path) -> None:
     """A database file as one connection sees it, complete without a log beside it."""
-    with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+    with storing(target), closing(sqlite3.connect(target, isolation_level=None)) as copy:
         source.backup(copy)
         copy.execute("PRAGMA journal_mode = DELETE")
 
