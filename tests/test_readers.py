@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import json
+import re
 import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, is_dataclass, replace
 from datetime import date
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from core import strict
 from core.access import (
     AUDITED,
     BACKUP,
@@ -33,7 +36,7 @@ from core.access import (
 from core.bootstrap import App
 from core.curation.words.pins import Pin
 from core.entrypoints import record, session
-from core.entrypoints.api.operations import ApiUse, operations
+from core.entrypoints.api.operations import ApiUse, of_module, operations
 from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
@@ -48,7 +51,7 @@ from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.discussion import CommentPlace
 from core.settings import ProviderSettings
-from tests.conftest import NoProcesses, demo, put, small_app
+from tests.conftest import HashEmbedder, NoProcesses, demo, put, small_app
 from tests.small_kb import FILES
 from tests.test_doors import WORDS, _places, commands, dummy, pages, parts, records, services
 
@@ -844,6 +847,95 @@ def test_no_page_shows_a_word_of_a_hidden_document(
     assert len({word for _, word in met}) > 8, met
     assert {page for page, _ in met} >= {*ADDRESSES, "home", "inbox"}
     assert not leaks, "\n".join(leaks)
+
+
+LOOK_ALIKES = {  # words of hidden documents alone, by where they are, each with one that no document holds
+    "zanzibarin": "zanzibaron",  # a title and a heading
+    "quokkawort": "quokkawart",  # a text
+    "obsidianmarke": "obsidianmarko",  # a tag
+    "lapisfrage": "lapisfrago",  # a question that it answers
+    "granitbesitz": "granitbesatz",  # an owner
+    "zeolith": "zeolath",  # a file name
+    "rhodonit": "rhodonat",  # a name in the graph
+    "heliotropfrage": "heliotropfrago",  # a pin
+}
+QUESTIONS = ("{} now", "file form 111 {}")
+ASKING = {"q", "query", "question", "words", "entity"}
+ASKED_BESIDE = {"document": "BSA-2", "doc": "BSA-2"}
+CONFIGS = ("", "bm25@rank-bm25", "bm25@duckdb", "two-hops", "trimodal-graph", "tm2c2-0.5+rerank")
+TIMES = re.compile(r'"\w*(ms|seconds)": [-+.\de]+|\b[\d.,]+ m?s\b')  # they differ from call to call
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An embedder that hears no difference between a word and its like: vectors know letters, whatever documents hold."""
+    query = HashEmbedder.query
+    monkeypatch.setattr(HashEmbedder, "query", lambda self, text: query(self, blank(text)))
+
+
+def blank(text: str) -> str:
+    """A text with X for every word of the pairs."""
+    for pair in LOOK_ALIKES.items():
+        for word in pair:
+            text = re.sub(word, "X", text, flags=re.IGNORECASE)
+    return TIMES.sub("", text)
+
+
+def doors(app: App, actor: Actor, question: str) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Every operation and tool that takes a question, with each configuration where it takes one."""
+    everywhere = [*(one for _, one in list(operations())), *of_module("pages.ui.server.operations")]
+    for operation in (one for one in everywhere if one.verb == "GET" and one.form):
+        inputs = {one.name: one for one in record.inputs(operation.form)}
+        needed = {name: ASKED_BESIDE.get(name, "nothing") for name, one in inputs.items() if one.default is MISSING}
+        for name in inputs.keys() & ASKING:
+            for config in CONFIGS if "config" in inputs else ("",):
+                more = {"config": (config,) if inputs["config"].default == () else config} if config else {}
+                form = partial(operation.form, **{**needed, name: question, **more})
+                yield f"{operation.name} {config}", partial(_run, operation, ApiUse(app, actor), form)
+    visit = ToolSession(app, actor, "http://here")
+    for tool in (each for each in offered(actor) if each.name not in ("report_gap", "propose_change")):
+        for name in inspect.signature(tool.function).parameters.keys() & ASKING:
+            yield tool.name, partial(_words, tool, visit, {name: question})
+
+
+def _run(operation: Any, use: ApiUse, form: Callable[[], Any]) -> Any:
+    return operation.run(use, form())
+
+
+def _words(tool: Any, visit: ToolSession, given: dict[str, Any]) -> Any:
+    return tool.function(visit, **given).words()
+
+
+@pytest.mark.usefixtures("deaf")
+@pytest.mark.parametrize(
+    "words", ["zanzibarin quokkawort obsidianmarke", "lapisfrage granitbesitz zeolith rhodonit", "heliotropfrage"]
+)
+def test_words_of_hidden_documents_are_answered_like_words_of_no_document(app: App, words: str) -> None:
+    """By every operation and tool that takes a question, in every number that it gives."""
+    actor, wrong, tried = OUTSIDE[2], list[str](), set[str]()
+    for question in QUESTIONS:
+        pair = words, " ".join(LOOK_ALIKES[word] for word in words.split())
+        both = (list(doors(app, actor, question.format(each))) for each in pair)
+        for (name, ours), (_, theirs) in zip(*both, strict=True):
+            here, there = replied(ours, actor), replied(theirs, actor)
+            at = max(
+                0, next((n for n, pair in enumerate(zip(here, there, strict=False)) if len(set(pair)) > 1), 0) - 80
+            )
+            wrong += [f"{name} {question}: {here[at : at + 160]} and {there[at : at + 160]}"] if here != there else []
+            tried.add(name)
+    assert tried >= {"find ", "search two-hops", "where bm25@duckdb"}, tried
+    assert not wrong, "\n".join(wrong)
+
+
+def replied(call: Callable[[], Any], actor: Actor) -> str:
+    """What a door says, without the word and without times."""
+    try:
+        with reading_as(actor):
+            shown = call()
+    except (ConcordError, TypeError) as error:
+        return blank(str(error))
+    value = shown.value.part() if isinstance(shown, record.Shown) and isinstance(shown.value, record.Rows) else shown
+    return blank(json.dumps(strict.plain(value.value if isinstance(value, record.Shown) else value), default=told))
 
 
 # ---------------------------------------------------------------- groups, tokens, and what a change does
