@@ -239,6 +239,10 @@ def test_documents_list_show_and_history(run: Any) -> None:
 def test_profiles_generations_models_and_verify(run: Any) -> None:
     _, profiles, _ = run("profiles", "list")
     assert [profile["name"] for profile in profiles if profile["production"]] == ["local"]
+    lacking = {model["name"] for model in run("models", "list")[1] if not model["present"]}
+    assert [one["absent_models"] for one in profiles] == [
+        [one["embedder"]] if one["embedder"] in lacking else [] for one in profiles
+    ]
     _, generations, _ = run("generations", "list")
     assert generations[0]["current"]
     _, models, _ = run("models", "list")

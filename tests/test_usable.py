@@ -463,6 +463,8 @@ def test_calls_are_estimated_from_a_sample_with_a_range_before_anything_is_asked
         assert [row.purpose for row in rows] == ["rerank", "yes or no"]
         assert rows[0].calls == (2 * len(kept.questions),) * 2
         assert app.evaluation.jobs.estimate(ADMIN, "known-items", 3)[0].calls == (1, 1), "there is one section"
+        unfit(app, "paraphrase")
+        assert app.evaluation.jobs.estimate(ADMIN, "known-items", 3) == (), "what is refused is not announced"
         assert {row.purpose for row in app.evaluation.experiments.estimate(ADMIN, "cascade", "items")} == {
             "weights",
             "rerank",

@@ -107,6 +107,7 @@ def profiles_list(call: CommandCall) -> Shown:
                 "digest": profiles.identity(profile),
                 "production": profile == production,
                 "generation": serving.number if serving else None,
+                "absent_models": call.app.index.admin.absent_models(call.actor, profile),
             }
         )
     rows = [
@@ -122,9 +123,13 @@ def profiles_list(call: CommandCall) -> Shown:
         )
         for p in value
     ]
-    return Shown(
-        value, table(rows, ("name", "chunker", "embedder", "context", "engine", "digest", "generation", "production"))
-    )
+    heads = ("name", "chunker", "embedder", "context", "engine", "digest", "generation", "production")
+    fetch = [
+        f"! {p['name']} needs a model that is not on this machine. Fetch it with: python -m core models fetch {name}"
+        for p in value
+        for name in p["absent_models"]
+    ]
+    return Shown(value, [*table(rows, heads), *fetch])
 
 
 def _chunker(name: str, params: dict[str, int]) -> dict[str, Any]:

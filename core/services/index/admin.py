@@ -91,6 +91,13 @@ class IndexAdmin:
         """Every profile with the generation that it serves."""
         return tuple((profile, self.generations.current(profile)) for profile in self.team_settings.profiles())
 
+    @use_case("compare configurations", READS)
+    def absent_models(self, actor: Actor, profile: Profile) -> tuple[str, ...]:
+        """The bundled models that a profile needs and this machine has not: it cannot be built or searched before they are
+        fetched."""
+        absent = self._offered().absent
+        return tuple(name for name in (profile.embedder, *profile.embedders) if name in absent)
+
     @use_case("roll back the index")
     def rollback(self, actor: Actor, number: int, profile: str = "") -> Generation:
         """Serve an older generation until the next rebuild."""

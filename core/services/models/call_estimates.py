@@ -9,6 +9,7 @@ from math import fsum
 from core.chunking.ruler import pieces
 from core.llm.asking import THREADS, ModelTask, dollars_of
 from core.ports import Models
+from core.services.models.fitness import Fitness
 from core.services.models.ledger import Ledger
 
 USUAL = 0.25  # of the allowed output is what an answer has, where no earlier call says otherwise
@@ -30,16 +31,19 @@ class CallEstimate:
 class CallEstimator:
     """Estimates from questions that would be asked, prices, and what earlier calls took."""
 
-    def __init__(self, models: Models, ledger: Ledger, at_once: int = THREADS) -> None:
-        """`at_once`: calls that a build makes at the same time."""
-        self.models, self.ledger, self.at_once = models, ledger, at_once
+    def __init__(self, models: Models, ledger: Ledger, at_once: int = THREADS, fitness: Fitness | None = None) -> None:
+        """`at_once`: calls that a build makes at the same time; `fitness` knows which calls are refused."""
+        self.models, self.ledger, self.at_once, self.fitness = models, ledger, at_once, fitness
 
     def of(self, sample: Sequence[ModelTask], calls: tuple[int, int], name: str = "") -> CallEstimate | None:
-        """What so many calls like those of the sample take; None when there is nothing to ask."""
+        """What so many calls like those of the sample take; None when there is nothing to ask, or the model is unfit for it."""
         if not sample or not calls[1]:
             return None
         llm = self.models.llm(name)
         purpose, past = sample[0].purpose, self.ledger.past(llm.name, sample[0].purpose)
+        known = self.fitness.of(llm.name, llm.server, purpose) if self.fitness else None
+        if known and not known.allowed:  # it is not asked for that
+            return None
         size = fsum(len(pieces(task.system)) + len(pieces(task.prompt)) for task in sample) / len(sample)
         most = max(task.max_tokens for task in sample)
         usual = past.output_tokens if past else USUAL * most

@@ -78,12 +78,14 @@ def read_prices(path: Path | None, free: tuple[str, ...] = ()) -> Prices:
 
 @dataclass(frozen=True, slots=True)
 class OfferedModels:
-    """Names by what a model does; `others` says whether names outside the lists may work, at an endpoint or a hub."""
+    """Names by what a model does; `others` says whether names outside the lists may work, at an endpoint or a hub, and
+    `absent` has bundled ones that were not fetched."""
 
     embedders: tuple[str, ...] = ()
     rerankers: tuple[str, ...] = ()
     llms: tuple[str, ...] = ()
     others: bool = False
+    absent: tuple[str, ...] = ()
 
 
 def offered(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,7 @@ def wire(base: Base, jobs: Jobs, given: Models | None = None) -> ModelRoom:
 
 
 def estimator(base: Base, models: ModelRoom) -> CallEstimator:
-    return CallEstimator(models.registry, models.ledger, base.settings.llm_concurrency)
+    return CallEstimator(models.registry, models.ledger, base.settings.llm_concurrency, models.probed)
 
 
 def _metered(settings: Settings, ledger: Ledger, fitness: Fitness) -> MeteredModels:
@@ -72,7 +72,8 @@ def offered_models(settings: Settings, prices: Prices) -> OfferedModels:
     embedders += [f"{TUNED}{card.parent.name}" for card in cards]
     rerankers = [model.name for model in here if model.kind == "reranker"]
     others = bool(settings.openai_url or settings.bedrock_region or not settings.offline)
-    return offered(embedders, rerankers, prices, settings.llm, others)
+    absent = tuple(model.name for model in weights.BUNDLED if model not in here)
+    return replace(offered(embedders, rerankers, prices, settings.llm, others), absent=absent)
 
 
 def fetch_models(settings: Settings, actor: Actor, names: list[str], progress: Progress) -> list[str]:

@@ -17,6 +17,7 @@ from pages.ui.workspace import app
 def draw() -> None:
     current = app()
     profiles, production = current.index.admin.profiles(identity.me()), current.platform.settings.production().profile
+    absent = {profile.name: current.index.admin.absent_models(identity.me(), profile) for profile, _ in profiles}
     rows = []
     for profile, serving in profiles:
         rows.append(
@@ -25,6 +26,7 @@ def draw() -> None:
                 "Production": profile == production,
                 "Passages": serving.chunks if serving else None,
                 "Built": style.moment(serving.built) if serving else "not built",
+                **({"Missing model": ", ".join(absent[profile.name])} if any(absent.values()) else {}),
                 "Chunker": profile.chunker.name,
                 "Parameters": ", ".join(
                     f"{key.replace('_', ' ')} {value}" for key, value in profile.chunker.params.items()
