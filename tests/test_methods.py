@@ -33,7 +33,7 @@ from core.retrieval.methods import Fusion, LegKind, LegQuery, ScaledLegs, Spelli
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.ordering import rank
 from core.retrieval.parameters import PARAMETERS
-from core.retrieval.presets import fifteen, presets, spell
+from core.retrieval.presets import PRESETS, fifteen, presets, spell
 from core.retrieval.rerankers import RERANKERS
 from core.services.evaluation.experiments import cascade_study, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
@@ -41,7 +41,7 @@ from pages.ui import style
 from tests import small_kb
 from tests.apptest import PATIENCE
 from tests.chunker_laws import KB, check_laws
-from tests.conftest import examples, put
+from tests.conftest import ROOT, examples, put
 
 SCORES = st.dictionaries(st.integers(0, 40), st.floats(0.0, 30.0), min_size=1, max_size=12)
 COSINES = st.dictionaries(st.integers(0, 40), st.floats(-1.0, 1.0), min_size=1, max_size=12)
@@ -183,6 +183,21 @@ def test_engines_are_part_of_a_name() -> None:
         assert configs.check(configs.parse(text)).engines
     with pytest.raises(BadInput, match="No leg has an engine 'duckdb'"):
         configs.parse("dense@duckdb")
+
+
+def test_the_figure_of_a_preset_is_that_of_the_table_that_measured_it() -> None:
+    text = (ROOT / "docs/research/benchmarks.md").read_text(encoding="utf-8").split("## Fields and documents")[1]
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("| ")
+    ]
+    means = {
+        cells[0]: float(cells[-1]) for cells in rows[2:] if cells[-1].startswith(".7") or cells[-1].startswith(".8")
+    }
+    measured = [preset for preset in PRESETS if preset.figure]
+    assert len(measured) == 8
+    for preset in measured:
+        assert preset.figure == pytest.approx(means[preset.row], abs=0.0006), preset.title
+        assert "on seven public collections" in preset.about
 
 
 def test_every_preset_and_every_row_of_every_experiment_parses() -> None:

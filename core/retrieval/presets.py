@@ -18,55 +18,71 @@ _RERANKED = f'{{"base": "documents-0.9", "rerank": "%s", "tau": 0.7, "rerank_ble
 
 
 class Preset(NamedTuple):
-    """A configuration that is offered, with one sentence on when it is a good choice."""
+    """A configuration that is offered, with when it is a good choice, and its figure in docs/research/benchmarks.md, where
+    it has one: nDCG@10 of documents, the mean of seven public collections, and the row there."""
 
     title: str
     spelling: str
-    about: str
+    use: str
+    figure: float = 0.0
+    row: str = ""
+
+    @property
+    def about(self) -> str:
+        """When it is a good choice, and how it does on public collections, beside the recommended one.
+
+        >>> PRESETS[5].about[-80:]
+        'nDCG@10 .712 on seven public collections, .093 below the recommended .805.'
+        """
+        if not self.figure:
+            return self.use
+        best = PRESETS[0].figure
+        below = f", {best - self.figure:.3f} below the recommended {best:.3f}" if self.figure < best else ""
+        return f"{self.use} nDCG@10 {self.figure:.3f} on seven public collections{below}.".replace(" 0.", " .")
 
 
-# Figures are nDCG@10 of documents, the mean of seven public collections (docs/research/benchmarks.md); what is significantly
-# below the recommended one on those and the starter base says so.
 PRESETS = (
     Preset(
         "Documents 0.9",
         "documents-0.9",
-        "Recommended: documents by their best passages, and words in titles count. nDCG@10 .805 on public collections, most of all on handbooks.",
+        "Recommended: documents by their best passages, and words in titles count.",
+        0.805,
+        "the same, title 1.5, path 0.5",
     ),
     Preset(
         "TM2C2 0.9",
         "tm2c2-0.9",
-        "The best plain fusion of passages, mostly by meaning. nDCG@10 .781: .020 below the recommended (.009 to .032).",
+        "The best plain fusion of passages, mostly by meaning.",
+        0.781,
+        "`tm2c2-0.9`, passages",
     ),
     Preset(
         "Convex 0.5",
         "convex-0.5",
-        "Words and meaning in equal parts. nDCG@10 .777: .024 below the recommended (.013 to .037). New workspaces started with it before.",
+        "Words and meaning in equal parts. New workspaces started with it before.",
+        0.777,
+        "`convex-0.5`, passages",
     ),
     Preset(
-        "RRF 60",
-        "rrf-60",
-        "Ranks alone, whatever the scores. nDCG@10 .765: .041 below the recommended (.029 to .054). Safe where a leg's scores are odd.",
+        "RRF 60", "rrf-60", "Ranks alone, whatever the scores: safe where a leg's scores are odd.", 0.765, "`rrf-60`"
     ),
-    Preset(
-        "Vectors",
-        "dense",
-        "Meaning alone. nDCG@10 .744: .068 below the recommended (.054 to .082). Weak on names, codes and numbers.",
-    ),
+    Preset("Vectors", "dense", "Meaning alone. Weak on names, codes and numbers.", 0.744, "vectors alone"),
     Preset(
         "BM25",
         "bm25",
-        "Words alone. nDCG@10 .712: .098 below the recommended (.080 to .116). Quick, exact, and blind to other words for the same thing.",
+        "Words alone. Quick, exact, and blind to other words for the same thing.",
+        0.712,
+        "BM25 alone",
     ),
     Preset(
         "Conditional rerank",
         _RERANKED % "unsure",
-        "Reads again where the first hit answers with a chance below .7, three questions in ten: nDCG@10 +.005 (+.001 to +.010). Seconds, not milliseconds.",
+        "Reads again where the first hit answers with a chance below .7, three questions in ten: nDCG@10 +.005 (+.001 to +.010) on public collections. Seconds, not milliseconds.",
     ),
     Preset(
         "Rerank always",
         _RERANKED % "always",
-        "Reads every first page again: +.003 (-.004 to +.009), so no better than the recommended. Seconds for every question.",
+        "Reads every first page again: nDCG@10 +.003 (-.004 to +.009) on public collections, so no better than the recommended. Seconds for every question.",
     ),
     Preset(
         "Documents and answers",
@@ -76,12 +92,16 @@ PRESETS = (
     Preset(
         "Tri-modal",
         "trimodal",
-        "The cascade study's: words, meaning and PageRank over shared entities. nDCG@10 .759, the recommended .805.",
+        "The cascade study's: words, meaning and PageRank over shared entities.",
+        0.759,
+        "`trimodal`",
     ),
     Preset(
         "Tri-modal with graph",
         "trimodal-graph",
-        "Words, meaning and the entities around those of the question. nDCG@10 .769, the recommended .805.",
+        "Words, meaning and the entities around those of the question.",
+        0.769,
+        "`trimodal-graph`",
     ),
     Preset(
         "Two hops",
@@ -125,8 +145,8 @@ def presets() -> dict[str, SearchConfig]:
 def advice(title: str) -> str:
     """What is said of a preset; "" of any other configuration.
 
-    >>> advice("Vectors"), advice("Ours")
-    ('Meaning alone. nDCG@10 .744: .068 below the recommended (.054 to .082). Weak on names, codes and numbers.', '')
+    >>> advice("Vectors")[:48], advice("Ours")
+    ('Meaning alone. Weak on names, codes and numbers.', '')
     """
     return next((preset.about for preset in PRESETS if preset.title == title), "")
 
