@@ -20,7 +20,9 @@ from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.retrieval.presets import presets
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
+from core.services.playground.where import Diagnosis, PassageRanks
 from core.types import Filters
+from pages.ui.playground.where import ranks
 from tests.apptest import PATIENCE, all_drawn, page_of, words
 from tests.conftest import ROOT, ScriptedLlm, SmallModels, demo, indexed, put, serve, small_app
 from tests.small_kb import FILES
@@ -122,7 +124,10 @@ def test_no_index_says_how_to_build_one(visit: Open, tmp_path: Path) -> None:
 
 def test_no_hits_is_an_empty_column_and_not_a_failure(visit: Open) -> None:
     data = drawn(visit(Setup("zzzz", columns("BM25", "Vectors"), Filters(folders=("nowhere",)))))
-    assert [(column["empty"], column["error"]) for column in data["columns"]] == [(True, ""), (True, "")]
+    narrowed = "The filters leave out every passage that matches."
+    assert [(column["empty"], column["error"]) for column in data["columns"]] == [(narrowed, ""), (narrowed, "")]
+    data = drawn(visit(Setup("zzzz", columns("BM25", "Vectors"))))
+    assert [column["empty"] for column in data["columns"]] == ["No passage matches the question.", ""]
 
 
 def test_a_failed_leg_is_named_in_its_columns_only(visit: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,6 +255,24 @@ def test_where_is_my_document_names_the_cut_and_the_cure(visit: Open) -> None:
     assert ":green-badge[file] in the text, 1 passage" in words(app)
     app.button(key="where_apply_0_filters").click().run()
     assert words(app).count("It is here, at rank") == 2, "filters are those of all columns"
+
+
+def test_a_misspelt_question_is_offered_its_spelling_and_no_edit_of_the_document(visit: Open) -> None:
+    app = visit(Setup("closd portt", columns("BM25"), tool="Where is my document?", document="IT-1"))
+    assert "Add the missing words" not in words(app)
+    button = next(one for one in app.button if str(one.key) == "where_spelling_0")
+    assert button.label == "Search for “closed port”"
+    button.click().run()
+    assert drawn(app)["query"] == "closed port"
+
+
+def test_a_passage_of_a_document_that_is_found_by_another_one_is_not_called_no_match() -> None:
+    first, second = PassageRanks("a", (), 0, 9, {"dense": 2}), PassageRanks("b", (), 9, 20, {"dense": 0, "bm25": 0})
+    found = Diagnosis("D", "Title", "d.md", 0, 10, "k", "", (first, second), size=36, unit="document")
+    said = ranks(second, found).splitlines()
+    assert said[0].strip() == "Meaning (vectors): another passage stands for the document"
+    assert said[1].strip().endswith("no match")
+    assert "2 of 36 documents" in ranks(first, found)
 
 
 def test_a_suggested_change_is_applied_to_its_column_alone_and_its_name_follows(visit: Open) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import log
 
 from core.analysis import analyser
 from core.chunking import with_context
@@ -20,6 +21,11 @@ class TermScore:
     gives: float
 
 
+def _idf(term: str, index: Index) -> float:
+    """The rarity of a term; one that no passage holds is the rarest."""
+    return index.rarity(term) or log(2 * index.size + 2)
+
+
 def term_scores(index: Index, query: str, chunk: int) -> tuple[int, tuple[TermScore, ...]]:
     """The length of a passage in terms, and what each word of a query gives it."""
     analyse = analyser(index.profile.lexical)
@@ -29,7 +35,7 @@ def term_scores(index: Index, query: str, chunk: int) -> tuple[int, tuple[TermSc
         if terms:
             words.setdefault(terms, query[start:end])
     scored = tuple(
-        TermScore(word, max(held[term] for term in terms), index.rarity(terms[0]), index.bm25(word).score([chunk])[0])
+        TermScore(word, max(held[term] for term in terms), _idf(terms[0], index), index.bm25(word).score([chunk])[0])
         for terms, word in words.items()
     )
     return held.total(), scored

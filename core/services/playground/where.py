@@ -130,6 +130,7 @@ class Diagnosis:
     words: tuple[QueryWord, ...] = ()
     size: int = 0  # what a leg ranks: passages of the index, or documents where those are fused
     unit: str = "passage"
+    spelling: str = ""  # the query as it was probably meant, where it holds a word that no document uses
 
 
 class Locator:
@@ -175,6 +176,7 @@ class Locator:
             words=words,
             size=len(cached.index.documents) if config.documents else cached.index.size,
             unit="document" if config.documents else "passage",
+            spelling=next(iter(self.comparer.searcher.suggestions(cached.index, search.result(config))), ""),
         )
 
     def _not_indexed(self, name: str, k: int) -> Diagnosis:

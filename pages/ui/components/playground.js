@@ -345,20 +345,15 @@ function columnBody(root, state, column, n) {
     el(
       "div.notices",
       column.warnings.map((text) => el("div.notice.bad", { role: "alert" }, text)),
-      column.empty ? nothingFound() : null,
+      column.empty ? nothingFound(column.empty) : null,
     ),
     column.hits.map((hit) => drawHit(root, state, column, hit, n)),
     column.gone.length ? missingHits(column.gone) : null,
   );
 }
 
-const nothingFound = () =>
-  el(
-    "div.blank",
-    el("div.glyph", "∅"),
-    el("b", "Nothing found"),
-    el("div.muted.small", "No leg has a candidate that the filters admit."),
-  );
+const nothingFound = (why) =>
+  el("div.blank", el("div.glyph", "∅"), el("b", "Nothing found"), el("div.muted.small", why));
 
 // Hits of column A that this column does not have.
 const missingHits = (hits) =>

@@ -17,7 +17,7 @@ from core.retrieval.term_scores import term_scores
 from core.services.playground.compare import CachedSearch, Column, ColumnOutcome, Comparison, Surroundings
 from core.services.playground.grades import K, LiveScore
 from core.services.search.page import freshness_of
-from core.types import DocumentFacts, Hit, LegScore, SearchConfig
+from core.types import DocumentFacts, Filters, Hit, LegScore, SearchConfig
 from pages.ui import style
 from pages.ui.passage_links import also, also_sentence, place
 
@@ -137,14 +137,20 @@ def legend(comparison: Comparison) -> list[list[str]]:
     return [[style.stage_title(name), style.stage_colour(name)] for name in (*legs, *reranked)]
 
 
+def _nothing(comparison: Comparison) -> str:
+    """Why a column has no hit."""
+    narrowed = comparison.filters != Filters()
+    return "The filters leave out every passage that matches." if narrowed else "No passage matches the question."
+
+
 def _answer(outcome: ColumnOutcome, comparison: Comparison, n: int) -> dict[str, Any]:
     result = outcome.result
     if result is None:
-        return {"error": outcome.error, "stages": [], "warnings": [], "pairs": [], "gone": [], "empty": False}
+        return {"error": outcome.error, "stages": [], "warnings": [], "pairs": [], "gone": [], "empty": ""}
     notes = [stage.note for stage in result.stages if stage.name in ("hop", "rerank") and stage.note]
     return {
         "error": "",
-        "empty": not result.hits,
+        "empty": "" if result.hits else _nothing(comparison),
         "ms": sum(stage.ms for stage in result.stages),
         "generation": result.generation,
         "stages": [
@@ -299,8 +305,13 @@ def _sentence(hit: Hit, config: SearchConfig) -> str:
     shown = style.fused_score(sum(leg.part for leg in hit.legs.values()), config)
     if hit.rerank_score is None:
         return f"Fused score {shown}: rank {hit.rank}."
-    said = f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}: rank {hit.rank}."
-    return said + style.contributions(hit)
+    blend = (
+        f", with the fused score blended in at {config.rerank_blend:g} {hit.score:.3f}" if config.rerank_blend else ""
+    )
+    return (
+        f"Fused score {shown}, rank {hit.fused_rank}; the reranker gave {hit.rerank_score:.2f}{blend}: rank {hit.rank}."
+        f"{style.contributions(hit)}"
+    )
 
 
 def _facts(index: Index, hit: Hit) -> DocumentFacts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -112,4 +113,5 @@ def example(question: ExampleQuestion) -> Setup:
 
 
 def _first(names: Sequence[str] = FIRST) -> tuple[Column, ...]:
-    return tuple(Column(view_data.profile(), presets()[name], name) for name in names)
+    depth = app().platform.settings.production().config.depth  # of all, so that methods are compared
+    return tuple(Column(view_data.profile(), replace(presets()[name], depth=depth), name) for name in names)

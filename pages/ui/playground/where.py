@@ -117,11 +117,25 @@ def _show(diagnosis: Diagnosis, n: int) -> None:
     for place, change in enumerate(shown):
         _change(change, n, first=place == 0)
     if not shown and diagnosis.cut not in ("found", "not indexed"):
-        st.caption("No single knob brings it into the list. Add the missing words to the document.")
+        _unhelped(diagnosis, n)
     for passage in diagnosis.ways[:_PASSAGES]:
         st.caption(f"**{flash.plain(' › '.join(passage.heading) or 'Beginning')}**  \n{ranks(passage, diagnosis)}")
     if len(diagnosis.ways) > _PASSAGES:
         st.caption(f"and {style.count(len(diagnosis.ways) - _PASSAGES, 'passage')} further down")
+
+
+def _unhelped(diagnosis: Diagnosis, n: int) -> None:
+    """Where no knob helps: the nearest spelling of a misspelt question, else an edit of the document."""
+    if not diagnosis.spelling:
+        st.caption("No single knob brings it into the list. Add the missing words to the document.")
+        return
+    st.caption("No single knob brings it into the list, and no document uses one of the words.")
+    label = f"Search for “{flash.plain(diagnosis.spelling)}”"
+    st.button(label, key=f"where_spelling_{n}", icon=":material/spellcheck:", on_click=_ask, args=(diagnosis.spelling,))
+
+
+def _ask(query: str) -> None:
+    state.put(replace(state.setup(), query=query), fresh=True)
 
 
 def _change(change: SuggestedChange, n: int, *, first: bool) -> None:
@@ -154,10 +168,16 @@ def _apply(n: int, plain: Mapping[str, Any]) -> None:
     actions.do(apply)
 
 
+def _unranked(leg: str, diagnosis: Diagnosis) -> str:
+    """Why a passage has no rank in a leg: another passage stands for the document there, or nothing matches."""
+    others = diagnosis.unit == "document" and any(way.legs.get(leg) for way in diagnosis.ways)
+    return "another passage stands for the document" if others else "no match"
+
+
 def ranks(passage: PassageRanks, diagnosis: Diagnosis) -> str:
     """The rank of a passage everywhere, and the words of the query that it has."""
     legs = [
-        f"{style.stage_title(leg)}: {f'{rank:,} of {style.count(diagnosis.size, diagnosis.unit)}' if rank else 'no match'}"
+        f"{style.stage_title(leg)}: {f'{rank:,} of {style.count(diagnosis.size, diagnosis.unit)}' if rank else _unranked(leg, diagnosis)}"
         for leg, rank in passage.legs.items()
     ]
     if diagnosis.cut == "found" or passage.final:
