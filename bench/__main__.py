@@ -529,7 +529,7 @@ def _disagreements(sizes: list[int]) -> None:
 
 def _verdicts(sizes: list[int]) -> None:
     text = f"{verdicts.PAIRS:,} simulated pairs of runs per line, and how often each verdict is given. *Wrong* is a difference where there is none, the other sign, or "
-    text += "a bound below the true difference: at most 5 %. A column's standard error is at most 0.5 points where 5 % is the truth. With 93 % ties, "
+    text += "a bound below the true difference: about 5 % at most. A column's standard error is at most 0.5 points where 5 % is the truth. With 93 % ties, "
     text += "a difference of .05 cannot be.\n\n"
     heads = ("ties", "true difference", "questions", "better", "worse", "no difference larger than", "open", "wrong")
     report.write("verdicts", "How often a verdict is wrong", text + markdown_table(heads, list(verdicts.rows())))

@@ -91,7 +91,7 @@ def _examples(reader: RankingExamples, collection: beir.Collection) -> list[Pair
         gains = {places[record]: grade for record, grade in collection.qrels[question].items() if record in places}
         if any(gains.values()):
             plain = " ".join(text.split())
-            pairs.append((reader.example(question, plain, gains), reader.production_value(plain, gains)))
+            pairs.append((reader.example(plain, gains), reader.production_value(plain, gains)))
     reader.cache.save()
     return pairs
 

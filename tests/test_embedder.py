@@ -68,7 +68,8 @@ def test_an_embedder_learns_from_one_half_and_is_judged_on_the_other(judged_app:
     assert isinstance(trainer, NotingTrainer)
     index = judged_app.search.searcher.index()
     taught = {lesson.question.removeprefix("wide ") for lesson in trainer.lessons}
-    assert all(for_choosing(question) for question in taught)
+    asked = {one.id: one.text for one in judged_app.evaluation.querysets.get("wide").questions}
+    assert all(for_choosing(asked[question]) for question in taught)
     assert not taught & {row.question for row in made.compared[0].rows}
     for lesson in trainer.lessons:
         right = {index.document_of(chunk) for chunk in lesson.relevant}

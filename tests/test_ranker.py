@@ -16,7 +16,7 @@ from core.bootstrap import App
 from core.curation.words.pins import Pin
 from core.errors import BadInput, Corrupt, NotFound, Refused
 from core.evaluation.learning.lambdamart import RankingExample, fit, measured, ordered_documents, predicted
-from core.evaluation.querysets.queryset import for_choosing
+from core.evaluation.querysets.queryset import QuerySet, choosing, for_choosing, once
 from core.evaluation.statistics import compare
 from core.ports import Index
 from core.retrieval import config as configs
@@ -28,7 +28,7 @@ from core.retrieval.rerankers.learned import RANKER, purpose, scored
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import SameAlpha
 from core.services.tuning.rankers import is_listed, unlisted
-from core.services.tuning.recommendation import LearnedPart, LearningReport
+from core.services.tuning.recommendation import LearnedPart, Learning, LearningReport
 from tests.conftest import demo
 from tests.evaluated import ADMIN, judged, questions
 from tests.test_embedder import NotingTrainer
@@ -220,7 +220,7 @@ def test_what_was_learned_is_put_together_and_judged_on_the_half_that_no_part_ha
     assert together.plan.profile == parts["Embedder"].plan.profile
     assert together.plan.config.rerank_model == f"{together.plan.profile.name}-ranker"
     assert together.name == f"{parts['Embedder'].name}, {together.plan.config.rerank_model}"
-    unseen = [one.id for one in judged_app.evaluation.querysets.get("wide").questions if not for_choosing(one.id)]
+    unseen = [one for one in judged_app.evaluation.querysets.get("wide").questions if not for_choosing(one.text)]
     assert together.gain.queries == len(unseen)
     assert all(part["more"] >= 0 for part in report.plain()["parts"])
 
@@ -232,19 +232,38 @@ def test_more_questions_are_asked_for_only_where_there_is_a_gain_to_show() -> No
     assert LearningReport((), 40, (loses,)).advice == "Keep production: nothing that was learned is better."
 
 
-def test_pins_grades_and_answers_teach_once_and_keep_their_ids(judged_app: App) -> None:
+def test_pins_grades_and_answers_teach_once(judged_app: App) -> None:
     own, index = judged_app.tuning.learning.own, judged_app.search.searcher.index()
     first = index.documents[0].path
     own.pins = lambda: (Pin("Where is the key?", first, also=("Key, where?",)), Pin("key3first apple river", first))
     hit = judged_app.search.searcher.search("key3first").hits[0]
     judged_app.playground.grades.judge(ADMIN, "where is  the key", hit, 2)
-    taught = own.besides([], None)
+    taught = own.besides([])
     pinned = [one for one in taught.questions if one.category in ("pin", "playground")]
     assert [one.text for one in pinned] == ["Where is the key?", "Key, where?", "key3first apple river"]
     assert {one.source for one in taught.judgments if one.question == pinned[0].id} == {"pin", "person"}
-    before = replace(taught, questions=(replace(pinned[0], id="kept"),))
-    assert own.besides([], before).questions[-3].id == "kept"
-    assert own.besides([taught], None).questions == ()
+    assert own.besides([taught]).questions == ()
+
+
+def test_a_copy_of_a_query_set_teaches_nothing_twice_and_is_in_the_same_half(judged_app: App) -> None:
+    wide, learning = judged_app.evaluation.querysets.get("wide"), judged_app.tuning.learning
+    before = _taught(learning)
+    renamed = {one.id: f"other-{one.id}" for one in wide.questions}
+    copy = QuerySet(
+        "imported",
+        tuple(replace(one, id=renamed[one.id], text=f"{one.text}?") for one in wide.questions),
+        tuple(replace(one, question=renamed[one.question]) for one in wide.judgments),
+    )
+    judged_app.evaluation.querysets.keep(ADMIN, copy)
+    assert _taught(learning) == before
+    first, second = choosing(wide.questions), choosing(copy.questions)
+    assert {renamed[one] for one in first} == second
+
+
+def _taught(learning: Learning) -> tuple[int, int]:
+    """How many sets teach, and how many questions."""
+    sets = learning._sets()
+    return len(sets), sum(len(one.questions) for one in once(sets))
 
 
 def test_after_enough_new_questions_it_is_learned_again_in_the_background_and_never_before_somebody_has(
@@ -259,7 +278,7 @@ def test_after_enough_new_questions_it_is_learned_again_in_the_background_and_ne
     jobs.keep_result(ADMIN, "learn-all", {"questions": known}, querysets=[])
     learning.follow(ADMIN)
     assert queued() == [], "nothing is new"
-    judged_app.evaluation.querysets.keep(ADMIN, questions(each=1, name="more"))
+    judged_app.evaluation.querysets.keep(ADMIN, questions(each=1, seed=9, name="more"))
     learning.every = 1_000
     learning.follow(ADMIN)
     assert queued() == [], "not enough is new"

@@ -14,6 +14,7 @@ from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
 from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.reports.report import markdown
 from core.evaluation.runs import comparisons
+from core.evaluation.runs.run import RUN_FORMATS, scored
 from core.retrieval import config as configs
 from core.services.evaluation.experiments import EXPERIMENTS, chunking
 from core.services.evaluation.experiments.compliance import configurations
@@ -111,7 +112,7 @@ def test_the_same_run_again_is_free_and_legs_are_searched_once(
 
 
 def test_every_run_has_the_five_measures_at_five_depths_also_one_that_was_made_before_them(judged_app: App) -> None:
-    (run,) = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"))
+    (run,) = judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", depth=100))
     assert {f"{name}@{k}" for name in ("nDCG", "Recall", "MRR", "MAP", "P") for k in (1, 5, 10, 50, 100)} <= {
         *run.figures
     }
@@ -119,7 +120,7 @@ def test_every_run_has_the_five_measures_at_five_depths_also_one_that_was_made_b
     assert run.figures["Recall@1"] <= run.figures["Recall@5"] <= run.figures["Recall@50"] <= run.figures["Recall@100"]
     old = replace(run, figures={"nDCG@10": run.figures["nDCG@10"]})
     judged_app.evaluation.runs._keep(old, "before")
-    assert judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25"))[0].figures == run.figures
+    assert judged_app.evaluation.runs.evaluate("small", plans(judged_app, "bm25", depth=100))[0].figures == run.figures
 
 
 def test_a_cancelled_run_goes_on_where_it_stopped(judged_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +230,35 @@ def test_an_unknown_measure_names_the_known_ones(shared_app: App) -> None:
     run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25"))[0]
     with pytest.raises(BadInput, match="They have: nDCG@10"):
         comparisons.compare(run, run, "F1")
+
+
+def test_times_are_compared_where_both_were_taken_on_one_machine(shared_app: App) -> None:
+    one, other = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25", "dense"))
+    assert one.machine == other.machine != ""
+    assert "p95" in comparisons.compare(one, other).spent
+    for elsewhere in ("8 CPUs, another", ""):
+        assert comparisons.compare(one, replace(other, machine=elsewhere)).spent == ""
+    assert comparisons.compare(replace(one, machine=""), replace(other, machine="")).spent == ""
+
+
+def test_a_run_measures_no_more_places_than_its_legs_can_fill(shared_app: App) -> None:
+    both = [plans(shared_app, "bm25", depth=depth)[0] for depth in (10, 50)]
+    shallow, deep = shared_app.evaluation.runs.evaluate("small", both)
+    for run, top in ((shallow, 10), (shared_app.evaluation.runs.get(deep.id), 50)):
+        measured = {name for name in run.figures if "@" in name}
+        assert max(int(name.partition("@")[2]) for name in measured) == top
+        assert all(set(answer.values) >= measured for answer in run.results.values())
+
+
+def test_a_trec_run_has_the_scores_that_order_it_and_else_reversed_ranks(shared_app: App) -> None:
+    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25"))[0]
+    answer = next(iter(run.results.values()))
+    lines = [line.split() for line in RUN_FORMATS["trec-run"](run).splitlines()]
+    scores = [float(score) for question, _, _, _, score, _ in lines if question == answer.question.id]
+    hits = shared_app.search.searcher.search(answer.question.text, config=replace(run.config, k=50)).hits
+    best = {hit.doc: hit.score for hit in reversed(hits)}
+    assert scores == pytest.approx([best[doc] for doc in answer.documents], abs=1e-6)
+    assert list(scored(replace(answer, scores=(0.1, 0.9, *answer.scores[2:]))).values())[-1] == 1, "these give no order"
 
 
 # ---------------------------------------------------------------- drift

@@ -180,10 +180,11 @@ def holm(comparisons: Sequence[PairedComparison], of: int = 0) -> list[PairedCom
     """
     total = max(of, len(comparisons))
     order = sorted(range(len(comparisons)), key=lambda n: comparisons[n].p)
-    corrected, highest = list(comparisons), 0.0
+    corrected, highest, step = list(comparisons), 0.0, total
     for place, n in enumerate(order):
-        highest = max(highest, min(1.0, comparisons[n].p * (total - place)))
-        share = total - place if highest <= ERROR else total
+        if comparisons[n].p * (total - place) > highest:
+            highest, step = min(1.0, comparisons[n].p * (total - place)), total - place
+        share = step if highest <= ERROR else total
         corrected[n] = _judged(replace(comparisons[n], p=highest, comparisons=total), share)
     return corrected
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -72,18 +72,29 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     if maybe is not None and not maybe:
         return (Placed(explain, chunk) for chunk in order)
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
-    whole = (lambda chunk: _body(chunk, index)) if config.documents else None
-    groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
+    score = lambda chunk: by[chunk].score(chunk)
+    groups = grouped(order, index, config, score, maybe)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)
         more = deeper(depth)
         by = {**dict.fromkeys(more.fused.ranking, more), **by}
         order = _order(list(dict.fromkeys([*order, *more.fused.ranking])), config, index)
-        groups = near_copies.groups(order, index.excerpt, config.k, whole)
+        groups = grouped(order, index, config, score)
+    return (Placed(by[first], first, tuple(others)) for first, *others in groups)
+
+
+def grouped(
+    order: Sequence[int],
+    index: Index,
+    config: SearchConfig,
+    score: Callable[[int], float],
+    maybe: Mapping[int, Sequence[int]] | None = None,
+) -> list[list[int]]:
+    """Chunks in their order, each followed by its copies; the one that is listed for them comes first."""
+    whole = (lambda chunk: _body(chunk, index)) if config.documents else None
     approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
-    score = lambda chunk: by[chunk].score(chunk)
-    led = (near_copies.led(group, score, approved) if len(group) > 1 else group for group in groups)
-    return (Placed(by[first], first, tuple(others)) for first, *others in led)
+    groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
+    return [near_copies.led(group, score, approved) if len(group) > 1 else group for group in groups]
 
 
 def _body(chunk: int, index: Index) -> str:

@@ -191,7 +191,8 @@ def sweep_data(asked: SweepKey, _actor: Actor) -> SweepData:
 @kept(16, "Drawing the curve")
 def alpha_curve(asked: SweepKey, config: str, measure: str, _actor: Actor) -> AlphaCurve:
     """A measure over alpha for one way of searching."""
-    return app().tuning.sweeps.alpha(sweep_data(asked, _actor), configs.parse(config), measure)
+    production = configs.parse(asked.production)
+    return app().tuning.sweeps.alpha(sweep_data(asked, _actor), configs.parse(config), measure, production)
 
 
 @kept(16, "Weighing against production")

@@ -32,9 +32,11 @@ from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import Run, distinct, label
 from core.llm.asking import dollars_of
 from core.retrieval import config as configs
+from core.retrieval.presets import spell
 from core.services.evaluation import collections
 from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport
 from core.services.evaluation.experiments.context import ExperimentOptions
+from core.services.evaluation.runs import machine
 from core.services.index import builder
 from core.services.tuning.production import drifted
 
@@ -191,7 +193,7 @@ def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 @command("eval run", "run configurations over a query set; the same run again is free", "evaluation.runs.estimate")
 def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
     app = call.app
-    pairs = [(profile, config) for profile in form.profile or [""] for config in form.config or [""]]
+    pairs = _pairs(call, form.profile, form.config)
     if form.estimate:
         return show_estimate(app.evaluation.runs.estimate(call.actor, form.queryset, pairs))
     if form.background:
@@ -218,7 +220,7 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
             names[row.run.id],
             *(f"{row.run.figures.get(name, 0.0):.4f}" for name in shown),
             f"{row.figure.low:.3f}..{row.figure.high:.3f}",
-            f"{row.run.times['total']['p50']:.2f}",
+            f"{row.run.times['total']['p50']:.2f}" if row.run.machine == machine() else "-",
             *([dollars_of(1000 * row.run.cost)] if paid else []),
         )
         for row in order
@@ -235,7 +237,7 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
 @operation("start_run", "POST /runs", "StartedJob", calls="evaluation.runs.start", status=202)
 def start_run(call: UseCaseCall, form: RunForm) -> Shown:
     """Run configurations over a query set, as a job."""
-    pairs = [(profile, config) for profile in form.profiles or [""] for config in form.configs or [""]]
+    pairs = _pairs(call, form.profiles, form.configs)
     job = call.app.evaluation.runs.start(call.actor, form.queryset, pairs, form.unit)
     return Shown({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
 
@@ -248,8 +250,16 @@ def show_run(call: UseCaseCall, form: OneRun) -> Shown:
 
 def _depths(runs: Sequence[Run], served: int) -> list[str]:
     """How deep runs looked where that is not as deep as production looks: promoted, they are served as they were measured."""
-    others = {run.name: run.config.depth for run in runs if run.config.depth != served}
+    named = distinct(runs, {run.id: run.name for run in runs})
+    others = {named[run.id]: run.config.depth for run in runs if run.config.depth != served}
     return [f"{name}: ranked {depth} deep, production {served} deep." for name, depth in others.items()]
+
+
+def _pairs(call: UseCaseCall, profiles: Sequence[str], texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Profiles and configurations to run; what names no depth is as deep as production, so that methods are compared."""
+    served = call.app.platform.settings.production().config.depth
+    deep = [spell(collections.at_depth(text, configs.parse(text), served)) if text else "" for text in texts or [""]]
+    return [(profile, config) for profile in profiles or [""] for config in deep]
 
 
 def _columns(measure: str) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.prompts import PromptSettings
-from core.services.tuning.sweeps import AlphaCurve, SweepScope, position
+from core.services.tuning.sweeps import AlphaCurve, SweepScope, below_tau, position
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
@@ -217,7 +217,7 @@ def _write(path: Path, content: Report) -> str:
 @command("tune tau", "the smallest tau that is safe: calibrated, verified on held-out questions", "tuning.sweeps.tau")
 def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
     app = call.app
-    config = app.evaluation.runs.plan(config=form.config).config
+    config = below_tau(app.evaluation.runs.plan(config=form.config).config)
     calibrated = app.tuning.sweeps.tau(
         call.actor,
         form.queryset,
@@ -249,7 +249,8 @@ def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
         "s per 1,000",
         "$ per 1,000",
     )
-    lines = [calibrated.sentence, f"Answered means {calibrated.event}.", *table(rows, heads)]
+    lines = [f"{label(config)}: {calibrated.sentence}", f"Reranking everything: {calibrated.gain}"]
+    lines += [f"Answered means {calibrated.event}.", *table(rows, heads)]
     if form.out:
         lines.append(_write(form.out, _tau_report(form, calibrated, rows, heads, config)))
     return Shown({"queryset": form.queryset, "measure": form.measure, **strict.plain(calibrated)}, lines)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core import strict
+from core.curation.document.questions import same_form
 from core.errors import BadInput, one_of
 
 FRONTMATTER = "frontmatter"
@@ -102,18 +103,35 @@ def without(queryset: QuerySet, ids: Iterable[str]) -> QuerySet:
     )
 
 
-def for_choosing(question: str) -> bool:
-    """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half.
+def for_choosing(text: str) -> bool:
+    """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half. A question is
+    in one half by its words, whatever its id and its query set.
 
-    >>> [for_choosing(str(n)) for n in range(4)]
-    [True, False, True, True]
+    >>> [for_choosing(text) for text in ("Who pays?", "who  pays", "Who is paid?", "Who paid?")]
+    [True, True, False, False]
     """
-    return int(strict.digest([question])[:8], 16) % 2 == 0
+    return int(strict.digest([same_form(text)])[:8], 16) % 2 == 0
 
 
-def choosing(questions: Sequence[str]) -> set[str]:
-    """The questions that things are chosen on: half of them, or all where half would be too few to judge on anyway."""
-    return {question for question in questions if len(questions) < HALVED or for_choosing(question)}
+def choosing(questions: Sequence[Question]) -> set[str]:
+    """The ids of the questions that things are chosen on: half of them, or all where half would be too few to judge on."""
+    return {each.id for each in questions if len(questions) < HALVED or for_choosing(each.text)}
+
+
+def once(querysets: Iterable[QuerySet]) -> tuple[QuerySet, ...]:
+    """The sets, each without the questions that an earlier one asks: a copy of a set counts once.
+
+    >>> first, again = (QuerySet(name, (Question(name, "Who pays?"),)) for name in "ab")
+    >>> [len(each.questions) for each in once([first, again])]
+    [1, 0]
+    """
+    seen: set[str] = set()
+    left = []
+    for queryset in querysets:
+        forms = {question.id: same_form(question.text) for question in queryset.questions}
+        left.append(without(queryset, [number for number, form in forms.items() if form in seen]))
+        seen.update(forms.values())
+    return tuple(left)
 
 
 def known_unit(unit: str) -> str:

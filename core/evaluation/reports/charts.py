@@ -171,6 +171,20 @@ def mark(figure: Figure, x: float, text: str, colour: str, height: float, axis: 
     layout["annotations"] = [*layout.get("annotations", []), {**words, **sides}]
 
 
+def level(figure: Figure, y: float, colour: str) -> None:
+    """A line across a chart at a height."""
+    line = {
+        "type": "line",
+        "xref": "x domain",
+        "x0": 0,
+        "x1": 1,
+        "y0": y,
+        "y1": y,
+        "line": {"color": colour, "width": 2},
+    }
+    figure["layout"]["shapes"] = [*figure["layout"].get("shapes", []), line]
+
+
 def beside(
     figure: Figure, xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, marked: float, colour: str
 ) -> None:

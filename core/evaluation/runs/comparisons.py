@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from core.errors import BadInput
-from core.evaluation.querysets.queryset import for_choosing
+from core.evaluation.querysets.queryset import HALVED, for_choosing
 from core.evaluation.runs.run import Answered, Run
 from core.evaluation.statistics import VERDICTS, Interval, PairedComparison, bootstrap, holm
 from core.evaluation.statistics import compare as paired
@@ -48,14 +48,15 @@ class RunComparison:
 
     @property
     def spent(self) -> str:
-        """Time and, where anything is paid for, cost of both."""
+        """Time, where both were timed on one machine, and cost of both, where anything is paid for."""
         runs = (self.before, self.after)
         p50, p95 = (_both(f"{run.times['total'][at]:.1f} ms" for run in runs) for at in ("p50", "p95"))
-        sentence = f"Time of a question: p50 {p50}; p95 {p95}."
+        alike = self.before.machine == self.after.machine != ""
+        sentence = f"Time of a question: p50 {p50}; p95 {p95}." if alike else ""
         if any(run.cost for run in runs):
             single, thousand = (_both(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))
             sentence += f" Cost of a question: {single}; of 1,000: {thousand}."
-        return sentence
+        return sentence.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,12 @@ def compare(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
 def judge(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
     """What was chosen, on the half of the questions that nothing is chosen on; `corrected` for all that were tried."""
     compared = compare(before, after, measure)
-    rows = tuple(row for row in compared.rows if not for_choosing(row.question))
+    rows = tuple(row for row in compared.rows if not for_choosing(row.text))
     if not rows:
         raise BadInput(f"No question of {after.queryset!r} is left to judge on; the others are for choosing.")
     basis = f"Judged on the {len(rows):,} of {len(compared.rows):,} questions that nothing is chosen on."
+    if len(compared.rows) < HALVED:
+        basis = f"Judged on {len(rows):,} of {len(compared.rows):,} questions. Under {HALVED}, settings are chosen on all of them."
     return replace(compared, overall=_paired(rows), rows=rows, basis=basis)
 
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 from core import strict
@@ -35,6 +36,7 @@ class Answered:
     chance: float | None = (
         None  # that the first hit of the fusion answers; unknown in runs that were made before it was
     )
+    scores: tuple[float, ...] = ()  # of the documents; empty in runs that were made before they were kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Run:
     times: Mapping[str, Mapping[str, float]]
     warnings: tuple[str, ...] = ()
     cost: float = 0.0  # mean dollars of a question with an empty cache
+    machine: str = ""  # that every time was taken on; "" where some came from elsewhere
     results: Mapping[str, Answered] = field(default_factory=dict, repr=False)
 
     @property
@@ -84,6 +87,19 @@ def label(config: SearchConfig) -> str:
         return f"{plain}, weights {config.alpha_model or f'by {config.alpha_from}'}"
     weights = " : ".join(f"{leg} {config.weights.get(leg, 0.0):g}" for leg in sorted(config.legs))
     return f"{plain} {weights}" if config.weights and plain != named else plain
+
+
+FEWEST_PLACES = 10  # that every run is measured at
+
+
+def reaches(config: SearchConfig, measure: str) -> bool:
+    """Whether a configuration brings enough candidates to fill the places that a measure looks at.
+
+    >>> reaches(configs.parse("bm25"), "Recall@100"), reaches(configs.parse("bm25"), "Recall@10")
+    (False, True)
+    """
+    depth = measure.partition("@")[2]
+    return not depth or int(depth) <= max(FEWEST_PLACES, config.depth * len(config.legs))
 
 
 def means(results: Iterable[Answered]) -> dict[str, float]:
@@ -120,15 +136,19 @@ def unpack(facts: str, packed: bytes) -> Run:
     """A run from what is kept of it; without results where those were not asked for."""
     raw = json.loads(facts)
     listed = json.loads(zlib.decompress(packed)) if packed else []
-    results = [_answered(raw_result) for raw_result in listed]
-    tuples = {name: tuple(raw[name]) for name in ("models", "unmapped", "warnings")}
     config = strict.parse(SearchConfig, raw["config"], "configuration")
-    return Run(**{**raw, **tuples, "config": config, "results": {result.question.id: result for result in results}})
+    kept = {name for name in raw["figures"] if reaches(config, name)}
+    results = [_answered(raw_result, kept) for raw_result in listed]
+    tuples = {name: tuple(raw[name]) for name in ("models", "unmapped", "warnings")}
+    figures = {name: value for name, value in raw["figures"].items() if name in kept}
+    by_id = {result.question.id: result for result in results}
+    return Run(**{**raw, **tuples, "config": config, "figures": figures, "results": by_id})
 
 
-def _answered(raw: Mapping[str, Any]) -> Answered:
-    tuples = {name: tuple(raw[name]) for name in ("documents", "passages", "tags")}
-    return Answered(**{**raw, **tuples, "question": Question(**raw["question"])})
+def _answered(raw: Mapping[str, Any], kept: Collection[str]) -> Answered:
+    tuples = {name: tuple(raw.get(name, ())) for name in ("documents", "passages", "tags", "scores")}
+    values = {name: value for name, value in raw["values"].items() if name in kept}
+    return Answered(**{**raw, **tuples, "values": values, "question": Question(**raw["question"])})
 
 
 RunSetup = tuple[str, str, str]
@@ -168,17 +188,25 @@ def distinct(runs: Sequence[Run], names: Mapping[str, str]) -> dict[str, str]:
     return {run.id: f"{deep[run.id]} ({run.id[:6]})" if repeated[deep[run.id]] > 1 else deep[run.id] for run in runs}
 
 
-def write_run(rankings: Mapping[str, Sequence[str]], tag: str) -> str:
-    """Rankings in the form that trec_eval reads: `question Q0 document rank score tag`.
+def write_run(rankings: Mapping[str, Mapping[str, float]], tag: str) -> str:
+    """Documents with their scores in the form that trec_eval reads: `question Q0 document rank score tag`.
 
-    >>> write_run({"1": ["a", "b"]}, "bm25")
-    '1 Q0 a 1 2 bm25\\n1 Q0 b 2 1 bm25\\n'
+    >>> write_run({"1": {"a": 2.5, "b": 1.0}}, "bm25")
+    '1 Q0 a 1 2.5 bm25\\n1 Q0 b 2 1 bm25\\n'
     """
     return "".join(
-        f"{question} Q0 {document} {rank} {len(documents) - rank + 1} {tag}\n"
-        for question, documents in rankings.items()
-        for rank, document in enumerate(documents, 1)
+        f"{question} Q0 {document} {rank} {score:.9g} {tag}\n"
+        for question, scores in rankings.items()
+        for rank, (document, score) in enumerate(scores.items(), 1)
     )
+
+
+def scored(answer: Answered) -> dict[str, float]:
+    """The documents of a question with their scores. trec_eval sorts by score, so where scores do not give the order, as after
+    a reranker that read only the first of them, the reversed ranks stand for them."""
+    count = len(answer.documents)
+    ordered = len(answer.scores) == count and all(a >= b for a, b in pairwise(answer.scores))
+    return dict(zip(answer.documents, answer.scores if ordered else range(count, 0, -1), strict=True))
 
 
 def _as_csv(run: Run) -> str:
@@ -193,7 +221,7 @@ def _as_csv(run: Run) -> str:
 
 
 RUN_FORMATS: Mapping[str, Callable[[Run], str]] = {
-    "trec-run": lambda run: write_run({question: result.documents for question, result in run.results.items()}, run.id),
+    "trec-run": lambda run: write_run({number: scored(result) for number, result in run.results.items()}, run.id),
     "json": lambda run: strict.canonical(run) + "\n",
     "csv": _as_csv,
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from core.evaluation.statistics import compare, wilson_lower, wilson_upper
+from core.evaluation.statistics import BETTER, OPEN, PairedComparison, compare, wilson_lower, wilson_upper
 
 BETA = 0.5  # the precision that skipped queries must have (thesis, 5.4)
 LEAST = 30  # skipped queries; fewer prove nothing
@@ -20,7 +20,8 @@ GAIN, PRECISION = RULES = ("gain", "precision")  # what tau is chosen by
 HELD_OUT = 0.2
 STEPS = 101
 CONFIRMED, NOT_CONTRADICTED, CONTRADICTED = "confirmed", "not contradicted", "contradicted"  # by what was held out
-NO_GAIN = "no gain"  # reranking is no better than leaving it off
+NO_GAIN, THIN = "no gain", "thin"  # reranking is not better; or too few questions to choose a tau by what it gains
+FEWEST = 100  # questions; of fewer, the held-out fifth could not say how much of a gain is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +164,14 @@ def calibrate(
     points = curve(fitted)
     everything = compare([each.fused for each in order], [each.reranked for each in order]) if order else None
     about: dict[str, Any] = {"rule": by, "keep": keep, "gain": everything.sentence if everything else ""}
-    if by == GAIN and (everything is None or everything.verdict != "better"):
-        return Calibration(
-            None, beta, least, points, None, None, None, False, _no_gain(about["gain"]), NO_GAIN, **about
-        )
+    shown = curve(order)
+    if by == GAIN and (everything is None or everything.verdict != BETTER or len(order) < FEWEST):
+        why, word = _no_tau_by_gain(everything)
+        return Calibration(None, beta, least, shown, None, None, None, False, why, word, **about)
     chosen = keeping(points, fitted, keep) if by == GAIN else choose(points, beta, least)
     if chosen is None:
         why = _nothing_kept(keep) if by == GAIN else _no_tau(points, beta, least)
-        return Calibration(None, beta, least, points, None, None, None, False, why, **about)
+        return Calibration(None, beta, least, shown, None, None, None, False, why, **about)
     held_out_curve = curve(held_out)
     at = held_out_curve[points.index(chosen)]
     base, gain = (
@@ -180,8 +181,12 @@ def calibrate(
     kept = (at.measure - base) / gain if gain > 1e-12 else None
     outcome = verdict(at, beta) if by == PRECISION else _kept_verdict(kept, keep)
     holds = bool(held_out) and outcome != CONTRADICTED
-    sentence = _sentence(chosen, at, beta, outcome) if by == PRECISION else _kept_sentence(chosen, kept, keep)
-    return Calibration(chosen.tau, beta, least, points, chosen, at, kept, holds, sentence, outcome, **about)
+    sentence = (
+        _sentence(chosen, at, beta, outcome)
+        if by == PRECISION
+        else _kept_sentence(chosen, (at.measure - base, gain), keep, len(held_out))
+    )
+    return Calibration(chosen.tau, beta, least, shown, chosen, at, kept, holds, sentence, outcome, **about)
 
 
 def keeping(points: Sequence[Point], observed: Sequence[Observed], keep: float = KEEP) -> Point | None:
@@ -203,20 +208,25 @@ def _kept_verdict(kept: float | None, keep: float) -> str:
     return CONFIRMED if kept >= keep else NOT_CONTRADICTED if kept >= keep / 2 else CONTRADICTED
 
 
-def _kept_sentence(chosen: Point, kept: float | None, keep: float) -> str:
-    there = (
-        "reranking gains nothing, so nothing is confirmed"
-        if kept is None
-        else f"it keeps {abs(kept) if abs(kept) < 0.005 else kept:.0%}"
-    )
+def _kept_sentence(chosen: Point, gains: tuple[float, float], keep: float, held_out: int) -> str:
+    """The chosen tau, and what it and reranking everything gain on the held-out questions."""
     return (
         f"Tau {chosen.tau:.2f} is the smallest that keeps {keep:.0%} of what reranking gains: {chosen.share:.0%} of the "
-        f"queries are reranked, {chosen.skipped} are not. On the held-out fifth {there}."
+        f"questions are reranked, {chosen.skipped} are not. On the {held_out} held-out questions it gains {gains[0]:+.3f}, "
+        f"reranking everything {gains[1]:+.3f}."
     )
 
 
-def _no_gain(gain: str) -> str:
-    return f"Reranking gains nothing that these queries can show, so leave it off. {gain}".strip()
+def _no_tau_by_gain(everything: PairedComparison | None) -> tuple[str, str]:
+    """Why no tau is recommended, and a word for it: reranking gains nothing, that is open, or the questions are too few."""
+    if everything is None:
+        return "There is no judged question to calibrate on.", THIN
+    if everything.verdict == BETTER:
+        few = f"{everything.queries} questions are too few to choose a tau on: it takes {FEWEST}."
+        return f"Reranking everything is better, but {few}", THIN
+    if everything.verdict == OPEN and everything.differ:
+        return "No tau is recommended: it is open whether reranking gains anything here.", THIN
+    return "Reranking gains nothing here: leave it off.", NO_GAIN
 
 
 def _nothing_kept(keep: float) -> str:

@@ -9,7 +9,7 @@ measure as a function of alpha, with intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core.errors import BadInput
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 
+Grouped = Callable[[Sequence[int], SearchConfig, Callable[[int], float]], "list[list[int]]"]
+"""Chunks in their order with their copies, as `listing.grouped` gives them."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepTable:
     """Candidates of every question. Arrays are legs x questions x candidates, or questions x candidates."""
@@ -42,6 +46,8 @@ class SweepTable:
     gains: np.ndarray
     passages: PassageTable | None = None  # for measures over passages
     chances: np.ndarray | None = None  # that a candidate answers if it stands first
+    copied: Mapping[int, Sequence[int]] = field(default_factory=dict)  # chunks of the questions that hold copies
+    grouped: Grouped | None = None
 
     @property
     def questions(self) -> int:
@@ -130,6 +136,40 @@ def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
     weights = leg_weights(config)
     fused = scaling.added(FUSIONS[config.fusion].parts(legs, [weights[leg] for leg in legs.names], config))
     return np.where((legs.places > 0).any(axis=0), fused, -np.inf)
+
+
+def listed(table: SweepTable, fused: np.ndarray, config: SearchConfig) -> tuple[SweepTable, np.ndarray]:
+    """What a search lists, as runs measure it: near-copies with the best of them, whose place counts for the best judged one."""
+    import numpy as np
+
+    if not config.collapse or not table.copied or table.grouped is None:
+        return table, fused
+    fused, judged, gains = fused.copy(), table.judged.copy(), table.gains.copy()
+    for q, chunks in table.copied.items():
+        order = [column for column in np.argsort(-fused[q], kind="stable").tolist() if np.isfinite(fused[q, column])]
+        score = dict(zip(chunks, fused[q].tolist(), strict=False)).__getitem__
+        columns = {chunk: column for column, chunk in enumerate(chunks)}
+        groups = table.grouped([chunks[column] for column in order], config, score)
+        copies = [[columns[chunk] for chunk in group] for group in groups if len(group) > 1]
+        for first, *others in copies:
+            fused[q, first] = fused[q, [first, *others]].max()
+            fused[q, others] = -np.inf
+        shown = set(table.units[q][np.isfinite(fused[q])].tolist())
+        span = slice(table.starts[q], table.starts[q + 1])
+        for first, *others in copies:
+            _name(judged[span], gains[span], table.units[q, first], set(table.units[q, others].tolist()) - shown)
+    return replace(table, judged=judged, gains=gains), fused
+
+
+def _name(judged: np.ndarray, gains: np.ndarray, first: int, others: set[int]) -> None:
+    """Let the place of a unit count for the best judged one of those that are named there; the rest is found with it."""
+    import numpy as np
+
+    named = np.flatnonzero(np.isin(judged, [first, *others]))
+    if others and len(named):
+        best = max(named, key=lambda at: (gains[at], judged[at] == first))
+        gains[named[named != best]] = 0.0
+        judged[best] = first
 
 
 def sureness(table: SweepTable, fused: np.ndarray, config: SearchConfig) -> np.ndarray:
@@ -261,10 +301,8 @@ def table(rows: SweepTable, config: SearchConfig, measure: str, steps: int = STE
     if config.fusion != "convex" or set(config.legs) != {"bm25", "dense"}:
         raise BadInput("An alpha sweep needs convex fusion of bm25 and dense, for example --config convex-0.5.")
     scaled = normalise(rows, config)
-    columns = [
-        measured(rows, fuse(scaled, replace(config, alpha=alpha, weights=NOTHING)), measure) for alpha in alphas(steps)
-    ]
-    return np.stack(columns, axis=1)
+    moved = [replace(config, alpha=alpha, weights=NOTHING) for alpha in alphas(steps)]
+    return np.stack([measured(*listed(rows, fuse(scaled, each), each), measure) for each in moved], axis=1)
 
 
 def alphas(steps: int = STEPS) -> tuple[float, ...]:

@@ -95,10 +95,16 @@ class ReadOnce:
         """`known` has scores that were made before, with the milliseconds that they took."""
         self._lock, self._known = threading.Lock(), known
         self._read: dict[tuple[Any, ...], tuple[list[float], float]] = {}
+        self.elsewhere = False  # whether scores were taken that another machine may have made
 
     def of(self, model: Reranker, spent: list[float]) -> Reranker:
         """The model; `spent` gets the milliseconds of every list."""
-        return _TimedReader(model, self._read, self._lock, spent, self._known)
+        return _TimedReader(model, self._read, self._lock, spent, self._known_once)
+
+    def _known_once(self, model: str, query: str, texts: Sequence[str]) -> tuple[list[float], float] | None:
+        known = self._known(model, query, texts)
+        self.elsewhere |= known is not None
+        return known
 
 
 class _TimedReader:
@@ -210,7 +216,7 @@ class CandidateCache:
     def rank(
         self, query: str, config: SearchConfig, repeat: int = 0, prompt: RerankPrompt | None = None
     ) -> RankedQuestion:
-        """A query under a configuration: the pipeline's `rank` on cached candidates; with parents also its `hits`.
+        """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also its `hits`.
 
         A repeat asks the language model anew instead of taking its cached answer; a prompt stands for the one that the
         configuration names.
@@ -218,6 +224,7 @@ class CandidateCache:
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)
         ask = usual._replace(
+            house=replace(usual.house, pins={}),  # a pinned question would find what was written down for it
             reranker=lambda: self.reader.of(usual.reranker(), read),
             llm=lambda: asked_anew(usual.llm(), repeat),
             prompt=lambda name: prompt or usual.prompt(name),
@@ -291,7 +298,7 @@ def search_key(searcher: Searcher, index: Index, config: SearchConfig) -> str:
     """A digest of everything that decides a ranking: two searches with the same key give the same results."""
     alpha_model = searcher.alphas.model(config.alpha_model) if config.alpha_model and searcher.alphas else ""
     to_k = config.parents or config.collapse  # what stops at k, or fills k
-    ranked = config if to_k else replace(config, k=KEEP)
+    ranked = replace(config, pins=False, k=config.k if to_k else KEEP)
     models = searcher.models_used(index.profile, config)
     return strict.digest([generation_key(searcher, index), configs.shape(ranked), alpha_model, models], 16)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
@@ -18,7 +21,7 @@ from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.runs.pooling import Pooled
-from core.evaluation.runs.run import Answered, Run, label, means, pack, times_of, unpack
+from core.evaluation.runs.run import Answered, Run, label, means, pack, reaches, times_of, unpack
 from core.llm.asking import together
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
@@ -42,9 +45,16 @@ from core.types import NOTHING, Profile, SearchConfig
 if TYPE_CHECKING:
     from core.services.platform.base import Base
 
+
+@lru_cache(maxsize=1)
+def machine() -> str:
+    """What tells the machine that times are taken on from others, without its name."""
+    return f"{os.cpu_count()} CPUs, {platform.machine()}, {strict.digest([platform.node()], 6)}"
+
+
 SHOWN = 20  # documents of a question that a run stores
 EVERY = 1_000_000  # runs: all that there are
-MEASURED = 2  # raise it when runs measure something else or in another way: older ones are made again
+MEASURED = 3  # raise it when runs measure something else or in another way: older ones are made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +188,14 @@ class Runs:
 
     def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
         search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
-        number = strict.digest([search, runner.queryset.name, runner.digest, runner.unit, MEASURED])
+        number = strict.digest([search, plan.config.pins, runner.queryset.name, runner.digest, runner.unit, MEASURED])
         if (known := self._find(number)) and _complete(known):
             return known
         started = time.perf_counter()
         total = len(runner.queryset.questions)
         report: Progress = lambda done, _, what: progress(n * total + done, plans * total, what)
         ranked = runner.rank(plan.config, search, report)
-        results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
+        results = {each.id: runner.answered(each, ranked[each.id], plan.config) for each in runner.judged}
         if not results:
             raise BadInput(
                 f"No judgment of {runner.queryset.name!r} finds its place in this generation. "
@@ -208,7 +218,7 @@ class Runs:
         runner = _SetRunner(self, self.searcher.generations.open(profile), queryset)
         first = next(iter(chosen.values()))
         ranked = runner.rank(first, "", progress, chosen)
-        results = {question.id: runner.answered(question, ranked[question.id]) for question in runner.judged}
+        results = {each.id: runner.answered(each, ranked[each.id], first) for each in runner.judged}
         number = strict.digest([runner.digest, runner.index.generation.digest, strict.plain(chosen)])
         return self._assemble(number, runner, RunPlan(profile, first), results, ranked, 0.0)
 
@@ -245,6 +255,7 @@ class Runs:
             times=times_of([answer.ms for answer in ranked.values()]),
             warnings=tuple(dict.fromkeys(line for answer in ranked.values() for line in answer.warnings)),
             cost=sum(answer.cost for answer in ranked.values()) / len(ranked),
+            machine="" if runner.reader.elsewhere else machine(),
             results=results,
         )
 
@@ -367,7 +378,7 @@ def _keys(run: Run, questions: Iterable[str]) -> set[tuple[str, str]]:
 def _complete(run: Run) -> bool:
     """Whether a run has all that is measured now; one that was made before is measured again."""
     fused = run.config.rerank != "off" or all(answer.chance is not None for answer in run.results.values())
-    return fused and run.figures.keys() >= set(RANKED)
+    return fused and run.figures.keys() >= {name for name in RANKED if reaches(run.config, name)}
 
 
 class _SetRunner:
@@ -436,8 +447,10 @@ class _SetRunner:
         with together(answer, self.judged, at_once) as answers:
             yield from zip(self.judged, map(_plain, self.judged), answers, strict=True)
 
-    def answered(self, question: Question, ranked: RankedQuestion) -> Answered:
-        documents = dict.fromkeys(self.index.document_of(chunk) for chunk in ranked.chunks)
+    def answered(self, question: Question, ranked: RankedQuestion, config: SearchConfig) -> Answered:
+        documents: dict[int, float] = {}
+        for chunk, score_of in zip(ranked.chunks, ranked.scores, strict=True):
+            documents.setdefault(self.index.document_of(chunk), score_of)
         passages = ranked.texts or [self.index.excerpt(chunk) for chunk in ranked.chunks[:READ]]
         units = list(documents) if self.unit == "document" else list(ranked.chunks)
         copies = [tuple(map(self.index.document_of, group)) for group in ranked.copies]
@@ -446,8 +459,9 @@ class _SetRunner:
         home = self.index.documents[self._home(question.id)]
         return Answered(
             question=question,
-            values={name: round(value, 12) for name, value in values.items()},
+            values={name: round(value, 12) for name, value in values.items() if reaches(config, name)},
             documents=tuple(self.index.documents[number].doc for number in list(documents)[:SHOWN]),
+            scores=tuple(round(score, 9) for score in list(documents.values())[:SHOWN]),
             passages=tuple(self.index.passage(chunk).id for chunk in ranked.chunks[:SHOWN]),
             ms=ranked.ms,
             confidence=round(ranked.confidence, 9),

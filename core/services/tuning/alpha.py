@@ -230,7 +230,7 @@ class AlphaExamples:
         self.documents = anchoring.gains(judged_set.judgments, index).gains
         self.passages = anchoring.gains(judged_set.judgments, index, "passage").gains
         judged = {each.id: each for each in judged_set.questions if any(self.documents.get(each.id, {}).values())}
-        used = set(judged) if whole else choosing(list(judged))
+        used = set(judged) if whole else choosing(list(judged.values()))
         self.questions = {number: question for number, question in judged.items() if number in used}
         self._golds: dict[str, Gold] = {}
         self.legs = CandidateCache(runs.searcher, runs.database, index, config)

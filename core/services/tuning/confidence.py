@@ -9,7 +9,7 @@ from typing import Any
 from core.access import READS, Actor, reading_as, use_case
 from core.errors import BadInput
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import choosing
+from core.evaluation.querysets.queryset import Question, choosing
 from core.evaluation.statistics import LEAST, Interval
 from core.evaluation.tuning import answerable
 from core.evaluation.tuning.answerable import ThresholdPoint, without
@@ -118,8 +118,7 @@ class ConfidenceTuning:
         plan = self.runs.plan(profile)
         index = self.searcher.generations.open(plan.profile)
         asked = self._asked(queryset, index, _measured(plan.config), progress)
-        ids = [each.question for each in asked]
-        chosen_on = choosing(ids)
+        chosen_on = choosing([Question(each.question, each.text) for each in asked])
         rest = [each for each in asked if each.question not in chosen_on]
         first, judged = [each for each in asked if each.question in chosen_on], rest or asked
         suggested = answerable.threshold_for([each.answerable for each in first], alarms)

@@ -16,7 +16,7 @@ from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.evaluation.learning.triplets import LEAST, TUNED, FineTuning, Lesson, mined
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import for_choosing
+from core.evaluation.querysets.queryset import for_choosing, once
 from core.evaluation.runs.comparisons import RunComparison, judge
 from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Index, Progress, no_progress
@@ -179,13 +179,13 @@ class EmbedderTuning:
     def lessons_of(self, index: Index, querysets: Sequence[str]) -> list[tuple[str, str, dict[int, float]]]:
         """The teaching half of the judged questions with the passages that answer them; BadInput where it is too small."""
         found, judged = [], 0
-        for queryset in map(self.runs.querysets.get, querysets):
+        for queryset in once(map(self.runs.querysets.get, querysets)):
             passages = anchoring.gains(queryset.judgments, index, "passage").gains
             for question in queryset.questions:
                 relevant = {chunk: grade for chunk, grade in passages.get(question.id, {}).items() if grade > 0}
-                if relevant and for_choosing(question.id):
+                if relevant and for_choosing(question.text):
                     found.append((f"{queryset.name} {question.id}", " ".join(question.text.split()), relevant))
-                judged += bool(relevant) and not for_choosing(question.id)
+                judged += bool(relevant) and not for_choosing(question.text)
         if len(found) < LEAST or judged < JUDGED:
             raise BadInput(
                 f"An embedder needs at least {LEAST} judged questions to learn from and {JUDGED} that it has not seen; here are "

@@ -320,7 +320,7 @@ def parted(
     Held out is the half that nothing is chosen on; in a set too small for halves, a fifth.
     """
     judged = [question for question in queryset.questions if any(gains.get(question.id, {}).values())]
-    chosen, draw = choosing([question.id for question in judged]), random.Random(seed)
+    chosen, draw = choosing(judged), random.Random(seed)
     pool = [question for question in judged if question.id in chosen]
     held = [question for question in judged if question.id not in chosen]
     if not held:

@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.evaluation.learning.lambdamart import LEAST, FittedRanker, RankingExample, fit, measured
 from core.evaluation.measures.by_name import ndcg
 from core.evaluation.querysets import anchoring
-from core.evaluation.querysets.queryset import QuerySet, for_choosing
+from core.evaluation.querysets.queryset import QuerySet, for_choosing, once
 from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
@@ -176,18 +176,14 @@ def _config(name: str) -> SearchConfig | None:
 
 def _halves(found: Measured) -> tuple[Measured, Measured]:
     """The half to learn from and the half that promotions are judged on; BadInput where either is too small."""
-    learn = [pair for pair in found if for_choosing(_own_id(pair[0].question))]
-    judge = [pair for pair in found if not for_choosing(_own_id(pair[0].question))]
+    learn = [pair for pair in found if for_choosing(pair[0].question)]
+    judge = [pair for pair in found if not for_choosing(pair[0].question)]
     if min(len(learn), len(judge)) < LEAST:
         raise BadInput(
             f"A ranker needs at least {LEAST} judged questions to learn from and as many that it has not seen; here are "
             f"{len(learn)} and {len(judge)}. Judge more, or generate a query set, and name both."
         )
     return learn, judge
-
-
-def _own_id(key: str) -> str:
-    return key.partition(" ")[2]
 
 
 def is_listed(text: str, gains: Mapping[int, float], index: Index) -> bool:
@@ -221,26 +217,26 @@ class RankingExamples:
         if not querysets:
             raise BadInput("Name at least one query set to learn from.")
         questions = [
-            (f"{queryset.name} {question.id}", " ".join(question.text.split()), gains[question.id])
-            for queryset in querysets
+            (" ".join(question.text.split()), gains[question.id])
+            for queryset in once(querysets)
             for gains in [anchoring.gains(queryset.judgments, self.index).gains]
             for question in queryset.questions
             if any(gains.get(question.id, {}).values())
         ]
         found = []
-        for n, (key, text, gains) in enumerate(questions, 1):
-            found.append((self.example(key, text, gains), self.production_value(text, gains)))
+        for n, (text, gains) in enumerate(questions, 1):
+            found.append((self.example(text, gains), self.production_value(text, gains)))
             self.progress(n, len(questions), "Reading the candidates of every question")
         self.cache.save()
         self.before.save()
         return found
 
-    def example(self, key: str, text: str, gains: Mapping[int, float]) -> RankingExample:
+    def example(self, text: str, gains: Mapping[int, float]) -> RankingExample:
         candidates = self.cache.of(text).candidates.only(self.config.legs)
         fused = fuse(candidates, self.config)
         table = features(list(fused.ranking)[:DEPTH], candidates, fused, self.index, self.today)
         table = unlisted(table) if is_listed(text, gains, self.index) else table
-        return RankingExample(key, table, tuple(self.index.document_of(chunk) for chunk in table.chunks), gains)
+        return RankingExample(text, table, tuple(self.index.document_of(chunk) for chunk in table.chunks), gains)
 
     def production_value(self, text: str, gains: Mapping[int, float]) -> float:
         ranked = self.before.rank(text, self.production)

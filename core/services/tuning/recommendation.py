@@ -15,7 +15,7 @@ from core.curation.words.pins import Pin
 from core.errors import BadInput, ConcordError
 from core.evaluation.learning.training import TARGETS
 from core.evaluation.querysets import import_querysets
-from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, for_choosing
+from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, for_choosing, once
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.statistics import PairedComparison, compare
@@ -119,15 +119,14 @@ class OwnQuestions:
     def __init__(self, runs: Runs, pins: Callable[[], Sequence[Pin]]) -> None:
         self.runs, self.pins, self.documents = runs, pins, runs.querysets.documents
 
-    def besides(self, others: Sequence[QuerySet], before: QuerySet | None) -> QuerySet:
-        """Those that no other set asks. A question keeps the id that it had: it must stay in its half."""
+    def besides(self, others: Sequence[QuerySet]) -> QuerySet:
+        """Those that no other set asks."""
         taken = {same_form(question.text) for queryset in others for question in queryset.questions}
-        known = {same_form(question.text): question for question in (before.questions if before else ())}
         questions: dict[str, Question] = {}
         judgments = []
         for question, judgment in self._all():
             if (form := same_form(question.text)) not in taken:
-                asked = questions.setdefault(form, known.get(form, question))
+                asked = questions.setdefault(form, question)
                 judgments.append(replace(judgment, question=asked.id))
         about = "what documents say they answer, pins, judgments, and searches that ended at a document"
         return QuerySet(OWN, tuple(questions.values()), tuple(judgments), about)
@@ -260,10 +259,10 @@ class Learning:
     def _sets(self) -> list[QuerySet]:
         """Every query set, the one with most judged questions first, with what people left besides."""
         known = {summary.name: self.runs.querysets.get(summary.name) for summary in self.runs.querysets.all()}
-        before = known.pop(OWN, None)
-        own = self.own.besides(list(known.values()), before)
-        every = [*known.values(), *([own] if own.questions else [])]
-        return sorted(every, key=lambda each: _judged([each]), reverse=True)
+        known.pop(OWN, None)
+        every = [*known.values(), self.own.besides(list(known.values()))]
+        every.sort(key=lambda each: _judged([each]), reverse=True)
+        return [queryset for queryset, rest in zip(every, once(every), strict=True) if _judged([rest])]
 
     def _own(self, actor: Actor) -> tuple[str, ...]:
         sets = self._sets()
@@ -327,7 +326,8 @@ class Learning:
             name, plan = alpha.trained.model.name, RunPlan(profile, alpha.config)
         runs = [self.runs.evaluate(name, [self.runs.plan(), plan], progress=progress) for name in names]
         compared = [comparisons.compare(before, after).rows for before, after in runs]
-        rows = [row for each in compared for row in each if not for_choosing(row.question)]
+        every = {same_form(row.text): row for each in reversed(compared) for row in each}  # of copies the first set's
+        rows = [row for row in every.values() if not for_choosing(row.text)]
         if not rows:
             raise BadInput("no judged question is left that no part has learned from.")
         gain = compare([row.before for row in rows], [row.after for row in rows])
@@ -345,7 +345,7 @@ class Learning:
 
 def _judged(sets: Sequence[QuerySet]) -> int:
     """How many questions have a judgment."""
-    return sum(len({judgment.question for judgment in each.judgments}) for each in sets)
+    return sum(len({judgment.question for judgment in each.judgments}) for each in once(sets))
 
 
 def _learned(title: str, train: Callable[[], LearnedPart]) -> LearnedPart:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
@@ -20,10 +21,11 @@ from core.evaluation.tuning.passage_table import PassageTable
 from core.evaluation.tuning.sweep import Curve
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
+from core.retrieval import listing, near_copies
 from core.retrieval.confidence import chances
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.methods import ScaledLegs
-from core.retrieval.rerankers.rerank import BY_TAU
+from core.retrieval.rerankers.rerank import BLEND, BY_TAU
 from core.services.evaluation.cached_candidates import CandidateCache, generation_key
 from core.services.evaluation.runs import RunPlan, Runs, gold
 from core.types import SearchConfig
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 MEASURE = "nDCG@10"
 THIN = 200  # judged questions below this: the evidence is thin
 SLIDER_STEPS = 20  # of tau
+GATHERED = ("fields", "documents", "synonyms", "collapse")  # what sliders leave as a configuration has it
 LOADED = 4  # query sets kept in memory as arrays
 EXACT, RELEVANT = "T5EM", "Recall@5"  # above 0, a question that is not reranked counts as answered
 
@@ -49,7 +52,8 @@ class SweepData:
     questions: tuple[Question, ...]
     table: sweep.SweepTable
     unmapped: int
-    searched: SearchConfig  # legs, depth, fields and documents that it was gathered with
+    searched: SearchConfig  # what of a configuration it was gathered with
+    halved: bool = False  # whether these are the half that settings are chosen on, so that there is another one
 
     @property
     def quoted(self) -> bool:
@@ -65,6 +69,7 @@ class AlphaCurve:
     by_category: Mapping[str, Curve]
     per_question: Mapping[str, tuple[float, float]]
     note: str
+    paired: tuple[Interval, ...] = ()  # the difference from production at each alpha
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +146,9 @@ class Sweeps:
         whole: bool,
     ) -> SweepData:
         gains = anchoring.gains(queryset.judgments, index, unit)
-        judged = [question for question in queryset.questions if any(gains.gains.get(question.id, {}).values())]
-        if not whole:
-            used = choosing([question.id for question in judged])
-            judged = [question for question in judged if question.id in used]
+        every = [question for question in queryset.questions if any(gains.gains.get(question.id, {}).values())]
+        used = {question.id for question in every} if whole else choosing(every)
+        judged = [question for question in every if question.id in used]
         if not judged:
             raise BadInput(f"No question of {queryset.name!r} has a judgment that this index knows.")
         cache = CandidateCache(self.runs.searcher, self.runs.database, index, config)
@@ -167,8 +171,11 @@ class Sweeps:
         chance = lambda candidates, row: chances(candidates, row, config, index)
         passages = PassageTable(sweep.retrieved_chunks(gathered), golds, index.excerpt) if golds else None
         table = sweep.matrix(gathered, units, graded, config.depth, passages, chance)
+        rows = dict(enumerate(sweep.retrieved_chunks(gathered))) if config.collapse else {}
+        copied = {q: row for q, row in rows.items() if _holds_copies(row, index, config)}
+        table = replace(table, copied=copied, grouped=partial(_grouped, index))
         facts = (queryset.name, queryset.digest, index.profile.name, unit)
-        return SweepData(*facts, tuple(judged), table, len(gains.unmapped), config)
+        return SweepData(*facts, tuple(judged), table, len(gains.unmapped), config, len(judged) < len(every))
 
     # ------------------------------------------------------------ alpha
 
@@ -187,25 +194,35 @@ class Sweeps:
         return self.alpha(data, config, measure)
 
     @use_case(IN_HAND)
-    def alpha(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> AlphaCurve:
+    def alpha(
+        self, data: SweepData, config: SearchConfig, measure: str = MEASURE, production: SearchConfig | None = None
+    ) -> AlphaCurve:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
         every = sweep.table(data.table, config, measure)
         has = _having(every[:, 0])
         scores, ids = every[has], [data.questions[n].id for n in has]
+        paired = production is not None and sweepable(data, production)
+        before = self.scores(data, production, measure)[has] if production and paired else None
         return AlphaCurve(
             sweep.curve(scores, measure),
             sweep.by_category(scores, rows_by_category(data, has), measure),
             dict(zip(ids, sweep.per_question(scores), strict=True)),
             thin(len(ids)),
+            () if before is None else tuple(bootstrap(scores - before[:, None])),
         )
+
+    @use_case(IN_HAND)
+    def scores(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> np.ndarray:
+        """The measure of every question, as a run of this configuration measures it; NaN where one has none."""
+        fused = sweep.fuse(self._scaled(data, config), config)
+        return sweep.measured(*sweep.listed(data.table, fused, config), measure)
 
     @use_case(IN_HAND)
     def measure_at(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> SweepResult:
         """The measure of the whole query set at one position of the sliders."""
-        fused = sweep.fuse(self._scaled(data, config), config)
-        every = sweep.measured(data.table, fused, measure)
+        every, fused = self.scores(data, config, measure), sweep.fuse(self._scaled(data, config), config)
         has = _having(every)
-        scores, first = every[has], sweep.measured(data.table, fused, "P@1")[has]
+        scores, first = every[has], self.scores(data, config, "P@1")[has]
         by_category = {name: float(scores[rows].mean()) for name, rows in rows_by_category(data, has).items()}
         return SweepResult(
             config,
@@ -231,10 +248,7 @@ class Sweeps:
         self, data: SweepData, before: SearchConfig, after: SearchConfig, measure: str = MEASURE
     ) -> PairedComparison:
         """Two positions of the sliders, compared question by question."""
-        first, second = (
-            sweep.measured(data.table, sweep.fuse(self._scaled(data, config), config), measure)
-            for config in (before, after)
-        )
+        first, second = (self.scores(data, config, measure) for config in (before, after))
         has = _having(first)
         return compare(first[has].tolist(), second[has].tolist())
 
@@ -268,9 +282,9 @@ class Sweeps:
         if rule.by not in calibration.RULES or not 0 < rule.keep <= 1:
             raise BadInput(f"A tau is chosen by {' or '.join(calibration.RULES)}, keeping a share above 0 and up to 1.")
         plan = self.runs.plan(profile)
-        config = config or plan.config
+        config = below_tau(config or plan.config)
         scale = calibration.SCORE if config.rerank == "conditional" else calibration.CHANCE
-        base = replace(config, rerank="off", tau=configs.DEFAULT.tau)
+        base = replace(config, rerank="off")
         unread = replace(base, rerank_blend=configs.DEFAULT.rerank_blend)  # what reads nothing blends nothing
         plans = [RunPlan(plan.profile, unread), RunPlan(plan.profile, replace(base, rerank="always"))]
         fused, reranked = self.runs.evaluate(queryset, plans, progress=progress)
@@ -301,7 +315,7 @@ def observed(
         and measure in reranked.results[question].values
         and (scale == calibration.SCORE or answer.chance is not None)
     ]
-    used = set(both) if whole else choosing(both)
+    used = set(both) if whole else choosing([fused.results[question].question for question in both])
     return [
         _observed(question, fused.results[question], reranked.results[question], measure, scale)
         for question in both
@@ -342,14 +356,26 @@ def sweepable(data: SweepData, config: SearchConfig) -> bool:
     """Whether a configuration can be computed from the arrays: no reranking, no alpha per question, not deeper, and
     gathered in the same way."""
     plain = config.rerank == "off" and config.alpha_from == "fixed" and not config.hyde and not config.parents
-    alike = (config.fields, config.documents) == (data.searched.fields, data.searched.documents)
+    alike = all(getattr(config, name) == getattr(data.searched, name) for name in GATHERED)
     reached = config.depth == data.table.depth if config.documents else config.depth <= data.table.depth
     return plain and alike and reached and set(config.legs) <= set(data.table.legs)
 
 
 def _gathered_as(config: SearchConfig, legs: tuple[str, ...], depth: int) -> SearchConfig:
-    """How legs are asked for a sweep: to a depth, with the fields and the documents of a configuration."""
-    return replace(configs.DEFAULT, legs=legs, depth=depth, fields=config.fields, documents=config.documents)
+    """How legs are asked for a sweep: to a depth, and otherwise as by a configuration."""
+    return replace(configs.DEFAULT, legs=legs, depth=depth, **{name: getattr(config, name) for name in GATHERED})
+
+
+def below_tau(config: SearchConfig) -> SearchConfig:
+    """A configuration as it reranks below tau, whatever tau is: as it says where it does, else as the presets do.
+
+    >>> below_tau(configs.parse("documents-0.9")).rerank_blend, below_tau(configs.parse("bm25+rerank")).rerank
+    (0.7, 'unsure')
+    """
+    config = replace(config, tau=configs.DEFAULT.tau)
+    if config.rerank in BY_TAU:
+        return config
+    return replace(config, rerank="unsure", rerank_blend=config.rerank_blend or BLEND)
 
 
 def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
@@ -363,8 +389,22 @@ def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: 
     plain = FUSIONS[fusion].spellings[0].config
     free = plain.normalisation if FUSIONS[fusion].normalisation or not normalisation else normalisation
     own = {name: knobs[name] for name in FUSIONS[fusion].parameters if name in knobs}
-    kept = {name: getattr(base, name) for name in ("depth", "k", "fields", "documents")}
+    kept = {name: getattr(base, name) for name in ("depth", "k", "pins", *GATHERED)}
     return configs.check(replace(plain, normalisation=free, **kept, **own))
+
+
+def _holds_copies(row: Sequence[int], index: Index, config: SearchConfig) -> bool:
+    """Whether some of these chunks are copies of others, whichever of them ranks higher."""
+    every = replace(config, k=len(row))
+    groups = [_grouped(index, order, every, lambda chunk: 0.0) for order in (row, row[::-1])]
+    return any(len(group) > 1 for listed in groups for group in listed)
+
+
+def _grouped(
+    index: Index, order: Sequence[int], config: SearchConfig, score: Callable[[int], float]
+) -> list[list[int]]:
+    maybe = index.possible_copies(order[: near_copies.LOOK * config.k])
+    return listing.grouped(order, index, config, score, maybe) if maybe is None or maybe else []
 
 
 def rows_by_category(data: SweepData, has: Sequence[int]) -> dict[str, list[int]]:

@@ -14,6 +14,7 @@ from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, by_verdict, grouped
 from core.evaluation.runs.run import RUN_FORMATS, Run
 from core.evaluation.statistics import Interval
+from core.services.evaluation.runs import machine
 from pages.ui import charts, flash, identity, keys, style, verdicts
 from pages.ui.evaluation.selection import shared_measures
 from pages.ui.workspace import app, leaderboard
@@ -24,6 +25,7 @@ COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
 OPEN = 8  # verdicts that are shown without a click
 PRODUCTION, BEST = "production", "the best"
+TIMED = "Empty where it was timed on another machine."
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -138,8 +140,10 @@ def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bo
         measure: entry.figure.mean,
         "95 % interval": f"{entry.figure.low:.3f} to {entry.figure.high:.3f}",
         **{name: entry.run.figures[name] for name in shown},
-        "p50 ms": entry.run.times["total"]["p50"],
-        "p95 ms": entry.run.times["total"]["p95"],
+        **{
+            f"{at} ms": entry.run.times["total"][at] if entry.run.machine == machine() else None
+            for at in ("p50", "p95")
+        },
         **({PRICE: 1000 * entry.run.cost} if paid else {}),
         "Verdict": entry.against.word.capitalize() if entry.against else against.capitalize(),
         "Run": entry.run.id[:8],
@@ -150,8 +154,7 @@ def _columns(measure: str) -> dict[str, Any]:
     decimals = {name: st.column_config.NumberColumn(format="%.3f") for name in (measure, *COLUMNS)}
     return {
         **decimals,
-        "p50 ms": st.column_config.NumberColumn(format="%.1f"),
-        "p95 ms": st.column_config.NumberColumn(format="%.1f"),
+        **{f"{at} ms": st.column_config.NumberColumn(format="%.1f", help=TIMED) for at in ("p50", "p95")},
         PRICE: st.column_config.NumberColumn(format="$%.2f", help="What paid models cost, as if nothing were cached."),
         "Verdict": st.column_config.TextColumn(help=f"The whole sentences are below. {verdicts.RULE}"),
     }

@@ -31,14 +31,13 @@ def choose_query_set() -> str:
     names = [queryset.name for queryset in app().evaluation.querysets.listed(identity.me())]
     if not names:
         return ""
-    if st.session_state.get(keys.QUERYSET) not in names:
-        st.session_state.pop(keys.QUERYSET, None)
-    first, _ = app().tuning.production.default_queryset(identity.me())
+    chosen = st.session_state.get(keys.QUERYSET, st.query_params.get(keys.QUERYSET))
+    if chosen not in names:
+        st.session_state[keys.QUERYSET], _ = app().tuning.production.default_queryset(identity.me())
     return str(
         st.selectbox(
             "Query set",
             names,
-            names.index(first),
             key=keys.QUERYSET,
             width=280,
             bind="query-params",

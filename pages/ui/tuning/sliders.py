@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.access import Actor
 from core.evaluation.measures.by_name import MEASURES
+from core.evaluation.querysets.queryset import HALVED
 from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval, PairedComparison
 from core.evaluation.tuning.sweep import Curve
@@ -17,7 +18,7 @@ from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.rerank import BY_TAU
-from core.services.tuning.sweeps import AlphaCurve, SweepResult, sweepable
+from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
 from pages.ui.configurations import called
@@ -91,14 +92,19 @@ def _figures(tuning_set: TuningSet) -> None:
     data, sweeps = tuning_set.data, app().tuning.sweeps
     result = sweeps.measure_at(data, here, measure)
     production_result = sweeps.measure_at(data, production, measure) if sweepable(data, production) else None
-    _numbers(result, production_result)
+    compared = sweeps.compare_at(data, production, state.here(), measure) if production_result else None
+    reranks = here.rerank in BY_TAU
+    if reranks:
+        _reranked(result, tau.calibrated(tuning_set.queryset))
+    else:
+        _numbers(result, compared)
     if "alpha" in FUSIONS[here.fusion].parameters:
         _draw_curve(tuning_set)
-    elif st.session_state.get(state.RERANK):
+    elif reranks:
         st.caption(flash.plain(tau.sentence(tau.calibrated(tuning_set.queryset))))
     names = list(result.by_category)
     bars = {"Production": [production_result.by_category[name] for name in names]} if production_result else {}
-    bars["Here"] = [result.by_category[name] for name in names]
+    bars["Without reranking" if reranks else "Here"] = [result.by_category[name] for name in names]
     figure = drawn.bars(
         [name.replace("_", " ") for name in names],
         bars,
@@ -108,36 +114,56 @@ def _figures(tuning_set: TuningSet) -> None:
     figure["layout"] |= {"height": 260, "yaxis": {"range": [0, 1], "title": {"text": measure}}}
     charts.show(figure, "tune_bars")
     if here == production:
-        st.caption("The sliders stand where production stands.")
-    elif production_result:
-        st.caption(flash.plain(_against(sweeps.compare_at(data, production, state.here(), measure))))
-    else:
+        st.caption(f"These are the production settings. {_whose(data)}")
+    elif compared is None:
         st.caption("Production reranks or looks deeper than sliders do; measure this to compare them.")
+    elif not reranks:
+        st.caption(flash.plain(f"{_against(compared)} {_whose(data)}"))
     _measure(tuning_set.queryset, here)
 
 
 def _against(compared: PairedComparison) -> str:
-    """The difference from production, without a verdict: these are the questions that one chooses on."""
+    """The difference from production, without a verdict: these are the questions that settings are chosen on."""
     gap = compared.difference
-    return (
-        f"Against production: {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}), {compared.wins} wins, {compared.ties} ties, "
-        f"{compared.losses} losses on the half of the questions that one chooses on; Production judges on the other half."
-    )
+    counts = f"{compared.wins} wins, {compared.ties} ties, {compared.losses} losses"
+    return f"Against production: {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}), {counts}."
 
 
-def _numbers(result: SweepResult, production: SweepResult | None) -> None:
+def _whose(data: SweepData) -> str:
+    """Which questions the figures are of, and where a verdict comes from."""
+    asked = style.count(len(data.questions), "question")
+    if data.halved:
+        return f"Figures are of the {asked} that settings are chosen on; Production judges on the other half."
+    return f"Figures are of all {asked}: under {HALVED} there is no other half to judge on, so no verdict."
+
+
+def _numbers(result: SweepResult, compared: PairedComparison | None) -> None:
+    """The figure; its difference from production is green or red only where the interval excludes 0."""
     cells = st.columns([1, 1.45, 1.35])
-    difference = result.overall.mean - production.overall.mean if production else 0.0
-    cells[0].metric(result.measure, f"{result.overall.mean:.3f}", f"{difference:+.3f}" if abs(difference) >= 0.0005 else None, border=True, height="stretch")  # fmt: skip
-    cells[1].metric(
-        "95 % interval", f"{result.overall.low:.3f}–{result.overall.high:.3f}", border=True, height="stretch"
+    gap = compared.difference if compared else None
+    shown = f"{gap.mean:+.3f}" if gap and abs(gap.mean) >= 0.0005 else None
+    settled = gap is not None and (gap.low > 0 or gap.high < 0)
+    interval = f"{result.overall.low:.3f}–{result.overall.high:.3f}"
+    cells[0].metric(
+        result.measure,
+        f"{result.overall.mean:.3f}",
+        shown,
+        delta_color="normal" if settled else "off",
+        delta_arrow="auto" if settled else "off",
+        border=True,
+        height="stretch",
     )
-    if result.config.rerank in BY_TAU:
-        cells[2].metric("Reranked", f"{result.reranked:.0%}", border=True, height="stretch")
-    else:
-        cells[2].metric(
-            "Relevant one first", f"{result.answered:,} of {result.questions:,}", border=True, height="stretch"
-        )
+    cells[1].metric("95 % interval", interval, border=True, height="stretch")
+    answered = f"{result.answered:,} of {result.questions:,}"
+    cells[2].metric("Relevant one first", answered, border=True, height="stretch")
+
+
+def _reranked(result: SweepResult, known: tau.Calibrated | None) -> None:
+    """The figure with reranking below tau, which is known once that is calibrated; until then it is a dash."""
+    cells = st.columns([1, 1.45])
+    figure = f"{known.here['measure']:.3f}" if known and known.measure == result.measure else "–"
+    cells[0].metric(result.measure, figure, border=True, height="stretch")
+    cells[1].metric("Reranked", f"{result.reranked:.0%}", border=True, height="stretch")
 
 
 def _measure(queryset: str, config: SearchConfig) -> None:
@@ -161,13 +187,16 @@ def _draw_curve(tuning_set: TuningSet) -> None:
     config, measure = state.convex(), state.measure()
     curve = tuning_set.curve(config, measure)
     here, at_tau = float(config.alpha), tau.calibrated(tuning_set.queryset)
-    figure = drawn.curve(curve.overall.alphas, curve.overall.points, "alpha", measure)
+    points = _paired(curve)
+    figure = drawn.curve(curve.overall.alphas, points, "alpha", measure)
     drawn.mark(figure, curve.overall.best, f"best {curve.overall.best:.2f}", drawn.RED, 0.18)
     production = app().platform.settings.production().config
     weighed = any(knob.name == "alpha" for knob in configs.knobs(production))
     if weighed:
         drawn.mark(figure, production.alpha, f"production {production.alpha:.2f}", drawn.GREY, 0.1)
     drawn.mark(figure, here, f"here {here:.2f}", style.CONFIGURATIONS[0], 0.02)
+    if curve.paired:
+        drawn.level(figure, points[0].mean - curve.paired[0].mean, drawn.GREY)
     if at_tau:
         tau.beside(figure, at_tau)
     figure["layout"] |= {"height": 300, "showlegend": False}
@@ -185,11 +214,20 @@ def _draw_curve(tuning_set: TuningSet) -> None:
             _by_category(curve, measure)
 
 
+def _paired(curve: AlphaCurve) -> list[Interval]:
+    """The curve with the interval of its difference from production around it: where the band leaves production's line,
+    the difference excludes 0."""
+    if not curve.paired:
+        return list(curve.overall.points)
+    pairs = zip(curve.overall.points, curve.paired, strict=True)
+    return [Interval(at.mean, at.mean - gap.mean + gap.low, at.mean - gap.mean + gap.high) for at, gap in pairs]
+
+
 def _sentence(curve: Curve, here: float, measure: str) -> str:
-    """Where one stands and the best place, with what is known about both."""
+    """The position and the best place, with what is known about both."""
     at = min(range(len(curve.alphas)), key=lambda n: abs(curve.alphas[n] - here))
     best = curve.alphas.index(curve.best)
-    said = f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on the {curve.questions} questions that one chooses on"
+    said = f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on {style.count(curve.questions, 'question')}"
     return (
         f"{said}, the best." if at == best else f"{said}; the best is {curve.best:.2f}: {_shown(curve.points[best])}."
     )

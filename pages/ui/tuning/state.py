@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import streamlit as st
 
@@ -13,8 +13,8 @@ from core.parameter import Parameter
 from core.retrieval import config as configs
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import presets, spell
-from core.retrieval.rerankers.rerank import BLEND, BY_TAU
-from core.services.tuning.sweeps import AlphaCurve, SweepData, position
+from core.retrieval.rerankers.rerank import BY_TAU
+from core.services.tuning.sweeps import AlphaCurve, SweepData, below_tau, position
 from core.types import SearchConfig
 from pages.ui import flash, identity
 from pages.ui.home import empty
@@ -109,12 +109,11 @@ def reranked() -> SearchConfig:
 
 
 def unread() -> SearchConfig:
-    """The position of the sliders as it reranks below tau, whatever tau is: as production does where it does. A tau on
+    """The position of the sliders as it reranks below tau, whatever tau is: as production does where it reranks. A tau on
     the best score, that was promoted before, stays one."""
     now = app().platform.settings.production().config
-    if now.rerank in BY_TAU:
-        return replace(here(), rerank=now.rerank, reranker=now.reranker, rerank_model=now.rerank_model, rerank_prompt=now.rerank_prompt, rerank_blend=now.rerank_blend)  # fmt: skip
-    return replace(here(), rerank="unsure", rerank_blend=BLEND)
+    reranking = (each.name for each in fields(SearchConfig) if each.name.startswith("rerank"))
+    return below_tau(replace(here(), **{name: getattr(now, name) for name in reranking}))
 
 
 def convex() -> SearchConfig:

@@ -260,7 +260,7 @@ def leaderboard_parts(
     rows = tuple(
         (
             name,
-            *(f"{row.run.figures.get(column, 0.0):.4f}" for column in columns),
+            *(f"{row.run.figures[column]:.4f}" if column in row.run.figures else "-" for column in columns),
             f"{row.figure.low:.3f} to {row.figure.high:.3f}",
             f"{row.run.times['total']['p50']:.2f}",
             *([dollars_of(1000 * row.run.cost)] if paid else []),
