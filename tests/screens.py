@@ -42,11 +42,16 @@ def hits(screen: Screen) -> None:
 
 
 def drop(screen: Screen) -> None:
-    """A file that says what another document says."""
+    """A file that says what another document says, and one that is ready."""
     raw = (ROOT / "kb/supply-chain/safety/dock-safety-cmh2.md").read_text(encoding="utf-8").replace("CMH2", "ATL4")
-    text = raw.replace("\nid: ", "\nformer: ").encode()
+    files = {
+        "dock-safety-atl4.md": raw.replace("\nid: ", "\nformer: ").replace("Priya Raman", "Avery Lindqvist"),
+        "yard-lights.md": "---\ntitle: Yard lights\ndoc_type: sop\nowner: Avery Lindqvist\nreview_due: 2030-01-01\n"
+        "answers: [Who repairs a broken yard light?]\n---\n# Yard lights\n\nThe night lead checks every yard light at 21:00."
+        "\n\n## A broken light\n\nClose the row with cones and call Facilities at ext. 2250. They repair it within two days.\n",
+    }
     screen.page.locator("input[type=file]").set_input_files(
-        [{"name": "dock-safety-atl4.md", "mimeType": "text/markdown", "buffer": text}]
+        [{"name": name, "mimeType": "text/markdown", "buffer": text.encode()} for name, text in files.items()]
     )
     screen.page.locator("li:has(button.title)").first.wait_for(timeout=browser.PATIENCE * 1000)
 
