@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.curation.pictures.picture_files import checked, format_of
-from core.curation.review.proposals import co_authors
+from core.curation.review.proposals import CO_AUTHOR, credited
 from core.curation.upload.foreign import brought
 from core.disagreements.values import values
 from core.errors import BadInput
@@ -21,7 +21,7 @@ TEXTS: dict[str, Callable[[], object]] = {
     "a picture of remarks": lambda: format_of(b"<!-- -->" * 400 + b"<x>"),
     "a word of addresses": lambda: values("1@a" * 3_000),
     "a number before a gap": lambda: values("5" + " " * 20_000 + "x"),
-    "a co-author of blanks": lambda: co_authors("Write\n\nCo-authored-by: " + "a" + " " * 40_000 + "b"),
+    "a co-author of blanks": lambda: credited(CO_AUTHOR, "Write\n\nCo-authored-by: " + "a" + " " * 40_000 + "b"),
     "many numbers": lambda: values("5 days " * 7_000),
 }
 

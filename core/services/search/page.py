@@ -18,11 +18,10 @@ from core.profiles import IMAGE
 from core.retrieval.sections import excerpt_of
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
-from core.services.search.searcher import Searcher
+from core.services.search.searcher import PASSAGES, Searcher
 from core.types import DocumentFacts, Filters, Hit, Result, SearchConfig
 
 MAX_TAGS = 40
-PASSAGES = 20
 FIRST, LONG = 3, 800  # the best passages of the first documents have longer snippets, in characters
 WARMED = 2_000  # passages whose snippets are prepared when the app starts, in about a second
 PER_DOCUMENT = 3  # passages of a document that are shown

@@ -14,14 +14,13 @@ from core.ports import Clock
 from core.services.people.audit import Audit
 from core.services.people.readership import PUBLIC
 from core.services.platform.settings import QuestionSettings, TeamSettings
-from core.services.search.searcher import Searcher, judged
+from core.services.search.searcher import PASSAGES, Searcher, judged
 from core.storage.state.records import Asked, QueryTotals
 
 if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 SHORTEST = 3  # characters that make a question
-PASSAGES = 20  # that the Search page shows
 SAME_VISIT = timedelta(minutes=30)  # the same question of one person counts once
 MOST_KEPT = 200  # questions of one person in that time; nobody asks more
 TYPING = timedelta(minutes=2)  # a question that goes on is the end of the one before

@@ -59,6 +59,9 @@ class OtherStates:
     past: Callable[[str, Profile], PastIndex] | None = None
 
 
+PASSAGES = 20  # of an everyday search
+
+
 @dataclass(frozen=True, slots=True)
 class EverydaySearch:
     """What the production configuration answers, and the open generation it was asked of."""
@@ -119,7 +122,7 @@ class Searcher:
         return judged(self.found_in(index, query, config, filters, day=day), production.threshold)
 
     @use_case(EVERYBODY)
-    def everyday(self, query: str, filters: Filters, k: int, as_of: str = "") -> EverydaySearch:
+    def everyday(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> EverydaySearch:
         """Search as people do: in production's configuration, with notes about pins and missing words."""
         production = self.team_settings.production()
         index, day = self.opened(production.profile, as_of)
