@@ -27,7 +27,7 @@ from tests.conftest import AT_ONCE, ROOT, write
 BLOCK = re.compile(r"^```(?:bash|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # Pages about other machines and paid models; tests of deploy/, the cluster and providers hold them.
 ELSEWHERE = {"install", "cluster", "messages", "models"}
-NOT_HERE = re.compile(r"\b(sudo|make|claude|streamlit|pull-request)\b")
+NOT_HERE = re.compile(r"\b(sudo|make|claude|streamlit|pull-request)\b|data-new")  # data-new: of an earlier version
 FUNCTIONS = """
 source() { :; }
 runs() { python -m core eval runs --queryset frontmatter --json | python3 -c 'import json, sys; print(*(run["id"] for run in json.load(sys.stdin)))'; }
