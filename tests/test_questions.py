@@ -80,7 +80,7 @@ def test_two_searches_that_ended_at_a_document_teach_that_it_answers_and_one_doe
         ("error 809", known.doc, 1),
         ("form 111", known.doc, 2),
     ]
-    taught = app.tuning.learning.own.besides([], None)
+    taught = app.tuning.learning.own.besides([])
     assert [(one.path, one.source) for one in taught.judgments if one.source == "search"] == [(known.path, "search")]
 
 
