@@ -190,6 +190,39 @@ def test_a_ruled_row_with_a_list_of_names_beside_lists_of_numbers_is_a_row_per_l
     assert "| North | 1,530 | 12 |\n| South | 1,253 | 9 |\n| All | 2,783 | 21 |" in text
 
 
+def boxed(*boxes: tuple[int, int, int, int]) -> str:
+    return " ".join(f"{left} {bottom} {wide} {high} re S" for left, bottom, wide, high in boxes)
+
+
+def test_a_caption_and_notes_across_a_ruled_table_are_paragraphs_and_its_next_page_joins_it() -> None:
+    def page(*rows: tuple[str, ...]) -> list[Line]:
+        cells = [(80 + 100 * n, 676 - 20 * at, 11, text) for at, row in enumerate(rows) for n, text in enumerate(row)]
+        return [(80, 696, 11, "Doors of the dock in 2030 and 2031"), *cells]
+
+    first = page(("Site", "Old", "New"), ("North", "12", "9"), ("South", "na", "7"))
+    second = page(("West", "3", "4"), ("East", "5", "6"), ("All", "20", "26"))
+    notes = [(80, 616, 9, "na: no door"), (80, 598, 9, "Source: yard book")]
+    grid = boxed((72, 690, 300, 20), (72, 592, 300, 38), *((72 + 100 * n, 670 - 20 * at, 100, 20) for at in range(3) for n in range(3)))  # fmt: skip
+    text = pdf.convert(printed([*first, *notes], draws=grid))["text"]
+    table = "| Site | Old | New |\n| --- | --- | --- |\n| North | 12 | 9 |\n| South | na | 7 |"
+    assert text == f"Doors of the dock in 2030 and 2031\n\n{table}\n\nna: no door Source: yard book"
+    both = pdf.convert(printed(first, second, draws=grid))["text"]
+    assert both.endswith(f"{table}\n| West | 3 | 4 |\n| East | 5 | 6 |\n| All | 20 | 26 |")
+
+
+@pytest.mark.parametrize(("seconds", "quoted"), [(15.0, "> Practice tips:\n>\n> "), (-1.0, "\n\nPractice tips: ")])
+def test_a_box_of_prose_is_a_quotation_and_a_paragraph_where_time_for_ruled_tables_is_up(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, quoted: str
+) -> None:
+    monkeypatch.setattr(pdf, "SECONDS", seconds)
+    tips = ("Count the keys before the night shift begins,", "and tell the guard at once when one of them", "is not on its hook. Never lend a key.")  # fmt: skip
+    lines = [(80, 685, 11, "Practice tips:"), *((94, 664 - 16 * n, 11, text) for n, text in enumerate(tips))]
+    frame = boxed((72, 600, 400, 80), (72, 680, 400, 20), (90, 600, 382, 80))
+    answer = pdf.convert(printed([*prose(740, *SENTENCES), *lines, *prose(560, *SENTENCES)], draws=frame))
+    assert answer["tables"] == []
+    assert f"{quoted}{' '.join(tips)}\n\nWear a vest" in answer["text"]
+
+
 def test_a_ruled_table_takes_the_place_of_what_was_guessed_and_joins_its_rest_on_the_next_page() -> None:
     def page(rows: list[tuple[str, str]]) -> tuple[list[Line], str]:
         cells = [

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from core.adapters.conversion.formats.pdf.headings import Letters, with_headings
-from core.adapters.conversion.formats.pdf.tables import Box, box_of, inside, text_of
+from core.adapters.conversion.formats.pdf.tables import Box, box_of, inside, text_of, unframed
 
 BAND = 0.09  # the share of a page's height at its top and bottom where print headers stand
 REPEATED = 3  # pages on which a line stands to be one of them
@@ -28,7 +28,8 @@ def running_lines(pages: Sequence[Any]) -> set[str]:
 def in_text(page: Any, running: set[str], known: Letters) -> list[Any]:
     """The blocks of a page without its print headers, with all its headings, and with lists where bullets are drawn."""
     marks = _bullets(page)
-    blocks = with_headings([block for block in page.blocks or () if not _runs(block, page, running)], page, known)
+    own = [block for block in page.blocks or () if not _runs(block, page, running)]
+    blocks = with_headings(list(unframed(own, page.text_items)), page, known)
     return [part for block in blocks for part in (_items(block, page, marks) if block.kind == "paragraph" else [block])]
 
 

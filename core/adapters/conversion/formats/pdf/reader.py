@@ -41,7 +41,8 @@ def convert(raw: bytes) -> Mapping[str, Any]:
             if _scanned(page):
                 writer.picture(drawn.page(page.page_num), page.page_num, scan=True)
                 continue
-            for block in gathered(laid_over(in_text(page, running, known), tables.of(page)), page.text_items):
+            blocks = laid_over(in_text(page, running, known), tables.of(page), page.text_items)
+            for block in gathered(blocks, page.text_items):
                 if isinstance(block, PdfTable) or block.kind != "figure":
                     writer.block(block, page.page_num)
                 elif block.id in pictures and _large(box_of(block), page):

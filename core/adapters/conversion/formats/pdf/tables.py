@@ -1,11 +1,11 @@
-"""Tables of a PDF page that have ruling lines, laid over the blocks that were guessed from gaps."""
+"""Tables and framed text of a PDF page that have ruling lines, laid over the blocks that were guessed from gaps."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +14,7 @@ from core.adapters.conversion.formats.pdf.listed_rows import lines_of
 KEPT = 0.9  # the share of words under a ruled table that it must hold to take their place
 INSIDE = 0.5  # the share of a block that lies inside a table to belong to it
 _NUMBER = re.compile(r"[-+$€£(]?\d[\d.,]*[%).]?")
+GAP = 1.2  # times its height between two lines of two paragraphs
 TOUCH = 1.0  # points that words reach into a column to stand in it
 
 
@@ -40,16 +41,18 @@ class Box:
 
 @dataclass(frozen=True)
 class PdfTable:
-    """A table on a page: its cells, and whether its columns were guessed from gaps."""
+    """A table on a page, with its caption and notes; or a frame around text, which has no rows and its text `above`."""
 
     box: Box
     rows: tuple[tuple[str, ...], ...]
     guessed: bool = False
     merged: int = 0
+    above: tuple[str, ...] = ()
+    below: tuple[str, ...] = ()
 
     @property
     def words(self) -> Counter[str]:
-        return words(" ".join(cell for row in self.rows for cell in row))
+        return words(" ".join([*self.above, *(cell for row in self.rows for cell in row), *self.below]))
 
 
 def words(text: str) -> Counter[str]:
@@ -62,22 +65,27 @@ def words(text: str) -> Counter[str]:
 
 
 def ruled(page: Any) -> list[PdfTable]:
-    """The tables of a pdfplumber page whose lines are drawn."""
-    tables = (_table(table) for table in page.find_tables())
-    return [table for table in tables if len(table.rows) > 1 and len(table.rows[0]) > 1 and _filled(table.rows) > 1]
+    """The tables and the framed text of a pdfplumber page whose lines are drawn."""
+    return [table for found in page.find_tables() if (table := _table(found))]
 
 
-def _filled(rows: Sequence[Sequence[str]]) -> int:
-    """How many columns hold words."""
-    return sum(any(cells) for cells in zip(*rows, strict=True))
-
-
-def _table(found: Any) -> PdfTable:
-    cells = found.extract()
-    rows = [line for row, place in zip(cells, found.rows, strict=True) for line in _rows(row, found, place)]
-    merged = sum(cell is None for row in cells for cell in row)
-    kept = [tuple(row) for row in rows if any(row)]
-    return PdfTable(Box(*found.bbox), tuple(kept), merged=merged)
+def _table(found: Any) -> PdfTable | None:
+    """A table with words in two columns; a frame where no two cells with words share a row, as in a call-out box."""
+    lines = [(cells, row) for cells, row in zip(found.extract(), found.rows, strict=True) if any(cells)]
+    rows = [tuple(line) for cells, row in lines for line in _rows(cells, found, row)]
+    if len(rows) < 2 or sum(any(column) for column in zip(*rows, strict=True)) < 2:
+        return None
+    box, texts = Box(*found.bbox), ["".join(filter(None, cells)) for cells, _ in lines]
+    if all(sum(map(bool, cells)) <= 1 for cells in rows):
+        return PdfTable(box, (), above=tuple(texts))
+    wide = box.right - box.left - 2 * TOUCH
+    spans = [sum(map(bool, row.cells)) == 1 and row.bbox[2] - row.bbox[0] > wide for _, row in lines]
+    start, end = spans.index(False), len(lines) - (spans[-1] and "\n" in texts[-1])
+    if any(_NUMBER.fullmatch(cell) for cell in rows[start]):  # a label of rows, whose header is a page before
+        start = 0
+    merged = sum(cell is None for cells, _ in lines[start:end] for cell in cells)
+    kept = tuple(rows[start : len(rows) - len(lines) + end])
+    return PdfTable(box, kept, merged=merged, above=tuple(texts[:start]), below=tuple(texts[end:]))
 
 
 def _rows(cells: Sequence[str | None], found: Any, place: Any) -> list[list[str]]:
@@ -109,12 +117,13 @@ def _cell(text: str | None) -> str:
     return re.sub(r" (?=• |\(?\d{1,2}[.)] )", "<br>", " ".join(line for line in lines if line)) if text else ""
 
 
-def laid_over(blocks: Sequence[Any], tables: Iterable[PdfTable]) -> Iterator[Any]:
-    """The blocks in order, where those under a ruled table give way to it, unless it would lose their words."""
+def laid_over(blocks: Sequence[Any], tables: Iterable[PdfTable], items: Sequence[Any]) -> Iterator[Any]:
+    """The blocks in order, where those under a ruled table give way to it, unless it would lose words of the page."""
     under: dict[int, PdfTable] = {}
     for table in tables:
         covered = [n for n, block in enumerate(blocks) if n not in under and box_of(block).share_in(table.box) > INSIDE]
-        said = sum((words(text_of(blocks[n])) for n in covered), Counter())
+        shown = [item.text for item in items if any(_place(item).share_in(box_of(blocks[n])) > INSIDE for n in covered)]
+        said = words(" ".join(shown))
         if covered and sum((said - table.words).values()) <= (1 - KEPT) * sum(said.values()):
             under |= dict.fromkeys(covered, table)
     written: list[PdfTable] = []
@@ -140,7 +149,42 @@ def text_of(block: Any) -> str:
     return " ".join([block.text or "", *(block.lines or ()), *(cell.text for cell in cells)])
 
 
-# ---------------------------------------------------------------- rows that were taken for prose
+# ---------------------------------------------------------------- prose that was taken for rows, and rows for prose
+
+
+def unframed(blocks: Iterable[Any], items: Sequence[Any]) -> Iterator[Any]:
+    """The blocks, where a guessed table is paragraphs if more of its lines run on over its one border than stop there."""
+    for block in blocks:
+        rows = [row for row in (block.header, *(block.rows or ())) if row] if block.kind == "table" else []
+        tops = [row[0].bbox.y for row in rows if row[0].bbox]
+        own = [item for item in inside(items, box_of(block)) if tops and item.y + item.height > min(tops)]
+        lines = [sorted(line, key=lambda item: item.x) for line in _lines(own)]
+        yield from _paragraphs(block, tops, lines) if _runs_on(rows, lines) else [block]
+
+
+def _runs_on(rows: Sequence[Sequence[Any]], lines: Sequence[Sequence[Any]]) -> bool:
+    border = _span((row[1] for row in rows if len(row) == 2), lambda box: (box.x, box.x))
+    if border is None or max(map(len, rows)) > 2:
+        return False
+    over = sum(any(item.x + TOUCH < border[0] < item.x + item.width - TOUCH for item in line) for line in lines)
+    return bool(over > sum(line[0].x + TOUCH < border[0] <= line[-1].x + TOUCH for line in lines))
+
+
+def _paragraphs(block: Any, tops: Sequence[float], lines: Sequence[Sequence[Any]]) -> Iterator[Any]:
+    """The lines of a block as paragraphs, which end at a row of it or at a gap between lines."""
+    parts: list[list[Any]] = []
+    for line in lines:
+        last = _place(parts[-1][-1]) if parts else Box(0, 0, 0, 0)
+        apart = line[0].y - last.bottom > GAP * line[0].height
+        if not parts or apart or any(last.top < top - TOUCH <= line[0].y for top in tops):
+            parts.append([])
+        parts[-1] += line
+    for part in parts:
+        x, y = min(item.x for item in part), min(item.y for item in part)
+        wide, high = max(item.x + item.width for item in part) - x, max(item.y + item.height for item in part) - y
+        place, text = replace(block.bbox, x=x, y=y, width=wide, height=high), " ".join(item.text for item in part)
+        yield replace(block, kind="paragraph", text=text, bbox=place, header=None, rows=None, bold=False, italic=False)
+
 
 Band = tuple[float, float]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,7 @@ class PdfWriter:
         self.tables: list[dict[str, Any]] = []
         self.images: list[dict[str, Any]] = []
         self.pictures = TakenPictures()
-        self._rows: list[tuple[tuple[str, ...], ...]] = []
+        self._begun: tuple[str, tuple[str, ...]] = "", ()  # of the last table: its caption and its header
         self._depth = -1
         self._plain, self._box = "", Box(0, 0, 0, 0)  # of the last paragraph: its text without emphasis, and its place
 
@@ -36,10 +36,12 @@ class PdfWriter:
         table = block if isinstance(block, PdfTable) else _guessed(block)
         if table is not None:
             lead, rows = _lead(table)
-            for line in lead:
-                self._add("paragraph", _inline(" ".join(line.split())), page)
             if rows:
-                self._table(replace(table, rows=rows), page)
+                self._table(replace(table, rows=rows, above=tuple(lead)), page)
+            elif table.guessed:
+                self._lines(lead, page)
+            else:
+                self._add("quote", "\n>\n".join(map(_quoted, lead)), page)
         elif block.kind == "heading":
             self._add("heading", f"{'#' * (block.level or 1)} {_inline(' '.join((block.text or '').split()))}", page)
         elif block.kind == "list_item":
@@ -48,6 +50,10 @@ class PdfWriter:
             self._code(block.lines or (), page)
         elif block.kind == "paragraph" and (block.text or "").strip():
             self._paragraph(block, page)
+
+    def _lines(self, lines: Iterable[str], page: int) -> None:
+        for line in lines:
+            self._add("paragraph", _line(line), page)
 
     def picture(self, drawn: tuple[bytes, str], page: int, scan: bool = False) -> None:
         """Keep a picture and show it here."""
@@ -119,25 +125,26 @@ class PdfWriter:
 
     def _table(self, table: PdfTable, page: int) -> None:
         rows = [tuple(_in_cell(cell) for cell in row) for row in table.rows]
-        if self._same_table(rows, page):
+        caption = _in_cell(" ".join(table.above)) or rows[0][0] * (not any(rows[0][1:]))
+        if self._same_table(caption, rows[0], page):
             kind, before, _ = self.parts.pop()
-            self.parts.append((kind, "\n".join((before, *map(_row, rows[1:]))), page))
+            again = rows[0] == self._begun[1] or not table.above
+            self.parts.append((kind, "\n".join((before, *map(_row, rows[again:]))), page))
             self.tables[-1]["guessed"] |= table.guessed
             self.tables[-1]["merged"] += table.merged
-            return
-        self._rows.append(tuple(rows[:1]))
-        self.tables.append({"page": page, "guessed": table.guessed, "merged": table.merged})
-        rule = "|" + " --- |" * len(rows[0])
-        self._add("table", "\n".join((_row(rows[0]), rule, *map(_row, rows[1:]))), page)
+        else:
+            self._lines(table.above, page)
+            self._begun = caption, rows[0]
+            self.tables.append({"page": page, "guessed": table.guessed, "merged": table.merged})
+            rule = "|" + " --- |" * len(rows[0])
+            self._add("table", "\n".join((_row(rows[0]), rule, *map(_row, rows[1:]))), page)
+        self._lines(table.below, page)
 
-    def _same_table(self, rows: Sequence[tuple[str, ...]], page: int) -> bool:
-        """Whether a table goes on from the page before: it repeats the header."""
-        return (
-            bool(self.parts)
-            and self.parts[-1][0] == "table"
-            and self.parts[-1][2] == page - 1
-            and self._rows[-1] == tuple(rows[:1])
-        )
+    def _same_table(self, caption: str, head: tuple[str, ...], page: int) -> bool:
+        """Whether a table goes on from the page before: it repeats the header, or the caption."""
+        before, first = self._begun
+        same = (len(head) == len(first) and caption == before) if caption else head == first
+        return same and bool(self.parts) and self.parts[-1][0] == "table" and self.parts[-1][2] == page - 1
 
 
 def _levelled(parts: Sequence[tuple[str, str, int]]) -> Iterator[tuple[str, str]]:
@@ -180,11 +187,17 @@ def _lead(table: PdfTable) -> tuple[list[str], tuple[tuple[str, ...], ...]]:
     >>> _lead(PdfTable(Box(0, 0, 1, 1), (("as follows:", ""), ("Site", "Hours"), ("CMH2", "6")), guessed=True))
     (['as follows:'], (('Site', 'Hours'), ('CMH2', '6')))
     """
-    rows, lead = table.rows, list[str]()
+    rows, lead = table.rows, list(table.above)
     while table.guessed and rows and sum(bool(cell.strip()) for cell in rows[0]) <= 1:
         lead.append(" ".join(rows[0]).strip())
         rows = rows[1:]
     return [line for line in lead if line], rows
+
+
+def _quoted(text: str) -> str:
+    """The text of a frame as a quotation; its lines stay where none goes on in lower case."""
+    lines = text.split("\n")
+    return "\\\n".join(f"> {_line(line)}" for line in ([text] if any(line[:1].islower() for line in lines) else lines))
 
 
 def _row(cells: Sequence[str]) -> str:
