@@ -65,11 +65,12 @@ def test_generate_run_compare(run: Run, runs: dict[str, Any]) -> None:
     assert {"difference", "verdict", "sentence", "needed", "categories", "note"} <= set(compared)
     assert run("eval", "runs", "--queryset", "few")[1][0]["queryset"] == "few"
     assert "No question changed" in run("eval", "compare", one["id"], one["id"], as_json=False)[1]
-    said = run("eval", "run", "few", "--config", "bm25", as_json=False)[1]
+    shallow = '{"base": "bm25", "depth": 10}'
+    said = run("eval", "run", "few", "--config", shallow, as_json=False)[1]
     assert "bm25: ranked 10 deep, production 30 deep." in said, "what is not served like this says so"
     assert "deep" not in run("eval", "run", "few", as_json=False)[1]
     deeper = '{"base": "bm25", "depth": 20}'
-    board = run("eval", "run", "few", "--config", "bm25", "--config", deeper, as_json=False)[1]
+    board = run("eval", "run", "few", "--config", shallow, "--config", deeper, as_json=False)[1]
     assert "bm25, depth 10" in board, "two rows of one board never have one name"
     assert "bm25, depth 20" in board
 

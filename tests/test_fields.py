@@ -130,14 +130,19 @@ def test_each_document_is_one_hit_with_its_other_passages_below(indexed_app: App
 def test_other_passages_are_made_when_they_are_asked_for(indexed_app: App) -> None:
     index = indexed_app.search.searcher.index()
     read: list[int] = []
-    watched = cast(Index, SimpleNamespace(documents=index.documents, passage=index.passage, excerpt=read.append))
-    further = FurtherHits(watched, 2, [0, 1, 2])
+    watched = cast(
+        Index,
+        SimpleNamespace(
+            documents=index.documents, passage=index.passage, excerpt=lambda chunk: read.append(chunk) or ""
+        ),
+    )
+    further = FurtherHits(watched, "", 2, [0, 1, 2])
     assert (len(further), read) == (3, [])
     assert [hit.chunk for hit in further[1:2]] == [index.passage(1).id]
     assert read == [1]
-    copied = pickle.loads(pickle.dumps(FurtherHits(index, 2, [0, 1])))
+    copied = pickle.loads(pickle.dumps(FurtherHits(index, "", 2, [0, 1])))
     assert type(copied) is tuple
-    assert FurtherHits(index, 2, [0, 1]) == copied != FurtherHits(index, 2, [1, 0])
+    assert FurtherHits(index, "", 2, [0, 1]) == copied != FurtherHits(index, "", 2, [1, 0])
 
 
 def test_depth_and_k_count_documents(indexed_app: App) -> None:

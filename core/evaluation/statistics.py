@@ -60,7 +60,7 @@ class PairedComparison:
         """The verdict as tables show it: with the largest difference that there can be, where there is none that matters.
 
         >>> compare([0.5] * 60, [0.502, 0.498] * 30).word
-        'no difference larger than 0.000'
+        'no difference larger than 0.001'
         """
         return f"{SAME} larger than {_largest(self.difference):.3f}" if self.verdict == SAME else self.verdict
 

@@ -108,7 +108,7 @@ def for_choosing(text: str) -> bool:
     in one half by its words, whatever its id and its query set.
 
     >>> [for_choosing(text) for text in ("Who pays?", "who  pays", "Who is paid?", "Who paid?")]
-    [True, True, False, False]
+    [False, False, True, True]
     """
     return int(strict.digest([same_form(text)])[:8], 16) % 2 == 0
 
