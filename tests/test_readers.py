@@ -34,6 +34,7 @@ from core.access import (
     reading_as,
 )
 from core.bootstrap import App
+from core.curation.document.frontmatter import read_document
 from core.curation.words.pins import Pin
 from core.entrypoints import record, session
 from core.entrypoints.api.operations import ApiUse, of_module, operations
@@ -41,6 +42,7 @@ from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
 from core.errors import ConcordError, NotFound, Refused
+from core.evaluation.impact import as_json
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.tuning.calibration import TauRule
 from core.retrieval import config as configs
@@ -50,8 +52,9 @@ from core.services.people.readership import PUBLIC
 from core.services.playground.compare import Column
 from core.services.playground.notebook import Setup
 from core.services.reviews.discussion import CommentPlace
+from core.services.search.written_answers import Answerer
 from core.settings import ProviderSettings
-from tests.conftest import HashEmbedder, NoProcesses, demo, put, small_app
+from tests.conftest import HashEmbedder, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
 from tests.small_kb import FILES
 from tests.test_doors import WORDS, _places, commands, dummy, pages, parts, records, services
 
@@ -547,9 +550,13 @@ NAMED = {
 @pytest.fixture
 def typed(spare: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
     """What a command says to an account; many write, and what they ask becomes a gap."""
+    return teller(spare, tmp_path, monkeypatch, capsys)
+
+
+def teller(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
     monkeypatch.setattr("getpass.getpass", lambda *_: "a long password")
     monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
-    monkeypatch.setattr(session, "open_app", lambda settings: spare)
+    monkeypatch.setattr(session, "open_app", lambda settings: app)
     monkeypatch.chdir(tmp_path)
     places = _places(tmp_path)
     (tmp_path / "a.md").write_text(
@@ -560,7 +567,7 @@ def typed(spare: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: A
         for each in tmp_path.rglob("out*"):
             each.unlink() if each.is_file() else None
         try:
-            main(["--home", str(spare.settings.home), *line.format(**places).split(), "--as", account])
+            main(["--home", str(app.settings.home), *line.format(**places).split(), "--as", account])
         except SystemExit:
             return ""
         shown = capsys.readouterr()
@@ -858,12 +865,21 @@ LOOK_ALIKES = {  # words of hidden documents alone, by where they are, each with
     "zeolith": "zeolath",  # a file name
     "rhodonit": "rhodonat",  # a name in the graph
     "heliotropfrage": "heliotropfrago",  # a pin
+    "heimwort": "heimwart",  # its synonym is one of them, that of the other is the like of it
 }
 QUESTIONS = ("{} now", "file form 111 {}")
 ASKING = {"q", "query", "question", "words", "entity"}
 ASKED_BESIDE = {"document": "BSA-2", "doc": "BSA-2"}
-CONFIGS = ("", "bm25@rank-bm25", "bm25@duckdb", "two-hops", "trimodal-graph", "tm2c2-0.5+rerank")
+CONFIGS = ("bm25@rank-bm25", "bm25@duckdb", "dense@lancedb", "two-hops", "trimodal-graph", "tm2c2-0.5+rerank")
+WAYS = [("", ""), *((config, "") for config in CONFIGS), ("", "beyond"), ("bm25", "beyond")]  # with a profile
+ASKING_LINES = (
+    *("search {} --json", "search {} --config bm25@duckdb", "where {} BSA-2 --json", "compare {} --json --config bm25"),
+    *("ask {}", "judge {}", "rate {}", "graph query {}", "questions list", "answers list"),
+)
 TIMES = re.compile(r'"\w*(ms|seconds)": [-+.\de]+|\b[\d.,]+ m?s\b')  # they differ from call to call
+
+
+VOLATILE_WORDS = re.compile(r"\b[0-9a-f]{8,}\b|\d{4}-\d\d-\d\dT[\d:.+]+|(?<=seconds )[\d.]+")
 
 
 @pytest.fixture
@@ -888,14 +904,23 @@ def doors(app: App, actor: Actor, question: str) -> Iterator[tuple[str, Callable
         inputs = {one.name: one for one in record.inputs(operation.form)}
         needed = {name: ASKED_BESIDE.get(name, "nothing") for name, one in inputs.items() if one.default is MISSING}
         for name in inputs.keys() & ASKING:
-            for config in CONFIGS if "config" in inputs else ("",):
-                more = {"config": (config,) if inputs["config"].default == () else config} if config else {}
-                form = partial(operation.form, **{**needed, name: question, **more})
-                yield f"{operation.name} {config}", partial(_run, operation, ApiUse(app, actor), form)
+            for way in WAYS if "config" in inputs else WAYS[:1]:
+                chosen = {key: value for key, value in zip(("config", "profile"), way, strict=True) if value}
+                listed = {key: (value,) if inputs[key].default == () else value for key, value in chosen.items()}
+                form = partial(operation.form, **{**needed, name: question, **listed})
+                yield " ".join((operation.name, *way)), partial(_run, operation, ApiUse(app, actor), form)
     visit = ToolSession(app, actor, "http://here")
     for tool in (each for each in offered(actor) if each.name not in ("report_gap", "propose_change")):
         for name in inspect.signature(tool.function).parameters.keys() & ASKING:
             yield tool.name, partial(_words, tool, visit, {name: question})
+    yield "written", partial(_written, app, actor, question)
+
+
+def _written(app: App, actor: Actor, question: str) -> Any:
+    """A written answer, and what its model reads."""
+    llm = ScriptedLlm("File Form 111 within 30 days of detection.")
+    answer = Answerer(SmallModels(llm), app.search.searcher).answer(actor, question)  # type: ignore[arg-type]
+    return told(answer.reply), llm.asked
 
 
 def _run(operation: Any, use: ApiUse, form: Callable[[], Any]) -> Any:
@@ -906,25 +931,49 @@ def _words(tool: Any, visit: ToolSession, given: dict[str, Any]) -> Any:
     return tool.function(visit, **given).words()
 
 
+@pytest.fixture(scope="module")
+def asked_app(app: App, tmp_path_factory: pytest.TempPathFactory) -> App:
+    """A copy that was asked nothing yet, with another profile in LanceDB."""
+    home = Path(shutil.copytree(app.settings.home, tmp_path_factory.mktemp("asked") / "home"))
+    copy = small_app(home, processes=NoProcesses())
+    settings = copy.platform.settings
+    settings.add_profile(replace(settings.profile(), name="beyond", engine="lance", graph="none"), INSIDE.person)
+    put(copy, {"synonyms.yaml": "synonyms:\n  - heimwort = quokkawort\n  - heimwart = quokkawart\n"})
+    for profile in (settings.profile(), settings.profile("beyond")):
+        copy.index.builder.build(profile)
+    return copy
+
+
 @pytest.mark.usefixtures("deaf")
 @pytest.mark.parametrize(
-    "words", ["zanzibarin quokkawort obsidianmarke", "lapisfrage granitbesitz zeolith rhodonit", "heliotropfrage"]
+    "words",
+    ["zanzibarin quokkawort obsidianmarke", "lapisfrage granitbesitz zeolith rhodonit", "heliotropfrage", "heimwort"],
 )
-def test_words_of_hidden_documents_are_answered_like_words_of_no_document(app: App, words: str) -> None:
-    """By every operation and tool that takes a question, in every number that it gives."""
-    actor, wrong, tried = OUTSIDE[2], list[str](), set[str]()
+def test_words_of_hidden_documents_are_answered_like_words_of_no_document(
+    asked_app: App, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """By every operation, command and tool that takes a question, in every number that it gives."""
+    app, actor, wrong, tried = asked_app, OUTSIDE[2], list[str](), set[str]()
+    say = teller(app, tmp_path, monkeypatch, capsys)
     for question in QUESTIONS:
         pair = words, " ".join(LOOK_ALIKES[word] for word in words.split())
         both = (list(doors(app, actor, question.format(each))) for each in pair)
         for (name, ours), (_, theirs) in zip(*both, strict=True):
             here, there = replied(ours, actor), replied(theirs, actor)
-            at = max(
-                0, next((n for n, pair in enumerate(zip(here, there, strict=False)) if len(set(pair)) > 1), 0) - 80
-            )
-            wrong += [f"{name} {question}: {here[at : at + 160]} and {there[at : at + 160]}"] if here != there else []
+            wrong += differing(f"{name} {question}", here, there)
             tried.add(name)
-    assert tried >= {"find ", "search two-hops", "where bm25@duckdb"}, tried
+    for line in ASKING_LINES:
+        here, there = (blank(say(line.format(each.partition(" ")[0]), actor.id)) for each in pair)
+        wrong += differing(line, here, there) if here else [f"{line} says nothing"]
+    assert {name.strip() for name in tried} >= {"find", "search two-hops", "where bm25@duckdb", "search bm25 beyond"}
     assert not wrong, "\n".join(wrong)
+
+
+def differing(name: str, here: str, there: str) -> list[str]:
+    """Two answers from where they part."""
+    at = next((n for n, (ours, theirs) in enumerate(zip(here, there, strict=False)) if ours != theirs), 0)
+    shown = slice(max(0, at - 80), at + 80)
+    return [f"{name}: {here[shown]!r} and {there[shown]!r}"] if here != there else []
 
 
 def replied(call: Callable[[], Any], actor: Actor) -> str:
@@ -936,6 +985,67 @@ def replied(call: Callable[[], Any], actor: Actor) -> str:
         return blank(str(error))
     value = shown.value.part() if isinstance(shown, record.Shown) and isinstance(shown.value, record.Rows) else shown
     return blank(json.dumps(strict.plain(value.value if isinstance(value, record.Shown) else value), default=told))
+
+
+PROBE = """---
+title: Probe
+answers: ["Which form is filed by {0}?", "How to file form 111 {1}?", "{2}"]
+---
+# Probe {0}
+
+Lapis is filed by Amazonit {4} within 45 days. File Form 111 by {5}. {6}
+
+[a](../quarzpfad/inner/zeolith.md#{0}) and [b](../fin/ctr.md#{0}).
+"""
+
+
+def given_to_authors(app: App, words: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """What a text with some words is answered on its way from a draft to main, and on main."""
+    me, text, path = OUTSIDE[1], PROBE.format(*words), "it/probe.md"
+    head, question = app.knowledge.repository.head(), f"file form 111 {next(iter(words))}"
+    with reading_as(me):
+        yield "checks", app.reviews.changes.typed(path, text, head)
+        yield "upload", app.upload.uploads.read(me, [("probe.md", text.encode())], "it").items
+        yield (
+            "draft",
+            app.answers.writing.try_out(me, read_document(path, text), read_document(path, text).meta.answers),
+        )
+        yield "disagreements", app.knowledge.disagreements.of_text(me, path, text)
+        change = app.reviews.changes.propose(me, "Probe", {path: text.encode()})
+        yield "change", app.reviews.changes.show(me, change.id)
+        yield "impact", as_json(app.reviews.impacts.measure(replace(me, door=COMMAND_LINE), change.id))
+        state = app.search.searcher.index(f"local@{change.id}")
+        found = app.search.searcher.search_in(state, question, configs.parse("bm25"))
+        yield "state", (found.hits, found.confidence, found.fits)
+        app.reviews.changes.submit(me, change.id)
+    with reading_as(OUTSIDE[2]):
+        app.reviews.discussion.approve(OUTSIDE[2], change.id)
+        yield "merge", app.reviews.merger.merge(OUTSIDE[2], change.id)
+    app.index.builder.build(app.platform.settings.profile())
+    with reading_as(me):
+        app.answers.checks.check(me)
+        yield "answers", app.answers.checks.listed()
+        yield "points", app.answers.checks.findability()
+        yield "gap", app.knowledge.gaps.report(me, question)
+        yield "gaps", app.knowledge.gaps.open(me)
+        yield "asked", (app.search.queries.keep(me, question), app.search.queries.listed(me))
+
+
+@pytest.mark.usefixtures("deaf")
+def test_a_text_with_words_of_hidden_documents_is_answered_like_one_with_words_of_none(
+    app: App, tmp_path: Path
+) -> None:
+    """From the checks of a draft over its impact to the ranks of its questions on main."""
+    homes = [Path(shutil.copytree(app.settings.home, tmp_path / name)) for name in ("hidden", "none")]
+    both = (small_app(home, processes=NoProcesses()) for home in homes)
+    said = [
+        list(given_to_authors(one, words)) for one, words in zip(both, (LOOK_ALIKES, LOOK_ALIKES.values()), strict=True)
+    ]
+    wrong = []
+    for (name, ours), (_, theirs) in zip(*said, strict=True):
+        here, there = (VOLATILE_WORDS.sub("", blank(told(value))) for value in (ours, theirs))
+        wrong += differing(name, here, there)
+    assert not wrong, "\n".join(wrong)
 
 
 # ---------------------------------------------------------------- groups, tokens, and what a change does

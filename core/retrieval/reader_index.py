@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from core.curation.review.readers import Readable
+from core.curation.review.readers import Readable, Shared
 from core.lru import LruCache
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class _Reduced:
     """What is hidden from readers of a generation, and the generation without it."""
 
     def __init__(self, index: Index) -> None:
-        self.hidden: LruCache[Readable, frozenset[str]] = LruCache(READERS)
+        self.hidden: LruCache[Readable | Shared, frozenset[str]] = LruCache(READERS)
         most = max(PASSAGES, LARGE * index.size)
         self.open: LruCache[frozenset[str], Index] = LruCache(most, lambda index: max(SMALLEST, index.size))
 
@@ -29,7 +29,7 @@ class _Reduced:
 _reduced: WeakKeyDictionary[Index, _Reduced] = WeakKeyDictionary()
 
 
-def seen_by(index: Index, readable: Readable | None) -> Index:
+def seen_by(index: Index, readable: Readable | Shared | None) -> Index:
     """The generation for a reader; itself where they may read everything. One for all from whom the same is hidden."""
     if readable is None:
         return index
@@ -39,5 +39,5 @@ def seen_by(index: Index, readable: Readable | None) -> Index:
     return reduced.open.find(hidden, lambda: index.without(hidden)) if hidden else index
 
 
-def _hidden(index: Index, readable: Readable) -> frozenset[str]:
+def _hidden(index: Index, readable: Readable | Shared) -> frozenset[str]:
     return frozenset(facts.doc for facts in index.documents if not readable.document(facts.doc, facts.path))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from core.access import ROLES, SYSTEM, Actor, folded, plain_address
+from core.curation.checks.findings import Finding
 from core.curation.pictures.picture_files import as_document
 from core.errors import BadInput
 from core.types import Document, Edit, Frozen
@@ -123,6 +124,13 @@ class Readable:
         places = {_place_of_new(name, known) for name in names} - {None}
         return lambda path: _place_of_new(path, known) in places
 
+    def findings(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Findings without hidden paths, and without those on links into hidden documents: they tell of headings."""
+        said = ((each, self.redacted(each.message)) for each in findings)
+        return tuple(
+            replace(each, message=message) for each, message in said if each.rule != "links" or message == each.message
+        )
+
     def edits(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         """Those of files that may be read, before and after."""
         return tuple(edit for edit in edits if self.paths(filter(None, (edit.path, edit.old_path))))
@@ -149,6 +157,21 @@ class Readable:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Readable) and self.key == other.key
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all readers of some documents may read: what is open to everybody, and what has the same readers."""
+
+    commits: tuple[str, str]  # of the policy and of the documents
+    names: frozenset[frozenset[str]]  # the readers of these documents, where they are not everybody
+    readers: Readers = field(compare=False)
+    own: Mapping[str, tuple[str, ...]] = field(compare=False)
+
+    def document(self, identity: str, path: str) -> bool:
+        """Whether all of them may read a document."""
+        names = self.readers.of(path, self.own.get(path))
+        return names is None or EVERYONE in names or frozenset(names) in self.names
 
 
 def _above(path: str) -> list[str]:

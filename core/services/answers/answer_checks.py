@@ -93,7 +93,10 @@ class AnswerChecks:
     def listed(self, name: str = "") -> tuple[AnswerState, ...]:
         """Every question that a document in the index answers, or those of one by id or path, the worst first."""
         known = {(row.doc, row.key): row for row in self.database.answers.newest()}
-        states = [_state(asked, known.get(asked.key)) for asked in AnswerSearch(self.searcher, self.vectors).listed()]
+        seen = self.messages.readership.now()
+        states = [
+            _state(asked, known.get(asked.key), seen) for asked in AnswerSearch(self.searcher, self.vectors).listed()
+        ]
         wanted = [state for state in states if not name or name in (state.doc, state.path)]
         return tuple(sorted(wanted, key=_worst_first))
 
@@ -110,7 +113,7 @@ class AnswerChecks:
         """Each place that a question had, with the time from which on, oldest first."""
         seen = self.messages.readership.now()
         rows = () if seen and doc in seen.hidden_ids else self.database.answers.of(doc, same_form(question))
-        return tuple((row.at, Place(row.rank, row.note)) for row in rows)
+        return tuple((row.at, _place(row, seen)) for row in rows)
 
     def answered(self, question: str) -> tuple[DocumentFacts, Place] | None:
         """The document in the index that lists a question, and where a search finds it; the best where several do."""
@@ -218,9 +221,14 @@ def _shown(folders: Mapping[str, tuple[int, int]], seen: Readable) -> Mapping[st
     return Frozen({name: counts for name, counts in folders.items() if seen.path(f"{name}/")})
 
 
-def _state(asked: Listed, row: AnswerRankRow | None) -> AnswerState:
+def _place(row: AnswerRankRow, seen: Readable | None) -> Place:
+    """A place as it was kept; earlier versions named hidden documents in its note."""
+    return Place(row.rank, "" if row.note and seen and seen.names(row.note) else row.note)
+
+
+def _state(asked: Listed, row: AnswerRankRow | None, seen: Readable | None) -> AnswerState:
     facts: DocumentFacts = asked.facts
-    place = Place(row.rank, row.note) if row else None
+    place = _place(row, seen) if row else None
     return AnswerState(facts.doc, facts.path, facts.title, facts.owner, asked.question, place, row.at if row else "")
 
 

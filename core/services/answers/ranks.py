@@ -17,6 +17,7 @@ from core.retrieval.alpha import ALPHAS
 from core.retrieval.config import embeds
 from core.retrieval.filters import admits
 from core.retrieval.hyde import Embed
+from core.retrieval.reader_index import seen_by
 from core.retrieval.rerankers import RERANKERS
 from core.services.search.searcher import Searcher
 from core.types import DocumentFacts, Filters, SearchConfig
@@ -95,28 +96,29 @@ class AnswerSearch:
             self.known = dict(self.vectors.get(self._model, list(dict.fromkeys(questions))))
 
     def place(self, question: str, path: str) -> Place:
-        """Where a search finds a document."""
-        found = self.found(question)
+        """Where a search by its readers finds a document, among what all of them may read."""
+        index = seen_by(self.index, self.searcher.readership.shared(self.index, [path]))
+        found = self.found(question, index)
         rank = found.index(path) + 1 if path in found else 0
-        return Place(rank, self._note(question, path, rank, found))
+        return Place(rank, self._note(question, path, rank, found, index))
 
-    def found(self, question: str) -> list[str]:
+    def found(self, question: str, index: Index) -> list[str]:
         """The paths of all documents found, best first."""
-        ask = self.searcher.ask(self.index, self.config)
+        ask = self.searcher.ask(index, self.config)
         ask = ask._replace(embed=partial(self._vector, embed=ask.embed))
-        hits = pipeline.search(question, self.config, self.index, ask).hits
+        hits = pipeline.search(question, self.config, index, ask).hits
         return list(dict.fromkeys(hit.path for hit in hits))
 
-    def _note(self, question: str, path: str, rank: int, found: Sequence[str]) -> str:
-        titles = {facts.path: (number, facts.title) for number, facts in enumerate(self.index.documents)}
+    def _note(self, question: str, path: str, rank: int, found: Sequence[str], index: Index) -> str:
+        titles = {facts.path: (number, facts.title) for number, facts in enumerate(index.documents)}
         if rank > 1:
             ahead = [titles[other][1] for other in found[: min(rank - 1, AHEAD)]]
             more = rank - 1 - len(ahead)
             return f"behind {', '.join(ahead)}" + (f" and {more} more" if more else "")
         if rank:
             return ""
-        text = self.index.text(titles[path][0])
-        return missing_note(missing_words(self.index, question, text[split(text)[1] :]))
+        text = index.text(titles[path][0])
+        return missing_note(missing_words(index, question, text[split(text)[1] :]))
 
     @property
     def _model(self) -> str:

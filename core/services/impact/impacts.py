@@ -6,23 +6,26 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, reading_as, use_case
-from core.curation.review.readers import Readable
+from core.curation.review.readers import Readable, Shared
 from core.curation.text.render import plain
+from core.curation.words import pins
 from core.errors import Busy, ConcordError, Refused, StorageFailed
 from core.evaluation import impact as impacts
 from core.evaluation.impact import Contradiction, FoundDocument, Impact, ImpactQuestion, Shift, contradicted, shift
-from core.evaluation.querysets.queryset import NOT_NAMED, QuerySet
+from core.evaluation.querysets.queryset import QuerySet
 from core.evaluation.runs.run import label
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.cache import CachedReranker
 from core.retrieval.pipeline import SearchContext
+from core.retrieval.reader_index import seen_by
 from core.retrieval.snippets import snippet
 from core.retrieval.trace import Trace
 from core.services.answers.ranks import free_of_charge
@@ -96,7 +99,7 @@ class Impacts:
         return self._seen(impacts.unpack(packed)) if packed else None
 
     def _seen(self, impact: Impact) -> Impact:
-        """What happens to questions about documents that may not be read is counted, and not named."""
+        """Questions about documents that may not be read stay in the counts and verdicts; their places are not shown."""
         seen = self.changes.readership.now()
         if seen is None:
             return impact
@@ -108,13 +111,12 @@ class Impacts:
         shifts = tuple(
             replace(
                 shift,
-                text=NOT_NAMED if shift.text in secret or not seen.path(shift.source) else shift.text,
-                source=shift.source if seen.path(shift.source) else "",
                 top_before=hide(shift.top_before),
                 top_after=hide(shift.top_after),
                 disagreement="" if seen.names(shift.disagreement) else shift.disagreement,
             )
             for shift in impact.shifts
+            if seen.path(shift.source) and not (shift.kind == impacts.GUARD and shift.text in secret)
         )
         told = tuple(one for one in impact.contradictions if seen.paths(filter(None, (one.path, one.other))))
         return replace(impact, shifts=shifts, contradictions=told, notes=tuple(map(seen.redacted, impact.notes)))
@@ -259,7 +261,9 @@ class Impacts:
             label(config),
             _counts(asked),
             tuple(
-                search.in_brief(each) for each in shifts if each.moved or each.disagreement or each.kind == impacts.OWN
+                search.in_brief(question, each)
+                for question, each in zip(asked, shifts, strict=True)
+                if each.moved or each.disagreement or each.kind == impacts.OWN
             ),
             impacts.verdicts(shifts),
             _chunks(before, after),
@@ -274,14 +278,17 @@ class Impacts:
         return impact
 
 
+Answers = dict[tuple[str, Shared | None], tuple[FoundDocument, ...]]
+
+
 class AnswersByCommit:
     """What states of main answered: the one before a change is often the one before or after the last change, too."""
 
     def __init__(self) -> None:
-        self._of: dict[tuple[str, SearchConfig], dict[str, tuple[FoundDocument, ...]]] = {}
+        self._of: dict[tuple[str, SearchConfig], Answers] = {}
 
-    def of(self, commits: Sequence[str], config: SearchConfig) -> list[dict[str, tuple[FoundDocument, ...]]]:
-        """By question, of each of these commits; what others answered is forgotten."""
+    def of(self, commits: Sequence[str], config: SearchConfig) -> list[Answers]:
+        """By question and readers, of each of these commits; what others answered is forgotten."""
         self._of = {(commit, config): self._of.get((commit, config), {}) for commit in commits}
         return [self._of[commit, config] for commit in commits]
 
@@ -303,7 +310,6 @@ class _BothStates:
         self.config = replace(config, k=config.depth, collapse=False)  # the places of all that the legs give
         self.known: dict[str, np.ndarray] = {}
         self._reranker: CachedReranker | None = None
-        self.asks = tuple(map(self._ask, self.indexes))
         self._found = known.of([index.generation.commit for index in self.indexes], self.config)
 
     def _ask(self, index: Index) -> SearchContext:
@@ -333,15 +339,26 @@ class _BothStates:
 
     def shift(self, question: ImpactQuestion, n: int, of: int, progress: Progress) -> Shift:
         progress(n, of, "Asking before and after")
-        for found, index, ask in zip(self._found, self.indexes, self.asks, strict=True):
-            if question.text not in found:
-                found[question.text] = documents(question.text, self.config, index, ask)
-        before, after = (found[question.text] for found in self._found)
+        before, after = map(partial(self._answer, question), self._found, self.indexes)
         return replace(shift(question, before, after), disagreement=contradicted(after, self.contradictions))
 
-    def in_brief(self, each: Shift) -> Shift:
+    def _answer(self, question: ImpactQuestion, known: Answers, index: Index) -> tuple[FoundDocument, ...]:
+        shared = self._readers(question, index)
+        if (answer := known.get((question.text, shared))) is None:
+            view = seen_by(index, shared)
+            answer = known[question.text, shared] = documents(question.text, self.config, view, self._ask(view))
+        return answer
+
+    def _readers(self, question: ImpactQuestion, index: Index) -> Shared | None:
+        """A place is one among what all readers of the documents that answer may read: it tells of nothing else. A pin is
+        for everybody."""
+        answering = {**question.before, **question.after} if question.source != pins.FILE else ()
+        return self.searcher.readership.shared(index, answering)
+
+    def in_brief(self, question: ImpactQuestion, each: Shift) -> Shift:
         """A shift with the words of each passage that fit the question best."""
-        tops = zip(self.indexes, (each.top_before, each.top_after), strict=True)
+        views = [seen_by(index, self._readers(question, index)) for index in self.indexes]
+        tops = zip(views, (each.top_before, each.top_after), strict=True)
         before, after = (tuple(_brief(each.text, found, index) for found in top) for index, top in tops)
         return replace(each, top_before=before, top_after=after)
 

@@ -12,7 +12,7 @@ from core import strict
 from core.access import ROLES, SYSTEM, Actor, deferred, reader, reading_as
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy, readers
-from core.curation.review.readers import CLOSED, OPEN, PolicyDocument, Readable, Readers
+from core.curation.review.readers import CLOSED, OPEN, PolicyDocument, Readable, Readers, Shared
 from core.errors import ConcordError, NotFound
 from core.retrieval.reader_index import seen_by
 from core.types import Document, Edit
@@ -38,6 +38,7 @@ class Readership:
         self._policy = lru_cache(maxsize=8)(self._read)
         self._files = lru_cache(maxsize=4096)(self._read_files)
         self._start = lru_cache(maxsize=4096)(self._parent)
+        self._own = lru_cache(maxsize=8)(self._read_own)
         self._denied = lru_cache(maxsize=64)(self._deny)
         self._moves = lru_cache(maxsize=2)(self._read_moves)
         self._readable = lru_cache(maxsize=1024)(self._look)
@@ -177,12 +178,25 @@ class Readership:
         key = strict.digest([seen.key, sorted(denied)])
         return seen_by(index, replace(seen, hidden=seen.hidden | denied, key=key) if denied else seen)
 
+    def shared(self, index: Index, paths: Iterable[str]) -> Shared | None:
+        """What all readers of some documents of a generation may read; without paths, everybody. None for everything."""
+        head, commit = self.repository.head(), index.generation.commit
+        policy = self._policy(head)
+        if not policy.named:
+            return None
+        own = self._own(commit)
+        names = (policy.of(path, own.get(path)) for path in paths)
+        return Shared((head, commit), frozenset(frozenset(each) for each in names if each is not None), policy, own)
+
     def _deny(self, commit: str, seen: Readable) -> frozenset[str]:
         """Documents of a commit that say themselves that somebody may not read them."""
+        return frozenset(path for path, own in self._own(commit).items() if not seen.path(path, own))
+
+    def _read_own(self, commit: str) -> dict[str, tuple[str, ...]]:
+        """What the documents of a commit say of their readers, by path."""
         with reading_as(SYSTEM):
-            documents = self._documents(commit)
-        said = ((document.path, readers.said_by(document)) for document in documents)
-        return frozenset(path for path, own in said if own is not None and not seen.path(path, own))
+            said = ((document.path, readers.said_by(document)) for document in self._documents(commit))
+            return {path: own for path, own in said if own is not None}
 
     def _read(self, head: str) -> Readers:
         try:

@@ -303,7 +303,7 @@ class Changes:
     ) -> tuple[Finding, ...]:
         """Findings on a text that is being written, against a commit and the pictures that its draft holds."""
         found, seen = self.checking.typed(path, text, base, today, pictures), self.readership.now()
-        return tuple(replace(one, message=seen.redacted(one.message)) for one in found) if seen else found
+        return seen.findings(found) if seen else found
 
     def _audience(self, head: str, work: GitState, records: RowsOfChange) -> tuple[str, ...]:
         """What it does to who may read what."""
@@ -610,7 +610,7 @@ def _redacted(change: Change, seen: Readable) -> Change:
     """What checks and rules say of it, without the documents beside it that may not be read."""
     return replace(
         change,
-        findings=tuple(replace(finding, message=seen.redacted(finding.message)) for finding in change.findings),
+        findings=seen.findings(change.findings),
         requirements=tuple(map(seen.redacted, change.requirements)),
         warnings=tuple(map(seen.redacted, change.warnings)),
         stops=tuple(map(seen.redacted, change.stops)),

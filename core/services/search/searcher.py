@@ -94,6 +94,7 @@ class Searcher:
         """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms and pins
         are those of the generation that is searched."""
         self._house, self._speller, self._documents = base.house.house, Speller(), base.documents
+        self.readership = base.documents.readership
         self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
         self.models, self.alphas, self.rankers = models, learned.alphas, learned.rankers
         self.proposed, self.past, self._pending, self._caveat = elsewhere.proposed, elsewhere.past, pending, caveat
