@@ -947,7 +947,7 @@ def asked_app(app: App, tmp_path_factory: pytest.TempPathFactory) -> App:
 @pytest.mark.usefixtures("deaf")
 @pytest.mark.parametrize(
     "words",
-    ["zanzibarin quokkawort obsidianmarke", "lapisfrage granitbesitz zeolith rhodonit", "heliotropfrage", "heimwort"],
+    ["zanzibarin quokkawort obsidianmarke", "heimwort lapisfrage granitbesitz zeolith rhodonit", "heliotropfrage"],
 )
 def test_words_of_hidden_documents_are_answered_like_words_of_no_document(
     asked_app: App, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
