@@ -31,7 +31,7 @@ class Preset(NamedTuple):
     def about(self) -> str:
         """When it is a good choice, and how it does on public collections, beside the recommended one.
 
-        >>> PRESETS[5].about[-75:]
+        >>> PRESETS[5].about[-74:]
         'nDCG@10 .712 on seven public collections, .093 below the recommended .805.'
         """
         if not self.figure:
