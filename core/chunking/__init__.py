@@ -130,7 +130,9 @@ def _context(document: Document, heading: tuple[str, ...], piece: Piece) -> str:
 
 
 def embedded_text(chunk: Chunk) -> str:
-    """What the legs read: the context, then the passage, with pictures by their words, and without what nobody reads."""
+    """What the legs read: the context, then the passage, with pictures by their words, and without what nobody
+    reads.
+    """
     return with_context(chunk.context, chunk.text)
 
 

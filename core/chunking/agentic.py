@@ -127,7 +127,9 @@ def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[
 def each_written(
     document: Document, chunks: Sequence[Chunk], tools: Tools, write: Callable[[Chunk], tuple[Chunk, str]], lack: str
 ) -> tuple[Chunk, ...]:
-    """The chunks, each as a model completed it. `write` also says why it could not; then it is reported what chunks lack."""
+    """The chunks, each as a model completed it. `write` also says why it could not; then it is reported what chunks
+    lack.
+    """
     with ThreadPoolExecutor(tools.writer.threads if tools.writer else 1) as pool:
         written = list(pool.map(write, chunks))
     if failed := [why for _, why in written if why]:
@@ -145,10 +147,13 @@ def _situated(document: Document, chunk: Chunk, tools: Tools) -> tuple[Chunk, st
 
 
 def context_task(document: Document, chunk: Chunk) -> WritingTask:
-    """What a model is asked about a chunk. Its answer must add to the chunk and name nothing that the document does not."""
+    """What a model is asked about a chunk. Its answer must add to the chunk and name nothing that the document does
+    not.
+    """
     prompt = (
         f"{quoted('document', _around(document.text, chunk.start, chunk.end))}\n\n{quoted('chunk', chunk.text)}\n\n"
-        "Write 2 to 4 short sentences that situate the chunk within the document, so that a search finds it: what it is "
+        "Write 2 to 4 short sentences that situate the chunk within the document, so that a search finds it: what it "
+        "is "
         "about, what it belongs to, and which names or dates of the document it depends on. Answer only with them."
     )
     meta = document.meta

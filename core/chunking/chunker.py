@@ -1,4 +1,6 @@
-"""One record per chunker: what it does, its parameters with ranges, the settings that experiments compare, and what it may use."""
+"""One record per chunker: what it does, its parameters with ranges, the settings that experiments compare, and what it
+may use.
+"""
 
 from __future__ import annotations
 

@@ -52,11 +52,14 @@ def with_questions(document: Document, chunks: Sequence[Chunk], tools: Tools, co
 def questions_task(
     document: Document, chunk: Chunk, count: int, finds: Callable[[str, Chunk], bool] = lambda question, chunk: True
 ) -> WritingTask:
-    """What a model is asked about a chunk. The key is what it reads: an edit elsewhere in the document asks for nothing."""
+    """What a model is asked about a chunk. The key is what it reads: an edit elsewhere in the document asks for
+    nothing.
+    """
     place = " › ".join((document.title, *chunk.heading))
     shown = f"{place}\n\n{cut(chunk.text, ROOM)}"
     prompt = (
-        f"{quoted('passage', shown)}\n\nWrite {count} short questions that this passage answers, as people who have not "
+        f"{quoted('passage', shown)}\n\nWrite {count} short questions that this passage answers, as people who have "
+        "not "
         "read it would type them into a search box: in everyday words, and in other words than it uses where there are "
         'any. Answer only with JSON: {"questions": ["…", "…"]}'
     )

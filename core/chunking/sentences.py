@@ -10,7 +10,8 @@ _END = re.compile(
     re.VERBOSE,
 )
 _ABBREVIATION = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|No|Nos|Dr|Mr|Mrs|Ms|St|Inc|Ltd|Co|Corp|Fig|Sec|Art|approx|ext|al|[A-Z])|[A-Z]\.[A-Z]|^\s*\d{1,3})\.$",
+    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|No|Nos|Dr|Mr|Mrs|Ms|St|Inc|Ltd|Co|Corp|Fig|Sec|Art|approx|ext|al|[A-Z])"
+    r"|[A-Z]\.[A-Z]|^\s*\d{1,3})\.$",
     re.MULTILINE,
 )
 

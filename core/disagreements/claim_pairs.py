@@ -88,8 +88,8 @@ def body_weight(claim: Claim) -> float:
 
 
 def _same_context(a: Claim, b: Claim) -> bool:
-    """Whether something beyond some shared words ties two short claims together: a word of title, heading or sentence, or
-    that nothing but the value differs."""
+    """Whether something beyond some shared words ties two short claims together: a word of title, heading or sentence,
+    or that nothing but the value differs."""
     if a.body == b.body and any(weight(term) >= 1 and term not in GENERIC for term in a.body):
         return True
     outer_a, outer_b = a.far | a.near, b.far | b.near
@@ -185,8 +185,8 @@ def _listing(*claims: Claim) -> bool:
 
 
 def _same_subject(a: Claim, b: Claim) -> bool:
-    """Whether titles, headings or most of the words say that two counts are of one thing: two tests may have any number of
-    questions."""
+    """Whether titles, headings or most of the words say that two counts are of one thing: two tests may have any
+    number of questions."""
     if sum(map(weight, a.body & b.body)) >= ENOUGH:
         return True
     ties = a.far & (b.far | b.body | b.near) | b.far & (a.body | a.near)
@@ -312,8 +312,10 @@ def _negation(a: Claim, b: Claim) -> Clash | None:
 
 
 _OPPOSED = {
-    frozenset({"forbids", "permits"}), frozenset({"forbids", "requires"}), frozenset({"requires", "optional"}),
-}  # fmt: skip
+    frozenset({"forbids", "permits"}),
+    frozenset({"forbids", "requires"}),
+    frozenset({"requires", "optional"}),
+}
 
 
 def _fragment(*claims: Claim) -> bool:

@@ -35,13 +35,16 @@ _EXAMPLE = re.compile(
     r"\b(?:for example|e\.g\.|for instance|such as|imagine|suppose|sample|hypothetical)", re.IGNORECASE
 )
 _ITSELF = re.compile(
-    r"\b(?:this|these|the|our) (?:present |following )?(?:document|guide|guidance|guideline|page|section|article|chapter|handbook|"
-    r"manual|topic|series|content|information|appendix|table|list|diagram|template)s?\b|\baudiences?\b|\bas follows\b|\bbelow\b"
+    r"\b(?:this|these|the|our) (?:present |following "
+    r")?(?:document|guide|guidance|guideline|page|section|article|chapter|handbook|"
+    r"manual|topic|series|content|information|appendix|table|list|diagram|template)s?\b|\baudiences?\b|\bas "
+    r"follows\b|\bbelow\b"
     r"|\b(?:divided|split|structured|organi[sz]ed) into\b",
     re.IGNORECASE,
 )
 _REVISION = re.compile(
-    r"^\W*(?:last\s+)?(?:updated|revised|reviewed|modified|effective(?: date)?|version|published|approved on|superseded|"
+    r"^\W*(?:last\s+)?(?:updated|revised|reviewed|modified|effective(?: date)?|version|published|approved "
+    r"on|superseded|"
     r"revision|document (?:number|id)|date)\b\W*(?:on|date|:)?\W*\d?|\b(?:last updated|changelog|revision history)\b",
     re.IGNORECASE,
 )
@@ -76,18 +79,25 @@ WEAK = frozenset(_stem(word) for word in word_lists.WEAK_WORDS)  # words that sa
 
 _NOT = re.compile(r"\b(?:not|never|cannot|no|nobody|none|neither|nor|without)\b|n['’]t\b", re.IGNORECASE)
 _FORBIDS = re.compile(
-    r"\b(?:must|may|shall|should|can|do|does|are|is) not\b|\b(?:must|may|shall|should|do|does)n['’]t\b|\bcannot\b|\bcan['’]t\b|\bnever\b|\bprohibited\b|\bforbidden\b|\bnobody\b|\bnot (?:allowed|permitted|acceptable|accepted)\b|\bis banned\b|\bno\b",
+    r"\b(?:must|may|shall|should|can|do|does|are|is) "
+    r"not\b|\b(?:must|may|shall|should|do|does)n['’]t\b|\bcannot\b|\bcan['’]t\b|\bnever\b|\bprohibited\b"
+    r"|\bforbidden\b|\bnobody\b|\bnot "
+    r""
+    r""
+    r"(?:allowed|permitted|acceptable|accepted)\b|\bis banned\b|\bno\b",
     re.IGNORECASE,
 )
 _OPTIONAL = re.compile(
-    r"\b(?:optional|voluntary|need not|needn['’]t|not (?:required|mandatory|necessary|needed)|(?:do|does) not (?:have|need) to)\b",
+    r"\b(?:optional|voluntary|need not|needn['’]t|not (?:required|mandatory|necessary|needed)|(?:do|does) not "
+    r"(?:have|need) to)\b",
     re.IGNORECASE,
 )
 _REQUIRES = re.compile(
     r"\b(?:must|shall|required|mandatory|has to|have to|needs? to|always)\b(?!\s+not\b)", re.IGNORECASE
 )
 _SHUTS = re.compile(
-    r"\b(?:unacceptable|prohibited|prohibitions?|forbidden|banned|disallowed|inappropriate|not (?:allowed|permitted|acceptable)|"
+    r"\b(?:unacceptable|prohibited|prohibitions?|forbidden|banned|disallowed|inappropriate|not "
+    r"(?:allowed|permitted|acceptable)|"
     r"(?:do|must|should|may|shall|can) not|(?:do|must|should|can)n['’]t|cannot|never|avoid)\b",
     re.IGNORECASE,
 )
@@ -99,7 +109,8 @@ EXCEPTIONS = re.compile(
 
 _ROLE = (
     r"manager|supervisor|director|controller|treasurer|officer|owner|lead|leader|coordinator|cfo|ceo|cio|ciso|auditor|"
-    r"administrator|admin|custodian|president|chair|committee|board|counsel|head|approver|clerk|commander|engineer|desk|team|"
+    r"administrator|admin|custodian|president|chair|committee|board|counsel|head|approver|clerk|commander|engineer"
+    r"|desk|team|"
     r"department|office|security|treasury|payroll|legal"
 )
 _NAME = re.compile(
@@ -306,10 +317,21 @@ def _claim(
     near = frozenset((*_terms(text, rest, 0, start), *_terms(text, rest, end, len(text)))) - body
     clause = text[start:end]
     return Claim(
-        line, text, heading, body, near, far - body, mine, rest, tuple(_names(text, mine, start, end)),
-        frozenset(_negated(clause)), mode(clause), bool(EXCEPTIONS.search(clause)), span,
+        line,
+        text,
+        heading,
+        body,
+        near,
+        far - body,
+        mine,
+        rest,
+        tuple(_names(text, mine, start, end)),
+        frozenset(_negated(clause)),
+        mode(clause),
+        bool(EXCEPTIONS.search(clause)),
+        span,
         cited=frozenset(_CITED.findall(text)) - {value.text for value in known},
-    )  # fmt: skip
+    )
 
 
 def _terms(text: str, skipped: Sequence[Value], start: int = 0, end: int | None = None) -> Iterator[str]:

@@ -54,7 +54,9 @@ class ClaimIndex:
                 self.put(other, claims)
 
     def against(self, claims: Iterable[Claim], without: Set[str] = frozenset()) -> Iterator[tuple[Claim, Match]]:
-        """Every claim with what disagrees with it in other documents, in the order of the claims, then by path and line."""
+        """Every claim with what disagrees with it in other documents, in the order of the claims, then by path and
+        line.
+        """
         for claim in claims:
             for path, n in sorted(self._candidates(claim)):
                 other = self.documents[path][n]

@@ -16,7 +16,10 @@ from core.disagreements import word_lists
 KINDS = ("number", "amount", "date", "period", "name", "negation")
 ROUGH = 0.03  # months and years are counted as days: 90 days are 3 months
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+    "seventeen eighteen nineteen"
+)
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 WORDS = {
     **{word: n for n, word in enumerate(_ONES.split())},
@@ -43,20 +46,53 @@ _HOURS |= {"night": 24, "week": 168, "fortnight": 336, "month": 730.5, "quarter"
 _EVERY = {"hourly": 1, "daily": 24, "nightly": 24, "weekly": 168, "fortnightly": 336, "biweekly": 336, "monthly": 730.5}
 _EVERY |= {"quarterly": 2191.5, "semiannually": 4383, "semi-annually": 4383, "annually": 8766, "yearly": 8766}
 _UNITS: dict[str, tuple[str, float]] = {
-    "%": ("%", 1), "percent": ("%", 1), "per cent": ("%", 1),
-    "mph": ("speed", 1.609344), "km/h": ("speed", 1), "kph": ("speed", 1),
-    "inch": ("length", 0.0254), "inches": ("length", 0.0254), "foot": ("length", 0.3048), "feet": ("length", 0.3048),
-    "ft": ("length", 0.3048), "yard": ("length", 0.9144), "yards": ("length", 0.9144), "mile": ("length", 1609.344),
-    "miles": ("length", 1609.344), "mm": ("length", 0.001), "cm": ("length", 0.01), "meter": ("length", 1),
-    "meters": ("length", 1), "metre": ("length", 1), "metres": ("length", 1), "km": ("length", 1000),
-    "lb": ("mass", 0.45359237), "lbs": ("mass", 0.45359237), "pound": ("mass", 0.45359237),
-    "pounds": ("mass", 0.45359237), "oz": ("mass", 0.0283495), "kg": ("mass", 1), "gram": ("mass", 0.001),
-    "grams": ("mass", 0.001), "ton": ("mass", 907.185), "tons": ("mass", 907.185),
-    "kb": ("data", 1e3), "mb": ("data", 1e6), "gb": ("data", 1e9), "tb": ("data", 1e12),
-    "kilobytes": ("data", 1e3), "megabytes": ("data", 1e6), "gigabytes": ("data", 1e9), "terabytes": ("data", 1e12),
-    "gallon": ("volume", 3.785411784), "gallons": ("volume", 3.785411784), "liter": ("volume", 1),
-    "liters": ("volume", 1), "litre": ("volume", 1), "litres": ("volume", 1),
-}  # fmt: skip
+    "%": ("%", 1),
+    "percent": ("%", 1),
+    "per cent": ("%", 1),
+    "mph": ("speed", 1.609344),
+    "km/h": ("speed", 1),
+    "kph": ("speed", 1),
+    "inch": ("length", 0.0254),
+    "inches": ("length", 0.0254),
+    "foot": ("length", 0.3048),
+    "feet": ("length", 0.3048),
+    "ft": ("length", 0.3048),
+    "yard": ("length", 0.9144),
+    "yards": ("length", 0.9144),
+    "mile": ("length", 1609.344),
+    "miles": ("length", 1609.344),
+    "mm": ("length", 0.001),
+    "cm": ("length", 0.01),
+    "meter": ("length", 1),
+    "meters": ("length", 1),
+    "metre": ("length", 1),
+    "metres": ("length", 1),
+    "km": ("length", 1000),
+    "lb": ("mass", 0.45359237),
+    "lbs": ("mass", 0.45359237),
+    "pound": ("mass", 0.45359237),
+    "pounds": ("mass", 0.45359237),
+    "oz": ("mass", 0.0283495),
+    "kg": ("mass", 1),
+    "gram": ("mass", 0.001),
+    "grams": ("mass", 0.001),
+    "ton": ("mass", 907.185),
+    "tons": ("mass", 907.185),
+    "kb": ("data", 1e3),
+    "mb": ("data", 1e6),
+    "gb": ("data", 1e9),
+    "tb": ("data", 1e12),
+    "kilobytes": ("data", 1e3),
+    "megabytes": ("data", 1e6),
+    "gigabytes": ("data", 1e9),
+    "terabytes": ("data", 1e12),
+    "gallon": ("volume", 3.785411784),
+    "gallons": ("volume", 3.785411784),
+    "liter": ("volume", 1),
+    "liters": ("volume", 1),
+    "litre": ("volume", 1),
+    "litres": ("volume", 1),
+}
 _CURRENCIES = {"$": "usd", "us$": "usd", "usd": "usd", "dollar": "usd", "dollars": "usd", "€": "eur", "eur": "eur"}
 _CURRENCIES |= {"euro": "eur", "euros": "eur", "£": "gbp", "gbp": "gbp"}
 _STOPS = frozenset(word_lists.NO_NOUNS)
@@ -139,8 +175,10 @@ _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _PERIODS = "|".join(sorted(_HOURS, key=len, reverse=True))
 
 _DATE = re.compile(
-    rf"{_LEFT}(?:(?P<iso>(?:19|20)\d\d-\d\d-\d\d)|(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d)(?:,?\s+(?P<year>(?:19|20)\d\d))?"
-    rf"|(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_MONTH})\b(?:,?\s+(?P<year2>(?:19|20)\d\d))?)(?![\w-])",
+    rf"{_LEFT}(?:(?P<iso>(?:19|20)\d\d-\d\d-\d\d)|(?P<month>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd"
+    r"|th)?(?!\d)(?:,?\s+(?P<year>(?:19|20)\d\d))?"
+    rf"|(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<month2>{_MONTH})\b(?:,?\s+(?P<year2>(?:19"
+    r"|20)\d\d))?)(?![\w-])",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -149,46 +187,63 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    rf"(?:(?P<sign>US\$|[$€£]|\b(?:USD|EUR|GBP)\s?)\s?(?P<low>\d[\d,]*(?:\.\d+)?)(?:{_TO}(?:[$€£]|USD\s?)?(?P<high>\d[\d,]*(?:\.\d+)?))?\s?(?P<scale>k|m|mn|bn|million|billion|thousand)?\b"
-    rf"|{_LEFT}(?P<low2>{_NUMBER})\s?(?P<scale2>k|million|billion|thousand|hundred)?\s(?P<name>dollars|euros?|USD|EUR|GBP))(?!\w)",
+    rf"(?:(?P<sign>US\$|[$€£]|\b(?:USD|EUR|GBP)\s?)\s?(?P<low>\d[\d,]*(?:\.\d+)?)(?:{_TO}(?:[$€£]"
+    r"|USD\s?)?(?P<high>\d[\d,]*(?:\.\d+)?))?\s?(?P<scale>k|m|mn|bn|million|billion|thousand)?\b"
+    rf"|{_LEFT}(?P<low2>{_NUMBER})\s?(?P<scale2>k|million|billion|thousand|hundred)?\s(?P<name>dollars|euros?|USD|EUR"
+    r"|GBP))(?!\w)",
     re.IGNORECASE,
 )
 _PERIOD = re.compile(
-    rf"{_LEFT}{_SPAN}(?:\s?\(\s?\d+\s?\))?[\s-]+(?:full\s+|consecutive\s+)?(?P<work>business|working|bank|work|banking)?(?:[\s-]?(?:calendar)[\s-])?\s?(?P<unit>{_PERIODS})s?\b(?:['’])?",
+    rf"{_LEFT}{_SPAN}(?:\s?\(\s?\d+\s?\))?[\s-]+(?:full\s+|consecutive\s+)?(?P<work>business|working|bank|work"
+    rf"|banking)?(?:[\s-]?(?:calendar)[\s-])?\s?(?P<unit>{_PERIODS})s?\b(?:['’])?",
     re.IGNORECASE,
 )
 _FREQUENCY = re.compile(
-    rf"\b(?:every|each|once (?:an?|every|per|each))\s+(?:(?P<low>{_NUMBER}|other|second|third)[\s-]+)?(?P<unit>{_PERIODS})s?\b"
-    rf"|\b(?P<times>once|twice|{_NUMBER} times)\s+(?:an?|per|every|each)\s+(?P<unit2>{_PERIODS})\b|\b(?P<adverb>{'|'.join(_EVERY)})\b(?!(?-i:(?<=ly)\s[A-Z][a-z]))",
+    rf"\b(?:every|each|once (?:an?|every|per|each))\s+(?:(?P<low>{_NUMBER}|other|second"
+    rf"|third)[\s-]+)?(?P<unit>{_PERIODS})s?\b"
+    rf"|\b(?P<times>once|twice|{_NUMBER} times)\s+(?:an?|per|every|each)\s+(?P<unit2>{_PERIODS})\b"
+    rf"|\b(?P<adverb>{'|'.join(_EVERY)})\b(?!(?-i:(?<=ly)\s[A-Z][a-z]))",
     re.IGNORECASE,
 )
 _NET = re.compile(r"\bnet[ -](?P<low>\d{1,3})\b(?!\.\d)", re.IGNORECASE)
 _ARTICLE = re.compile(
-    r"\b(?:within|for|after|in|least|than|to|over|under)\s+(?P<unit1>an?\s+(?P<work>business\s+|working\s+)?(?P<unit>hour|day|week|month|quarter|year))\b(?!\s*['’]s)",
+    r"\b(?:within|for|after|in|least|than|to|over|under)\s+(?P<unit1>an?\s+(?P<work>business\s+"
+    r"|working\s+)?(?P<unit>hour|day|week|month|quarter|year))\b(?!\s*['’]s)",
     re.IGNORECASE,
 )
 _ALWAYS = re.compile(r"\b(?:permanent|permanently|indefinitely|forever)\b", re.IGNORECASE)
 _MEASURE = re.compile(
-    rf"{_LEFT}{_SPAN}(?:\s|-)?(?P<unit>°\s?[FC]|degrees (?:F|C|Fahrenheit|Celsius)|%|{'|'.join(sorted((u for u in _UNITS if u != '%'), key=len, reverse=True))})(?!\w)",
+    rf"{_LEFT}{_SPAN}(?:\s|-)?(?P<unit>°\s?[FC]|degrees (?:F|C|Fahrenheit|Celsius)|%"
+    rf"|{'|'.join(sorted((u for u in _UNITS if u != '%'), key=len, reverse=True))})(?!\w)",
     re.IGNORECASE,
 )
 _WEEKDAY = re.compile(rf"\b({'|'.join(day.title() for day in _DAYS)})s?\b")
 _MONTH_ONLY = re.compile(r"\b(January|February|March|April|June|July|August|September|October|November|December)\b")
 _ORDINAL = re.compile(
-    rf"\b(?P<word>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+(?P<noun>[a-z]{{3,}}(?:[ ](?!(?:of|in|at|to|on|for|and|or|the|with|after|before|by|from|is|are|was|that|must)\b)[a-z]{{3,}})?)\b"
+    rf"\b(?P<word>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th))\s+(?P<noun>[a-z]{{3,}}(?:[ ](?!(?:of|in|at|to|on"
+    rf"|for|and|or|the|with|after|before|by|from|is|are|was|that|must)\b)[a-z]{{3,}})?)\b"
 )
 _COUNT = re.compile(rf"{_LEFT}{_SPAN}\b(?!\s*[%°:])(?P<after>(?:[ -][A-Za-z][\w’'-]*){{0,3}})", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\b(?P<noun>[A-Za-z]{2,})\.?\s+(?P<low>\d+(?:,\d{3})*)(?:\s*(?:to|-|–|and)\s*(?P<high>\d+))?(?![\w.,%°:/-]*\d|\w|%)"
+    r"\b(?P<noun>[A-Za-z]{2,})\.?\s+(?P<low>\d+(?:,\d{3})*)(?:\s*(?:to|-|–|and)\s*(?P<high>\d+))?(?![\w.,%°:/-]*\d|\w"
+    r"|%)"
 )
 _PHONE = re.compile(r"(?<![\w-])(?:\+?1[ -])?\(?\d{3}\)?[ -]\d{3}-\d{4}(?!\w)")
 
 _BOUNDS = (
-    ("least", r"at least|no (?:less|fewer|earlier|sooner) than|not (?:less|fewer|earlier) than|minimum(?: of)?|a minimum of|min\."),
-    ("most", r"at most|no (?:more|longer|greater|later) than|not (?:more|longer) than|not (?:to )?exceed(?:ing)?|up to|maximum(?: of)?|max\."),
+    (
+        "least",
+        r"at least|no (?:less|fewer|earlier|sooner) than|not (?:less|fewer|earlier) than|minimum(?: of)?|a minimum of"
+        r"|min\.",
+    ),
+    (
+        "most",
+        r"at most|no (?:more|longer|greater|later) than|not (?:more|longer) than|not (?:to )?exceed(?:ing)?|up to"
+        r"|maximum(?: of)?|max\.",
+    ),
     ("over", r"more than|over|above|greater than|exceed(?:s|ing)?|longer than|older than|beyond"),
     ("under", r"less than|under|below|fewer than|shorter than"),
-)  # fmt: skip
+)
 _BEFORE = tuple(
     (name, re.compile(rf"(?:{words})\s+(?:the\s+|an?\s+|about\s+)?$", re.IGNORECASE)) for name, words in _BOUNDS
 )
@@ -407,7 +462,8 @@ def _stems(words: str) -> Iterator[str]:
 _ADDRESS = re.compile(r"https?://\S+|(?<!\S)\S[^\s@]*+@\S[^\s.]*+\.\S+")  # one way through a word, however long
 _REFERENCE = re.compile(
     r"\b\d+\s+(?:CFR|U\.?S\.?C\.?)\s+[\d.]+(?:\([a-z0-9]+\))*|\bv\d+(?:\.\d+)*\b|\b\d+\.\d+\.\d+[\w.]*|§+\s*[\d.]+"
-    r"|\b(?:section|step|version|form|page|chapter|article|part|rule|figure|table|appendix|level|tier|phase|sev|priority|iso"
+    r"|\b(?:section|step|version|form|page|chapter|article|part|rule|figure|table|appendix|level|tier|phase|sev"
+    r"|priority|iso"
     r"|rfc|title|requirement|control|clause)s?\.?\s+[\d.]+(?:\([a-z0-9]+\))*(?:\s*(?:to|-|–|and|,)\s*\d+)*\b",
     re.IGNORECASE,
 )

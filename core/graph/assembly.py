@@ -167,8 +167,8 @@ def _relations(
     occurrences: np.ndarray,
     numbered: tuple[Mapping[str, int], Mapping[str, str]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, list[str]]:
-    """All pairs (a < b) with weight and the number of their relation's name. `mentions`: nodes and their chunks; `numbered`: the
-    number of a node by its key, and the key that others are the same as."""
+    """All pairs (a < b) with weight and the number of their relation's name. `mentions`: nodes and their chunks;
+    `numbered`: the number of a node by its key, and the key that others are the same as."""
     import numpy as np
 
     (node, chunk), (number, merged) = mentions, numbered

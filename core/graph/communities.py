@@ -80,9 +80,14 @@ def _leiden(size: int, edges: np.ndarray, weights: np.ndarray, seed: int) -> np.
     matrix = (upper + upper.T).tocsr()
     matrix.sort_indices()
     _, communities = leiden_csr(
-        matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data, size,
-        iterations=_ITERATIONS, trials=_TRIALS, seed=seed,
-    )  # fmt: skip
+        matrix.indptr.astype(np.int64),
+        matrix.indices.astype(np.int32),
+        matrix.data,
+        size,
+        iterations=_ITERATIONS,
+        trials=_TRIALS,
+        seed=seed,
+    )
     labels[list(communities)] = list(communities.values())
     return labels
 

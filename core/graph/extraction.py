@@ -1,6 +1,7 @@
 """Entities by a language model and by spaCy, checked against the passage before they count.
 
-The prompt asks for JSON with text, type and relations, as the thesis does (section 4.3; temperature 0.2). An entity that does not stand in the passage is dropped, and so is a relation between others.
+The prompt asks for JSON with text, type and relations, as the thesis does (section 4.3; temperature 0.2). An entity
+that does not stand in the passage is dropped, and so is a relation between others.
 """
 
 from __future__ import annotations
@@ -55,8 +56,12 @@ def ask_entities(llm: Llm, text: str, links: Sequence[Link] = (), bill: Bill | N
 def checked(answer: str, text: str, by_rules: Extract) -> Extract:
     """A model's answer as an extract; links and explained acronyms are still found by rules.
 
-    >>> extracted = checked('{"entities": [{"text": "BSA", "type": "Rule", "relations": [{"to": "FinCEN", "name": "run by"}]}'
-    ...     ', {"text": "FinCEN", "type": "organisation"}, {"text": "Mars", "type": "place"}]}', "FinCEN and BSA", Extract())
+    >>> extracted = checked(
+    ...     '{"entities": [{"text": "BSA", "type": "Rule", "relations": [{"to": "FinCEN", "name": "run by"}]}'
+    ...     ', {"text": "FinCEN", "type": "organisation"}, {"text": "Mars", "type": "place"}]}',
+    ...     "FinCEN and BSA",
+    ...     Extract(),
+    ... )
     >>> [(mention.key, mention.kind) for mention in extracted.mentions], extracted.relations
     ([('bsa', 'rule'), ('fincen', 'organisation')], (('bsa', 'run by', 'fincen'),))
     """

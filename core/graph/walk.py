@@ -1,4 +1,5 @@
-"""Walking the graph from the entities of a query along relations (the thesis, 3.2.2), and PageRank (the cascade study, stage 2c).
+"""Walking the graph from the entities of a query along relations (the thesis, 3.2.2), and PageRank (the cascade study,
+stage 2c).
 
 Growth is bounded by the limits below; every search says how far it went. Amounts and dates are places to start
 from, not to pass through. An entity that only hidden documents name is not walked through, so that no path can

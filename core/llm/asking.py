@@ -1,4 +1,6 @@
-"""Questions to a language model, several at once: the check that an answer must pass before anybody keeps it, and the cost."""
+"""Questions to a language model, several at once: the check that an answer must pass before anybody keeps it, and the
+cost.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ModelTask(Generic[T]):
-    """What a model is asked. `read` gives the usable form of its words, or BadInput that says what is wrong with them."""
+    """What a model is asked. `read` gives the usable form of its words, or BadInput that says what is wrong with
+    them.
+    """
 
     purpose: str
     prompt: str

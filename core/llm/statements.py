@@ -1,4 +1,6 @@
-"""An answer taken apart: every sentence with the passages it cites, and why those that they do not bear out are withheld."""
+"""An answer taken apart: every sentence with the passages it cites, and why those that they do not bear out are
+withheld.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,14 @@ BORNE = 0.8  # share of a sentence's words that its passages must have; those of
 SAME = 0.5  # share of a sentence's words that make a sentence of a passage the one it is taken from
 _NEGATION = re.compile(r"\b(?:not|no|never|nor|neither|cannot|without|\w+n['’]t)\b", re.IGNORECASE)
 _INTRODUCTION = re.compile(
-    r"^(?:according to|as stated in|based on)?\s*(?:the\s+)?passages?(?:\s+in)?\s*(?:,|states? that|says? that|explains? that)\s*",
+    r"^(?:according to|as stated in|based on)?\s*(?:the\s+)?passages?(?:\s+in)?\s*(?:,|states? that|says? "
+    r"that|explains? that)\s*",
     re.IGNORECASE,
 )
 _CITED = re.compile(r"\s*\[(\d+)\]")
 _SPELLINGS = re.compile(  # [1, 2], [passage 2], (passage 1), 【1】
-    r"[\[(【]\s*(?:passages?\s*)?(?:n\s*=\s*)?[\"“]?(\d{1,2}(?:\s*(?:,|and|&|;)\s*(?:passage\s*)?\d{1,2})*)[\"”]?\s*[\])】]",
+    r"[\[(【]\s*(?:passages?\s*)?(?:n\s*=\s*)?[\"“]?(\d{1,2}(?:\s*(?:,|and|&"
+    r"|;)\s*(?:passage\s*)?\d{1,2})*)[\"”]?\s*[\])】]",
     re.IGNORECASE,
 )
 _SHORT = r"(?<!\bext)(?<!\bno)(?<!\bNo)(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)"  # what a full stop shortens
@@ -28,7 +32,8 @@ _BULLET = re.compile(r"(?:^|(?<=[.:;!?\])]\s))(?:\d{1,2}[.)]|[-*•])\s+(?=\S)")
 _LINK = re.compile(r"\[([^\]\[]+)\]\([^()\s]*\)")
 _NOTHING = re.compile(
     r"\b(?:do(?:es)? not|don['’]t|doesn['’]t|did not|cannot|can['’]t|no)\b[^.]{0,60}\b"
-    r"(?:answer|information|contain|mention|say|state|specif|provide|address)|\bnot (?:stated|mentioned|specified|given)\b",
+    r"(?:answer|information|contain|mention|say|state|specif|provide|address)|\bnot "
+    r"(?:stated|mentioned|specified|given)\b",
     re.IGNORECASE,
 )
 
@@ -53,7 +58,8 @@ class CitedSentence:
 
 
 def statements(answer: str, question: str, passages: Sequence[str]) -> tuple[CitedSentence, ...]:
-    """The sentences of an answer, each checked against the passages it cites; none when it says that they do not answer.
+    """The sentences of an answer, each checked against the passages it cites; none when it says that they do not
+    answer.
 
     >>> said = statements("Cash is counted twice [1]. It is 70 % gold [1].", "Cash?", ["Cash is counted twice a day."])
     >>> [(statement.text, statement.why) for statement in said]
@@ -99,8 +105,8 @@ def _introduced(text: str) -> str:
 
 
 def _wrong(text: str, cited: Sequence[int], question: str, passages: Sequence[str]) -> str:
-    """Why the cited passages do not bear out a sentence. Words of the question are no proof: a passage about vacation that
-    does not name Peru says nothing about Peru."""
+    """Why the cited passages do not bear out a sentence. Words of the question are no proof: a passage about vacation
+    that does not name Peru says nothing about Peru."""
     if not cited:
         return "it names no passage, and none bears it out"
     if any(not 1 <= number <= len(passages) for number in cited):
@@ -122,7 +128,8 @@ def _wrong(text: str, cited: Sequence[int], question: str, passages: Sequence[st
 
 
 def _denies(text: str, sources: Sequence[str]) -> bool:
-    """Whether the sentence of the sources that is most like this one has a negation that it lacks, or the other way round.
+    """Whether the sentence of the sources that is most like this one has a negation that it lacks, or the other way
+    round.
 
     >>> _denies("Switch off the computer.", ["Call the desk. Do not switch off the computer."])
     True

@@ -31,7 +31,8 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _OPENING = re.compile(
-    r"\A\s*(?:sure|certainly|of course|okay|ok|here (?:is|are|it is|they are|you (?:are|go))|here['’]s|below (?:is|are)|the following|answer|response)\b"
+    r"\A\s*(?:sure|certainly|of course|okay|ok|here (?:is|are|it is|they are|you (?:are|go))|here['’]s|below "
+    r"(?:is|are)|the following|answer|response)\b"
     r"[^\n:]{0,160}:\s*|\A\s*(?:sure|certainly|of course|okay|ok)[!,.]\s+",
     re.IGNORECASE,
 )
@@ -122,7 +123,9 @@ def prose(text: str) -> str:
 
 
 def _loops(text: str) -> bool:
-    """Whether half of a text is the same four words again and again, or a fifth of its runs of four stand in it before."""
+    """Whether half of a text is the same four words again and again, or a fifth of its runs of four stand in it
+    before.
+    """
     four = runs(text, 4)
     again = len(four) - len(set(four))
     return len(four) >= 12 and (4 * max(Counter(four).values()) >= 0.5 * len(four) or again >= 0.2 * len(four))
@@ -152,15 +155,109 @@ def _mass(first: Sequence[tuple[str, float]], word: str) -> float:
 REPEATS = 0.5  # share of the runs of four words that a text may take from what it describes
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 _NAME = re.compile(r"(?<![.!?:;\"“‘(\[]\s)(?<=\s)[\"“‘(\[]?([A-Z][\w&*-]*)")
-_SMALL = frozenset({
-    "a", "about", "above", "after", "all", "also", "an", "and", "any", "are", "as", "at", "be", "because", "been",
-    "before", "below", "between", "both", "but", "by", "can", "could", "did", "do", "does", "each", "for", "from",
-    "had", "has", "have", "how", "if", "in", "into", "is", "it", "its", "long", "many", "may", "might", "more",
-    "most", "much", "must", "no", "nor", "not", "of", "on", "one", "only", "or", "other", "our", "out", "over",
-    "should", "so", "some", "such", "than", "that", "the", "their", "them", "then", "there", "these", "they", "this",
-    "those", "through", "to", "too", "under", "up", "used", "uses", "using", "was", "we", "were", "what", "when",
-    "where", "which", "who", "whom", "why", "will", "with", "within", "without", "would", "you", "your",
-})  # fmt: skip
+_SMALL = frozenset(
+    {
+        "a",
+        "about",
+        "above",
+        "after",
+        "all",
+        "also",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "below",
+        "between",
+        "both",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "each",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "long",
+        "many",
+        "may",
+        "might",
+        "more",
+        "most",
+        "much",
+        "must",
+        "no",
+        "nor",
+        "not",
+        "of",
+        "on",
+        "one",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "should",
+        "so",
+        "some",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "through",
+        "to",
+        "too",
+        "under",
+        "up",
+        "used",
+        "uses",
+        "using",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "whom",
+        "why",
+        "will",
+        "with",
+        "within",
+        "without",
+        "would",
+        "you",
+        "your",
+    }
+)
 
 
 def content_words(text: str) -> set[str]:

@@ -76,8 +76,8 @@ FIRST_WORDS = LogisticModel(-1.63, {"words_gap": 7.37, "covered": 1.13})  # with
 
 
 def chances(candidates: Candidates, chunks: Sequence[int], config: SearchConfig, index: Index) -> list[float]:
-    """For each of some candidates: how likely it is that it answers the question if it stands first. A question that has
-    an answer here is taken for granted; `confidence` asks whether it has."""
+    """For each of some candidates: how likely it is that it answers the question if it stands first. A question that
+    has an answer here is taken for granted; `confidence` asks whether it has."""
     if not chunks:
         return []
     model = _first_model(candidates, config, index)
@@ -124,8 +124,8 @@ def confidence(candidates: Candidates, ranking: Ranking, config: SearchConfig, i
 
 
 def lacking(query: str, chunks: Sequence[int], index: Index) -> tuple[str, ...]:
-    """The question's words that the first of some passages lacks, where it holds little of the question and a passage of
-    another document far more."""
+    """The question's words that the first of some passages lacks, where it holds little of the question and a passage
+    of another document far more."""
     worths, first = word_worths(query, index), list(chunks)[:LOOKED_AT]
     if len(worths) < WORDS_ASKED or len(first) < 2:
         return ()

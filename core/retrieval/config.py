@@ -224,8 +224,8 @@ def _check_fields(config: SearchConfig) -> None:
 
 
 def _check_alpha(config: SearchConfig) -> None:
-    """A weight per query needs a fusion that weighs and, when learned, no weights by hand, a model and two legs. Weights
-    by hand stand where a query gets none of its own."""
+    """A weight per query needs a fusion that weighs and, when learned, no weights by hand, a model and two legs.
+    Weights by hand stand where a query gets none of its own."""
     source = ALPHAS[config.alpha_from]
     if source.weigh is None:
         return
@@ -329,7 +329,11 @@ def without_answers(config: SearchConfig) -> SearchConfig:
 def by_words(config: SearchConfig) -> SearchConfig:
     """The same search without legs that need vectors, as long as there are none.
 
-    >>> by_words(RECOMMENDED).legs, by_words(parse("dense+hyde")).legs, by_words(RECOMMENDED).fields == RECOMMENDED.fields
+    >>> (
+    ...     by_words(RECOMMENDED).legs,
+    ...     by_words(parse("dense+hyde")).legs,
+    ...     by_words(RECOMMENDED).fields == RECOMMENDED.fields,
+    ... )
     (('bm25',), ('bm25',), True)
     """
     legs = tuple(leg for leg in config.legs if not LEGS[leg].embeds) or ("bm25",)

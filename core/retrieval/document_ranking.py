@@ -1,6 +1,7 @@
 """Documents before passages: each leg is reduced to documents by their best passages before anything is fused.
 
-A document is stood for by one of its passages, so that everything after, from fusion to hits, works on passages as ever.
+A document is stood for by one of its passages, so that everything after, from fusion to hits, works on passages as
+ever.
 """
 
 from __future__ import annotations

@@ -57,4 +57,7 @@ def task(query: str) -> ModelTask[str]:
 
 def prompt(query: str) -> str:
     """Asks for a passage that answers the query; whether it is true does not matter, only what it is about."""
-    return f"{quoted('query', query)}\n\nWrite one passage of three to five sentences that answers the query. Answer only with the passage."
+    return (
+        f"{quoted('query', query)}\n\nWrite one passage of three to five sentences that answers the query. Answer "
+        "only with the passage."
+    )

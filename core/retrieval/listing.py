@@ -64,7 +64,9 @@ class Placed(NamedTuple):
 
 
 def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper) -> Iterator[Placed]:
-    """Every candidate in its final place. Where copies leave fewer than k, deeper candidates follow in their fused order."""
+    """Every candidate in its final place. Where copies leave fewer than k, deeper candidates follow in their fused
+    order.
+    """
     index = explain.index
     fused = all(map(explain.ranks.__contains__, ranked))  # so each stands for a document of its own
     order = ranked if fused else _order(ranked, config, index)
@@ -106,7 +108,9 @@ def _body(chunk: int, index: Index) -> str:
 def parents(
     explain: Explainer, ranked: Sequence[int], config: SearchConfig, deeper: Deeper
 ) -> tuple[tuple[Hit, ...], str]:
-    """The parents of what was found; where copies collapse, more are collected until k are distinct or there are no more."""
+    """The parents of what was found; where copies collapse, more are collected until k are distinct or there are no
+    more.
+    """
     hits, said = collect(explain, ranked, config, deeper)
     if not config.collapse:
         return hits, said

@@ -1,7 +1,7 @@
 """One record per method: its name, what it computes, its parameters, and how it is shown.
 
-Pages, help texts, `docs/reference/methods.md` and the laws in `tests/test_methods.py` read the records. To add a method, write
-one file with its record and add one line to the dict of its package.
+Pages, help texts, `docs/reference/methods.md` and the laws in `tests/test_methods.py` read the records. To add a
+method, write one file with its record and add one line to the dict of its package.
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ UNCHANGED = Outcome()
 class RerankMethod:
     """A way to rerank. `asks` names the kinds of models it needs; `suffix` is how a configuration's name says it.
 
-    `purpose` is what a language model is asked for, as the ledger and `models check` call it; `reads` counts for one order
-    of the passages.
+    `purpose` is what a language model is asked for, as the ledger and `models check` call it; `reads` counts for one
+    order of the passages.
     """
 
     name: str

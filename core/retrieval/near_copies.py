@@ -31,7 +31,8 @@ _QUOTES = tuple(quote.encode() for quote in ("’", "‘", "“", "”", "„"))
 _DASHES = frozenset(dash.encode() for dash in ("-", "--", "---", "–", "—"))
 _TELLING = frozenset(
     b"no not never none neither nor cannot cant dont doesnt isnt arent mustnt shouldnt wont without except unless only "
-    b"zero one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty ninety "
+    b"zero one two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty sixty "
+    b"ninety "
     b"hundred thousand half twice daily weekly monthly yearly before after above below more less".split()
 )
 
@@ -66,7 +67,10 @@ class ComparedText:
         """Whether the other text holds all that this one says.
 
         >>> limit = "Payments over 500 dollars need a second signature from a supervisor on the same day."
-        >>> ComparedText(limit).copies(ComparedText("**Note:** " + limit)), ComparedText(limit).copies(ComparedText(limit.replace("5", "6")))
+        >>> (
+        ...     ComparedText(limit).copies(ComparedText("**Note:** " + limit)),
+        ...     ComparedText(limit).copies(ComparedText(limit.replace("5", "6"))),
+        ... )
         (True, False)
         """
         if len(self.words) < LEAST:
@@ -104,7 +108,10 @@ def groups(
     `maybe` has the earlier places of which a candidate may be a copy, if sketches of the first `LOOK` times k told.
 
     >>> said = {7: "Ring the bell.", 8: "Lock the door.", 9: "Ring  the *bell*."}
-    >>> groups([7, 8, 9], said.__getitem__, 2), groups([7, 9], said.__getitem__, 2, {7: "Ring.", 9: "Ring. Wait."}.__getitem__)
+    >>> (
+    ...     groups([7, 8, 9], said.__getitem__, 2),
+    ...     groups([7, 9], said.__getitem__, 2, {7: "Ring.", 9: "Ring. Wait."}.__getitem__),
+    ... )
     ([[7, 9], [8]], [[7], [9]])
     """
     said = cache(lambda candidate: compared(text(candidate)))
@@ -143,8 +150,8 @@ def groups(
 
 
 def sketched(texts: Iterable[str]) -> np.ndarray:
-    """What tells quickly that a text is no copy of another, a row for each: how many words, sums of all of it and of the
-    telling words, words to look up in another's signature, and the own signature of all words (Bloom 1970)."""
+    """What tells quickly that a text is no copy of another, a row for each: how many words, sums of all of it and of
+    the telling words, words to look up in another's signature, and the own signature of all words (Bloom 1970)."""
     import numpy as np
 
     rows = [_sketch(ComparedText(text)) for text in texts]

@@ -18,8 +18,8 @@ _RERANKED = f'{{"base": "documents-0.9", "rerank": "%s", "tau": 0.7, "rerank_ble
 
 
 class Preset(NamedTuple):
-    """A configuration that is offered, with when it is a good choice, and its figure in docs/research/benchmarks.md, where
-    it has one: nDCG@10 of documents, the mean of seven public collections, and the row there."""
+    """A configuration that is offered, with when it is a good choice, and its figure in docs/research/benchmarks.md,
+    where it has one: nDCG@10 of documents, the mean of seven public collections, and the row there."""
 
     title: str
     spelling: str
@@ -77,17 +77,20 @@ PRESETS = (
     Preset(
         "Conditional rerank",
         _RERANKED % "unsure",
-        "Reads again where the first hit answers with a chance below .7, three questions in ten: nDCG@10 +.005 (+.001 to +.010) on public collections. Seconds, not milliseconds.",
+        "Reads again where the first hit answers with a chance below .7, three questions in ten: nDCG@10 +.005 "
+        "(+.001 to +.010) on public collections. Seconds, not milliseconds.",
     ),
     Preset(
         "Rerank always",
         _RERANKED % "always",
-        "Reads every first page again: nDCG@10 +.003 (-.004 to +.009) on public collections, so no better than the recommended. Seconds for every question.",
+        "Reads every first page again: nDCG@10 +.003 (-.004 to +.009) on public collections, so no better than the "
+        "recommended. Seconds for every question.",
     ),
     Preset(
         "Documents and answers",
         '{"base": "documents-0.9", "fields": {"title": 1.5, "path": 0.5, "answers": 0.5}}',
-        "The recommended, and words count in the questions under answers, too: nDCG@10 +.004 (+.001 to +.006) for other questions than those. Good where documents list many.",
+        "The recommended, and words count in the questions under answers, too: nDCG@10 +.004 (+.001 to +.006) for "
+        "other questions than those. Good where documents list many.",
     ),
     Preset(
         "Tri-modal",
@@ -106,7 +109,8 @@ PRESETS = (
     Preset(
         "Two hops",
         "two-hops",
-        "For questions that name a thing by another one: a second look from the first hit. +.018 (+.010 to +.027) on two-hop questions, nothing gained elsewhere.",
+        "For questions that name a thing by another one: a second look from the first hit. +.018 (+.010 to +.027) on "
+        "two-hop questions, nothing gained elsewhere.",
     ),
     Preset("BM25 by DuckDB FTS", "bm25@duckdb", "The same ranking by DuckDB itself: to see that they agree."),
     Preset("Vectors by LanceDB", "dense@lancedb", "The same ranking by LanceDB itself: to see that they agree."),

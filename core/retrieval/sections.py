@@ -35,7 +35,9 @@ def placed(hit: Hit, query: str, chunk: int, index: Index) -> Hit:
 
 
 def _path(hit: Hit, at: int, passage: tuple[int, int]) -> tuple[str, ...]:
-    """The heading path at a place of a text: what is above all of it, then what is in it. The hit's own is the passage's."""
+    """The heading path at a place of a text: what is above all of it, then what is in it. The hit's own is the
+    passage's.
+    """
     outline = _outline(hit.text, hit.title)
     common = outline.path(*passage)
     place = bisect_right(outline.starts, at + 3) - 1  # a heading may be indented by three spaces

@@ -40,7 +40,8 @@ class SnippetSegment:
 class Snippet:
     """Segments in order, and whether text was left out before or after them; inside, dots stand for what was left out.
 
-    A line with tabs is a row of a table, and one that ends with a tab heads it. A line that ends with `HEADS` is a heading.
+    A line with tabs is a row of a table, and one that ends with a tab heads it. A line that ends with `HEADS` is a
+    heading.
     """
 
     segments: tuple[SnippetSegment, ...]
@@ -86,8 +87,8 @@ def best_section(text: str, query: str, options: LexicalOptions, rarity: Callabl
 class _Layout:
     """A text prepared for any query: its sentences, the places of each term, and the sentences that hold it.
 
-    `heads` are the sentences that head the table of a row or the section of a sentence, by number; `below` the sentences of
-    each heading.
+    `heads` are the sentences that head the table of a row or the section of a sentence, by number; `below` the
+    sentences of each heading.
     """
 
     sentences: tuple[Span, ...]
@@ -225,7 +226,9 @@ def _order(spans: Sequence[Span], worths: Mapping[int, float], best: int) -> lis
 
 
 def _chosen(layout: _Layout, order: Sequence[int], width: int) -> set[int]:
-    """The first sentences of an order that fit, in few runs; a row brings the head of its table, and all their heading."""
+    """The first sentences of an order that fit, in few runs; a row brings the head of its table, and all their
+    heading.
+    """
     chosen: set[int] = set()
     used = 0
     for n in order:

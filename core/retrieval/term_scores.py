@@ -1,4 +1,6 @@
-"""BM25 word by word: how often a passage holds each word of the query, how rare it is, and what it gives to the score."""
+"""BM25 word by word: how often a passage holds each word of the query, how rare it is, and what it gives to the
+score.
+"""
 
 from __future__ import annotations
 

@@ -79,6 +79,7 @@ class TrainedKind(Generic[M]):
         """Refuse to serve what the model was not trained for."""
         if model.trained_for != self.purpose(config, profile):
             raise Refused(
-                f"The {self.title} {model.name!r} was trained for another way of searching or another profile. Train one for "
+                f"The {self.title} {model.name!r} was trained for another way of searching or another profile. Train "
+                "one for "
                 f"this on Tuning, or with: python -m core {self.command}"
             )

@@ -64,17 +64,24 @@ def read(document: Document) -> Reading:
 def check(path: str, raw: bytes, context: CheckContext = CheckContext(), read: Read = read) -> tuple[Finding, ...]:
     """All findings about a file, worst first, then by line. `read` says where it is parsed.
 
-    >>> [(finding.line, finding.severity, finding.rule) for finding in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n") if finding.severity != "note"]
+    >>> [
+    ...     (finding.line, finding.severity, finding.rule)
+    ...     for finding in check("a.md", b"# A\\n\\n### Far\\n\\nText.\\n")
+    ...     if finding.severity != "note"
+    ... ]
     [(3, 'warning', 'headings')]
     >>> check("a.md", b"---\\nstatus: beta\\n---\\n# A\\n\\nText.\\n")[0].message
-    "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, superseded, retired."
+    "The status 'beta' is not known here, so the document counts as approved. Statuses: draft, approved, superseded,
+    retired."
     """
     file = parsed(path, raw, read)
     return in_context(file, context) if isinstance(file, File) else (file,)
 
 
 def parsed(path: str, raw: bytes, read: Read = read) -> File | Finding:
-    """A file as its checks need it, or why it is refused; this takes long, and what is around the file has no part in it."""
+    """A file as its checks need it, or why it is refused; this takes long, and what is around the file has no part in
+    it.
+    """
     try:
         text = decode(raw)
         check_limits(text)

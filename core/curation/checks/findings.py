@@ -1,4 +1,6 @@
-"""What checks report, what they may read, and findings in the forms that git hosts show beside the lines of a pull request."""
+"""What checks report, what they may read, and findings in the forms that git hosts show beside the lines of a pull
+request.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """What the knowledge base holds besides the file: headings by path, paths by id, today's date, paths of pictures."""
+    """What the knowledge base holds besides the file: headings by path, paths by id, today's date, paths of
+    pictures.
+    """
 
     anchors: Mapping[str, frozenset[str]] = field(default_factory=dict)
     ids: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +74,9 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What parsing a document gives: findings of the rules that need nothing else, anchors of its headings, links, pictures."""
+    """What parsing a document gives: findings of the rules that need nothing else, anchors of its headings, links,
+    pictures.
+    """
 
     findings: tuple[Finding, ...] = ()
     anchors: tuple[str, ...] = ()
@@ -183,7 +189,8 @@ def github(findings: Iterable[Finding], folder: str = "") -> tuple[str, ...]:
     ('::error file=docs/a%2Cb.md,line=3,title=links::100%25 gone:%0Ano file',)
     """
     return tuple(
-        f"::{_LEVELS[each.severity]} file={_property(_at(folder, each.path))},line={each.line},title={_property(each.rule)}"
+        f"::{_LEVELS[each.severity]} "
+        f"file={_property(_at(folder, each.path))},line={each.line},title={_property(each.rule)}"
         f"::{_escaped(each.message)}"
         for each in findings
     )

@@ -1,4 +1,6 @@
-"""Checks of what a person sees at once: marks that did not take effect, broken tables, missing pictures, unfinished text."""
+"""Checks of what a person sees at once: marks that did not take effect, broken tables, missing pictures, unfinished
+text.
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,10 @@ def status(file: File, context: CheckContext) -> Iterator[Remark]:
     word = " ".join(str(file.fields.values.get("status", "")).split())[:60]
     known = counts_as(word)
     if word and not known and word not in ("~", "null"):
-        sentence = f"The status {word!r} is not known here, so the document counts as approved. Statuses: {', '.join(STATUSES)}."
+        sentence = (
+            f"The status {word!r} is not known here, so the document counts as approved. Statuses: "
+            f"{', '.join(STATUSES)}."
+        )
         yield Remark(_line(file, "status"), "warning", sentence, "status")
     elif known and spelled(word) != known:
         yield Remark(_line(file, "status"), "note", f"The status {word!r} counts as {known}.", "status")

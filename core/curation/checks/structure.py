@@ -1,4 +1,6 @@
-"""Checks of the text: title, headings, sections, links, characters, size; and keys and passwords that must not be published."""
+"""Checks of the text: title, headings, sections, links, characters, size; and keys and passwords that must not be
+published.
+"""
 
 from __future__ import annotations
 
@@ -138,7 +140,8 @@ KEYS: Mapping[str, re.Pattern[str]] = {
     "a signed web token": re.compile(r"\beyJ[A-Za-z0-9_-]{16,}\.eyJ[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
 }
 _ASSIGNED = re.compile(
-    r"(?i)(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)[\"'`]?[ \t]{0,4}(?:=|:|:=)[ \t]{0,4}"
+    r"(?i)(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)[\"'`]?[ \t]{0,4}(?:=|:|:=)[ "
+    r"\t]{0,4}"
     r"[\"'`]?([A-Za-z0-9+/_.=~!@#$%^&*-]{16,200})"
 )
 _ENOUGH = 3.6  # bits per character: English words stay below, random keys of 20 characters lie above
@@ -169,7 +172,11 @@ def _line(number: int, line: str) -> Iterator[Remark]:
 def looks_random(value: str) -> bool:
     """Whether letters and digits mix as in no word.
 
-    >>> looks_random("q7Zx9KpL2mVt4Rw8"), looks_random("month-end-close-checklist"), looks_random("YOUR_API_KEY_1234567")
+    >>> (
+    ...     looks_random("q7Zx9KpL2mVt4Rw8"),
+    ...     looks_random("month-end-close-checklist"),
+    ...     looks_random("YOUR_API_KEY_1234567"),
+    ... )
     (True, False, False)
     """
     mixed = re.search(r"\d", value) and re.search(r"[A-Za-z]", value) and not _EXAMPLE.search(value)

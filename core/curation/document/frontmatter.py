@@ -243,7 +243,8 @@ def says_status(document: Document) -> bool:
 
 
 def read_document(path: str, text: str, *, blob: str = "", version: int = 1) -> Document:
-    """A decoded file as a Document. Without a title in the frontmatter: the first heading, else the file name; as plain text.
+    """A decoded file as a Document. Without a title in the frontmatter: the first heading, else the file name; as
+    plain text.
 
     >>> read_document("it/vpn.md", "---\\nid: IT-1\\n---\\n# Using the VPN\\n").title
     'Using the VPN'

@@ -23,7 +23,8 @@ _BLOCKS = ("answers",)  # lists whose items are sentences: one line each
 def with_fields(text: str, values: Mapping[str, Value]) -> str:
     """The file with these fields set. An empty value removes the line; an equal one leaves it as written.
 
-    >>> with_fields("---\\ntitle: A  # mine\\nowner: Ann\\n---\\nx\\n", {"title": "A", "owner": "", "tags": ("b", "c d")})
+    >>> text = "---\\ntitle: A  # mine\\nowner: Ann\\n---\\nx\\n"
+    >>> with_fields(text, {"title": "A", "owner": "", "tags": ("b", "c d")})
     '---\\ntitle: A  # mine\\ntags: [b, c d]\\n---\\nx\\n'
     """
     raw, body = split(text)

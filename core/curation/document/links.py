@@ -169,7 +169,10 @@ def rewrite_links(document: Document, moves: Mapping[str, str]) -> str:
 def same_but_links(before: str, after: str) -> bool:
     """Whether two texts differ in the targets of their links alone, as after a move.
 
-    >>> same_but_links("See [it](a.md).", "See [it](../b.md#top)."), same_but_links("See [it](a.md).", "Use [it](a.md).")
+    >>> (
+    ...     same_but_links("See [it](a.md).", "See [it](../b.md#top)."),
+    ...     same_but_links("See [it](a.md).", "Use [it](a.md)."),
+    ... )
     (True, False)
     """
     old, new = before.split("\n"), after.split("\n")

@@ -163,7 +163,8 @@ def safe_id(value: str) -> str:
     """
     if not _ID.fullmatch(value):
         raise BadInput(
-            f"The id {_show(value)} may hold only letters, digits and . _ - (64 at most, starting with a letter or digit)."
+            f"The id {_show(value)} may hold only letters, digits and . _ - (64 at most, starting with a letter or "
+            "digit)."
         )
     return value
 

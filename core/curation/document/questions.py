@@ -34,52 +34,116 @@ def same_form(question: str) -> str:
 MOST = 6  # suggestions at once
 
 _VERBS = (
-    "accept activate add adjust answer appeal apply appoint approve archive arrange ask assess assign attach authorise authorize "
-    "book bring buy calculate call cancel certify change check choose claim clean clear close collect complete configure confirm "
-    "connect contact convert correct count create declare decline delete deliver deploy destroy disable dispose document download "
-    "draft enable encrypt enrol enroll enter escalate evacuate evaluate export file fill find finish fix forward freeze get give "
-    "grant handle hire hold identify import inform inspect install investigate invite issue join keep label lay lease leave lift load "
-    "lock log maintain make manage measure merge migrate monitor move name notify obtain offboard onboard open operate order organise "
-    "organize pack park patch pay perform pick plan post prepare prevent print process procure provide publish purchase put raise read "
-    "receive reconcile record recover redeem refund register reject release remove renew rent repair replace report request reset "
-    "resolve respond restart restore return reverse review revoke rotate run save scan schedule secure select sell send set settle "
-    "share ship sign start stop store submit suspend swap switch take terminate test track train transfer travel undo unlock update "
+    "accept activate add adjust answer appeal apply appoint approve archive arrange ask assess assign attach "
+    "authorise authorize "
+    "book bring buy calculate call cancel certify change check choose claim clean clear close collect complete "
+    "configure confirm "
+    "connect contact convert correct count create declare decline delete deliver deploy destroy disable dispose "
+    "document download "
+    "draft enable encrypt enrol enroll enter escalate evacuate evaluate export file fill find finish fix forward "
+    "freeze get give "
+    "grant handle hire hold identify import inform inspect install investigate invite issue join keep label lay "
+    "lease leave lift load "
+    "lock log maintain make manage measure merge migrate monitor move name notify obtain offboard onboard open "
+    "operate order organise "
+    "organize pack park patch pay perform pick plan post prepare prevent print process procure provide publish "
+    "purchase put raise read "
+    "receive reconcile record recover redeem refund register reject release remove renew rent repair replace report "
+    "request reset "
+    "resolve respond restart restore return reverse review revoke rotate run save scan schedule secure select sell "
+    "send set settle "
+    "share ship sign start stop store submit suspend swap switch take terminate test track train transfer travel "
+    "undo unlock update "
     "upgrade upload use validate verify visit wash weigh withdraw wipe write"
 )
 _BEFORE_THINGS = (
-    "a an the your my our their its each every all any some one two three new another it them this that these those for in out up "
+    "a an the your my our their its each every all any some one two three new another it them this that these those "
+    "for in out up "
     "off back to access somebody someone"
 )
 _COMPOUNDS = (  # what an -ing word often stands before, as in "opening hours"
-    "account agreement area areas authority card cards committee costs desk equipment form forms guide hours label labels letter "
-    "level levels limit limits list materials method methods note notes order orders permit permits plan plans point policy "
-    "procedure process program programme records report reports requirements room rooms rule rules schedule slip standard standards "
+    "account agreement area areas authority card cards committee costs desk equipment form forms guide hours label "
+    "labels letter "
+    "level levels limit limits list materials method methods note notes order orders permit permits plan plans point "
+    "policy "
+    "procedure process program programme records report reports requirements room rooms rule rules schedule slip "
+    "standard standards "
     "status system systems team terms time times window windows"
 )
 _GENERIC = {  # headings that say nothing without their document
-    "approval": "Who approves {}?", "approvals": "Who approves {}?", "approvers": "Who approves {}?",
-    "before you start": "What do I need before {}?", "before you begin": "What do I need before {}?",
-    "prerequisites": "What do I need before {}?", "requirements": "What is required for {}?",
-    "contact": "Who do I ask about {}?", "contacts": "Who do I ask about {}?", "help": "Who do I ask about {}?",
-    "deadlines": "What are the deadlines for {}?", "timeline": "How long does {} take?", "timelines": "How long does {} take?",
-    "escalation": "Who do I escalate to for {}?", "escalate": "Who do I escalate to for {}?",
-    "exceptions": "Who may grant an exception to {}?", "exception": "Who may grant an exception to {}?",
-    "fees": "What does {} cost?", "costs": "What does {} cost?", "cost": "What does {} cost?",
-    "if something goes wrong": "What do I do when {} goes wrong?", "troubleshooting": "What do I do when {} goes wrong?",
-    "limits": "What are the limits for {}?", "thresholds": "What are the limits for {}?",
-    "records": "How long are records of {} kept?", "retention": "How long are records of {} kept?",
+    "approval": "Who approves {}?",
+    "approvals": "Who approves {}?",
+    "approvers": "Who approves {}?",
+    "before you start": "What do I need before {}?",
+    "before you begin": "What do I need before {}?",
+    "prerequisites": "What do I need before {}?",
+    "requirements": "What is required for {}?",
+    "contact": "Who do I ask about {}?",
+    "contacts": "Who do I ask about {}?",
+    "help": "Who do I ask about {}?",
+    "deadlines": "What are the deadlines for {}?",
+    "timeline": "How long does {} take?",
+    "timelines": "How long does {} take?",
+    "escalation": "Who do I escalate to for {}?",
+    "escalate": "Who do I escalate to for {}?",
+    "exceptions": "Who may grant an exception to {}?",
+    "exception": "Who may grant an exception to {}?",
+    "fees": "What does {} cost?",
+    "costs": "What does {} cost?",
+    "cost": "What does {} cost?",
+    "if something goes wrong": "What do I do when {} goes wrong?",
+    "troubleshooting": "What do I do when {} goes wrong?",
+    "limits": "What are the limits for {}?",
+    "thresholds": "What are the limits for {}?",
+    "records": "How long are records of {} kept?",
+    "retention": "How long are records of {} kept?",
     "record retention": "How long are records of {} kept?",
-    "responsibilities": "Who is responsible for {}?", "roles": "Who is responsible for {}?",
-    "roles and responsibilities": "Who is responsible for {}?", "scope": "Who has to follow {}?",
+    "responsibilities": "Who is responsible for {}?",
+    "roles": "Who is responsible for {}?",
+    "roles and responsibilities": "Who is responsible for {}?",
+    "scope": "Who has to follow {}?",
     "who it applies to": "Who has to follow {}?",
-}  # fmt: skip
-_EMPTY = frozenset({
-    "afterwards", "appendix", "background", "change history", "changelog", "change log", "definitions", "diagnose", "example",
-    "examples", "fix", "general", "glossary", "how you notice", "introduction", "links", "notes", "overview", "policy",
-    "procedure", "procedures", "process", "purpose", "references", "related", "related documents", "see also", "steps",
-    "summary", "terms", "the rules", "rules", "version history", "faq", "first five minutes",
-    "what happens when it is broken",
-})  # fmt: skip
+}
+_EMPTY = frozenset(
+    {
+        "afterwards",
+        "appendix",
+        "background",
+        "change history",
+        "changelog",
+        "change log",
+        "definitions",
+        "diagnose",
+        "example",
+        "examples",
+        "fix",
+        "general",
+        "glossary",
+        "how you notice",
+        "introduction",
+        "links",
+        "notes",
+        "overview",
+        "policy",
+        "procedure",
+        "procedures",
+        "process",
+        "purpose",
+        "references",
+        "related",
+        "related documents",
+        "see also",
+        "steps",
+        "summary",
+        "terms",
+        "the rules",
+        "rules",
+        "version history",
+        "faq",
+        "first five minutes",
+        "what happens when it is broken",
+    }
+)
 _NUMBER = re.compile(
     r"^(?:(?:step|part|section|fix|appendix)\s+)?(?:\d+(?:\.\d+)*|[A-Za-z])[.):]\s+|^\d+(?:\.\d+)*\s+", re.I
 )
@@ -97,7 +161,8 @@ def suggested(title: str, headings: Sequence[str], have: Collection[str] = ()) -
     """Questions that a document probably answers, from its title and headings, without those it lists already.
 
     >>> suggested("Wifi for guests", ["Purpose", "Ask for a card", "Roles", "What if it is lost?"])
-    ('How does wifi for guests work?', 'How do I ask for a card?', 'Who is responsible for wifi for guests?', 'What if it is lost?')
+    ('How does wifi for guests work?', 'How do I ask for a card?', 'Who is responsible for wifi for guests?', 'What if
+    it is lost?')
     """
     listed = {same_form(question) for question in have}
     questions = (from_heading(title) or _works(title), *(from_heading(heading, title) for heading in headings))
@@ -108,11 +173,21 @@ def suggested(title: str, headings: Sequence[str], have: Collection[str] = ()) -
 def from_heading(heading: str, title: str = "") -> str:
     """A heading as somebody would ask; "" where it is not clear what one would ask.
 
-    >>> [from_heading(heading, "Travel expenses") for heading in ("2. Filing a CTR", "When to call HR", "Limits", "Steps")]
+    >>> [
+    ...     from_heading(heading, "Travel expenses")
+    ...     for heading in ("2. Filing a CTR", "When to call HR", "Limits", "Steps")
+    ... ]
     ['How do I file a CTR?', 'When do I call HR?', 'What are the limits for travel expenses?', '']
-    >>> [from_heading(heading) for heading in ("If you lost your key", "I lost a key", "Are pets allowed", "CTR vs SAR")]
-    ['What do I do if I lost my key?', 'I lost a key, what do I do?', 'Are pets allowed?', 'What is the difference between CTR and SAR?']
-    >>> [from_heading(heading) for heading in ("Opening hours", "Reporting phishing", "Leave of absence", "Record retention")]
+    >>> [
+    ...     from_heading(heading)
+    ...     for heading in ("If you lost your key", "I lost a key", "Are pets allowed", "CTR vs SAR")
+    ... ]
+    ['What do I do if I lost my key?', 'I lost a key, what do I do?', 'Are pets allowed?', 'What is the difference
+    between CTR and SAR?']
+    >>> [
+    ...     from_heading(heading)
+    ...     for heading in ("Opening hours", "Reporting phishing", "Leave of absence", "Record retention")
+    ... ]
     ['', 'How do I report phishing?', '', '']
     """
     words = _NUMBER.sub("", one_line(heading)).rstrip(" .:;!")
@@ -131,7 +206,9 @@ def from_heading(heading: str, title: str = "") -> str:
 
 
 def _about(words: str) -> str:
-    """A question about a phrase: what to do where it begins with a verb and its object, the difference of two; else none."""
+    """A question about a phrase: what to do where it begins with a verb and its object, the difference of two; else
+    none.
+    """
     if words.startswith(("I ", "My ")):
         return f"{words}, what do I do?"
     sides = re.split(r"\s+(?:vs\.?|versus)\s+", words, maxsplit=1, flags=re.IGNORECASE)

@@ -37,7 +37,8 @@ def check_limits(text: str) -> None:
     for mark, most in MARKS.items():
         if (count := text.count(mark)) > most:
             raise BadInput(
-                f"The text has {count:,} times the mark {mark}; a document has at most {most:,}. Split it, or take them out."
+                f"The text has {count:,} times the mark {mark}; a document has at most {most:,}. Split it, or take "
+                "them out."
             )
     if (count := cells(text)) > CELLS:
         raise BadInput(f"The tables have room for {count:,} cells; a document has at most {CELLS:,}. Split them.")

@@ -1,4 +1,6 @@
-"""The status of a document: our four words, what the words of other tools count as; and how current it is, from its dates."""
+"""The status of a document: our four words, what the words of other tools count as; and how current it is, from its
+dates.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,59 @@ from core.errors import BadInput, one_of
 
 STATUSES = ("draft", "approved", "superseded", "retired")
 COUNTS_AS: Mapping[str, tuple[str, ...]] = {
-    "approved": ("published", "active", "final", "stable", "current", "live", "accepted", "released", "public", "done",
-                 "complete", "completed", "effective", "in force", "in effect", "valid", "adopted", "ok", "ready"),
-    "draft": ("wip", "work in progress", "in progress", "in review", "under review", "review", "proposed", "proposal", "pending",
-              "todo", "planned", "unpublished", "private", "idea", "drafting", "incomplete"),
+    "approved": (
+        "published",
+        "active",
+        "final",
+        "stable",
+        "current",
+        "live",
+        "accepted",
+        "released",
+        "public",
+        "done",
+        "complete",
+        "completed",
+        "effective",
+        "in force",
+        "in effect",
+        "valid",
+        "adopted",
+        "ok",
+        "ready",
+    ),
+    "draft": (
+        "wip",
+        "work in progress",
+        "in progress",
+        "in review",
+        "under review",
+        "review",
+        "proposed",
+        "proposal",
+        "pending",
+        "todo",
+        "planned",
+        "unpublished",
+        "private",
+        "idea",
+        "drafting",
+        "incomplete",
+    ),
     "superseded": ("replaced", "deprecated", "outdated"),
-    "retired": ("archived", "archive", "obsolete", "withdrawn", "inactive", "expired", "rejected", "cancelled", "canceled", "removed"),
-}  # fmt: skip
+    "retired": (
+        "archived",
+        "archive",
+        "obsolete",
+        "withdrawn",
+        "inactive",
+        "expired",
+        "rejected",
+        "cancelled",
+        "canceled",
+        "removed",
+    ),
+}
 WORDS: Mapping[str, str] = {word: status for status, words in COUNTS_AS.items() for word in words}
 MAX_WORDS, MAX_WORD = 200, 60
 SOURCE = "source_status"  # the key that keeps the word of a file whose status was written anew
@@ -65,7 +113,9 @@ SOON = 60  # days before the review date
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """`state`: upcoming, overdue, due soon, current or undated; `days` until (or since, if negative) the date that matters."""
+    """`state`: upcoming, overdue, due soon, current or undated; `days` until (or since, if negative) the date that
+    matters.
+    """
 
     state: str
     days: int = 0

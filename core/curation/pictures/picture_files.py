@@ -1,8 +1,8 @@
 """Pictures beside documents: where they live, which are allowed, and what their bytes must be.
 
-A picture is checked by its content: the header says the format and the size. What follows the picture's own end is cut off, and
-what it tells of places, dates and people is taken out, see `core.curation.pictures.privacy`.
-Drawings (SVG) are rewritten from an allow-list, see `core.curation.pictures.svg`.
+A picture is checked by its content: the header says the format and the size. What follows the picture's own end is cut
+off, and what it tells of places, dates and people is taken out, see `core.curation.pictures.privacy`. Drawings (SVG)
+are rewritten from an allow-list, see `core.curation.pictures.svg`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,13 @@ from core.curation.pictures.privacy import after_blocks, palette, stripped
 from core.errors import BadInput
 
 TYPES: Mapping[str, str] = {
-    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
     ".svg": "image/svg+xml",
-}  # fmt: skip
+}
 SUFFIXES = (*TYPES, *(suffix.upper() for suffix in TYPES))
 KNOWN = "png, jpg, gif, webp and svg"
 
@@ -128,7 +132,8 @@ def checked(path: str, raw: bytes) -> bytes:
         raise BadInput("The picture is empty.")
     if len(raw) > size_limits.PICTURE_BYTES:
         raise BadInput(
-            f"The picture has {len(raw) / 1024**2:.1f} MB; the limit is {size_limits.PICTURE_BYTES // 1024**2} MB. Make it smaller."
+            f"The picture has {len(raw) / 1024**2:.1f} MB; the limit is {size_limits.PICTURE_BYTES // 1024**2} MB. "
+            "Make it smaller."
         )
     found = format_of(raw)
     if not fits(path, raw):
@@ -150,7 +155,8 @@ def _check_size(size: Size) -> None:
     if size.width * size.height > size_limits.PICTURE_PIXELS or max(size[:2]) > size_limits.PICTURE_SIDE:
         raise BadInput(
             f"The picture has {size.width:,} by {size.height:,} pixels; the limit is "
-            f"{size_limits.PICTURE_PIXELS // 10**6} million in all and {size_limits.PICTURE_SIDE:,} on a side. Make it smaller."
+            f"{size_limits.PICTURE_PIXELS // 10**6} million in all and {size_limits.PICTURE_SIDE:,} on a side. Make "
+            "it smaller."
         )
     if size.frames > size_limits.PICTURE_FRAMES:
         raise BadInput(f"The animation has more than {size_limits.PICTURE_FRAMES} frames. Make it shorter.")

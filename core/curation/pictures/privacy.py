@@ -1,6 +1,7 @@
 """Pictures without what they tell of people: places, dates, devices, names, previews, and what phones append.
 
-Only the parts that say how a picture looks stay: its pixels, colours, frames, and which side is up. Pixels are not touched.
+Only the parts that say how a picture looks stay: its pixels, colours, frames, and which side is up. Pixels are not
+touched.
 """
 
 from __future__ import annotations

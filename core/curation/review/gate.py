@@ -93,7 +93,10 @@ def _missed(each: AnswerPlace, first: int) -> str:
     where = f"at {each.after}" if each.after else "nowhere"
     words = f"it is found {where}"
     if each.before and each.before != each.after:
-        words = f"with this change it falls from {each.before} {f'to {each.after}' if each.after else 'out of what is found'}"
+        words = (
+            f"with this change it falls from {each.before} "
+            f"{f'to {each.after}' if each.after else 'out of what is found'}"
+        )
     return f"{each.path}: “{each.question}” must be found among the first {first}; {words}."
 
 

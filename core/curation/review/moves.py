@@ -1,8 +1,9 @@
 """Review rules: which move is allowed in which state and to whom, and what is missing before a merge.
 
-A change is its author's and its co-authors'; others suggest. Its writers do not approve it, however many edited after them.
-The writer of an applied suggestion is the person who applied it, unless a rule counts its suggester too. An approval belongs to the exact commit it was given for, so an edit voids it by construction. A request
-for changes stands until its reviewer comes back to it or an admin lifts it.
+A change is its author's and its co-authors'; others suggest. Its writers do not approve it, however many edited after
+them. The writer of an applied suggestion is the person who applied it, unless a rule counts its suggester too. An
+approval belongs to the exact commit it was given for, so an edit voids it by construction. A request for changes
+stands until its reviewer comes back to it or an admin lifts it.
 """
 
 from __future__ import annotations
@@ -115,7 +116,8 @@ class Facts:
 
 
 def current_verdicts(facts: Facts) -> dict[str, Verdict]:
-    """Each reviewer's last verdict, if it still counts: an approval for this commit alone, a request until it is taken back.
+    """Each reviewer's last verdict, if it still counts: an approval for this commit alone, a request until it is taken
+    back.
 
     >>> old, new = Verdict("bob", "Bob", "c1", "approved"), Verdict("bob", "Bob", "c2", "approved")
     >>> list(current_verdicts(Facts("in review", "c2", "ann", ("ann",), (), (old,), 0, (), (), ()))), \\

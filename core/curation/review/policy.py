@@ -127,7 +127,9 @@ def with_readers(text: str, folder: str, names: Sequence[str] | None, admins: bo
 
 
 def _edited(text: str, key: str, wanted: Mapping[str, Sequence[str]]) -> str:
-    """The text with one line of `readers` changed, added or taken out; all of them where they do not stand line by line."""
+    """The text with one line of `readers` changed, added or taken out; all of them where they do not stand line by
+    line.
+    """
     root = yaml.compose(text, Loader=yaml.SafeLoader)
     node = next((value for name, value in root.value if name.value == "readers"), None) if root else None
     if node is None:

@@ -99,14 +99,18 @@ def shown_pictures(path: str, raw: bytes) -> frozenset[str]:
 
 
 def check_pictures(files: Mapping[str, bytes | None], sizes: Mapping[str, int]) -> None:
-    """Refuse documents that show too many pictures, and pictures that would be too many; `sizes` has all that there will be."""
+    """Refuse documents that show too many pictures, and pictures that would be too many; `sizes` has all that there
+    will be.
+    """
     for path, raw in files.items():
         if raw is not None and path.endswith(".md"):
             own = [sizes[picture] for picture in shown_pictures(path, raw) if picture in sizes]
             if len(own) > size_limits.PICTURES_OF_DOCUMENT or sum(own) > size_limits.PICTURE_BYTES_OF_DOCUMENT:
                 raise BadInput(
-                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is {size_limits.PICTURES_OF_DOCUMENT} "
-                    f"and {size_limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the document."
+                    f"{path} shows {len(own)} pictures of {sum(own) / 1024**2:.0f} MB; the limit is "
+                    f"{size_limits.PICTURES_OF_DOCUMENT} "
+                    f"and {size_limits.PICTURE_BYTES_OF_DOCUMENT // 1024**2} MB. Make them smaller, or split the "
+                    "document."
                 )
     if sum(sizes.values()) > size_limits.PICTURE_BYTES_OF_ALL:
         raise BadInput(

@@ -21,7 +21,9 @@ MOST_FOLDERS, MOST_NAMES = 2_000, 500
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Folders with their readers. The nearest folder above a document decides, and what the document says itself before it."""
+    """Folders with their readers. The nearest folder above a document decides, and what the document says itself
+    before it.
+    """
 
     folders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     admins: bool = True  # whether admins read all of it, by their role
@@ -52,7 +54,10 @@ def is_reader(actor: Actor, names: Collection[str] | None) -> bool:
     """Whether somebody is among the readers: by name, group or role, where a role is also those above it.
 
     >>> ann = Actor("ann", "Ann Lee", "ann@example.org", "author", groups=("hr",))
-    >>> [is_reader(ann, (name,)) for name in ("ann", "ANN@example.org", "group:hr", "role:author", "role:admin", "everyone")]
+    >>> [
+    ...     is_reader(ann, (name,))
+    ...     for name in ("ann", "ANN@example.org", "group:hr", "role:author", "role:admin", "everyone")
+    ... ]
     [True, True, True, True, False, True]
     """
     if names is None or EVERYONE in names:
@@ -117,7 +122,9 @@ class Readable:
         return all(map(self.path, paths))
 
     def beside_hidden(self, paths: Iterable[str]) -> Callable[[str], bool]:
-        """Whether a path begins a folder in a place where a hidden folder could have the same name. Admins know all names."""
+        """Whether a path begins a folder in a place where a hidden folder could have the same name. Admins know all
+        names.
+        """
         names = [] if self.actor.role == ROLES[-1] else [name for name in self.readers.folders if not self.path(name)]
         known = {folder for path in filter(self.path, paths if names else ()) for folder in _above(path)}
         known |= {folder for name in self.readers.folders if self.path(name) for folder in _above(name)}
@@ -140,7 +147,9 @@ class Readable:
         return path not in self.hidden and identity not in self.hidden_ids and self.path(path)
 
     def names(self, text: str) -> bool:
-        """Whether a text names a document that may not be read, by title or path: also one that is gone from a folder."""
+        """Whether a text names a document that may not be read, by title or path: also one that is gone from a
+        folder.
+        """
         if any(name in text for name in (*self.hidden, *self.titles)):
             return True
         folders = tuple(self.readers.folders)
@@ -232,7 +241,8 @@ class Audience:
         """
         sides = ((self.hidden, "hidden from", self.hidden_from), (self.shown, "shown to", self.shown_to))
         return tuple(
-            f"{documents:,} document{'s' * (documents != 1)} will be {verb} {people:,} {'people' if people != 1 else 'person'}."
+            f"{documents:,} document{'s' * (documents != 1)} will be {verb} {people:,} "
+            f"{'people' if people != 1 else 'person'}."
             for documents, verb, people in sides
             if documents
         )

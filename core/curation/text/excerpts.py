@@ -1,5 +1,5 @@
-"""A passage as text for a card: list items keep their numbers, tabs separate the cells of a table row, inner headings are
-lines of their own; and a quoted passage found in a text that may have changed."""
+"""A passage as text for a card: list items keep their numbers, tabs separate the cells of a table row, inner headings
+are lines of their own; and a quoted passage found in a text that may have changed."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def excerpt_text(markdown: str, context: str = "") -> str:
 def excerpt(markdown: str, context: str = "") -> Excerpt:
     """A passage without its markup; cached, since the same passages are shown often.
 
-    Headings are lines where there are several sections; one that heads all of it is in the breadcrumb already. The row that
-    heads a table ends with a tab. A passage that begins inside a table takes its head from the context.
+    Headings are lines where there are several sections; one that heads all of it is in the breadcrumb already. The row
+    that heads a table ends with a tab. A passage that begins inside a table takes its head from the context.
 
     >>> excerpt_text("## Steps\\n\\n3. Close the **valve**\\n   - slowly\\n\\n|Form|Days|\\n|-|-|\\n|FN-22||\\n")
     '3. Close the valve\\n  • slowly\\nForm\\tDays\\t\\nFN-22\\t\\xa0'

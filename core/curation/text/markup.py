@@ -1,5 +1,5 @@
-"""Markdown markup: the inline parser, plain headings and their anchors, and what says nothing to a reader (embedded data, styles, scripts,
-comments, and the tags of site generators)."""
+"""Markdown markup: the inline parser, plain headings and their anchors, and what says nothing to a reader (embedded
+data, styles, scripts, comments, and the tags of site generators)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ _MARKUP = re.compile(r"[\\`*_\[\]<>&~]")
 _NAMED = re.compile(r"\s*\{#[^}]*\}\s*$")
 _REFERENCE = re.compile(r"(?<![\w\\])\[([^\[\]]+)\]\[[^\[\]]*\]")
 _HTML = re.compile(  # tags of text, and comments; <user> is a placeholder, and stays
-    r"<!--|</?(?:a|abbr|b|big|br|center|code|del|div|em|font|h[1-6]|i|img|ins|kbd|mark|p|q|s|small|span|strong|sub|sup|u|var|wbr)\b",
+    r"<!--|</?(?:a|abbr|b|big|br|center|code|del|div|em|font|h[1-6]|i|img|ins|kbd|mark|p|q|s|small|span|strong|sub"
+    r"|sup|u|var|wbr)\b",
     re.IGNORECASE,
 )
 
@@ -110,9 +111,12 @@ def unique_slug(title: str, seen: Counter[str]) -> str:
 
 _DATA = re.compile(r"data:[\w.+-]{0,40}/?[\w.+-]{0,80}(?:;[\w=.+-]{1,80}){0,5},[^\s()<>\"'`]{16,}", re.IGNORECASE)
 _TAG = re.compile(
-    r"</?(?:a|abbr|address|article|aside|b|big|blockquote|br|button|caption|center|cite|code|colgroup|col|dd|del|details|dfn|div|dl|dt"
-    r"|em|figcaption|figure|font|footer|form|h[1-6]|header|hr|iframe|input|ins|i|kbd|label|link|li|main|mark|meta|nav|ol|picture|pre|p|q"
-    r"|section|select|small|source|span|strong|sub|summary|sup|svg|style|script|s|table|tbody|td|tfoot|thead|th|tr|ul|u|var|video|wbr)"
+    r"</?(?:a|abbr|address|article|aside|b|big|blockquote|br|button|caption|center|cite|code|colgroup|col|dd|del"
+    r"|details|dfn|div|dl|dt"
+    r"|em|figcaption|figure|font|footer|form|h[1-6]|header|hr|iframe|input|ins|i|kbd|label|link|li|main|mark|meta|nav"
+    r"|ol|picture|pre|p|q"
+    r"|section|select|small|source|span|strong|sub|summary|sup|svg|style|script|s|table|tbody|td|tfoot|thead|th|tr|ul"
+    r"|u|var|video|wbr)"
     r"(?=[\s/>])[^<>]{0,2000}>",
     re.IGNORECASE,
 )
@@ -123,7 +127,8 @@ _CODE = re.compile(r"(?<!`)(`{1,3})(?!`)[^`\n]{1,500}\1(?!`)")
 
 
 _TEMPLATE = re.compile(  # Liquid, Nunjucks and Jinja, then Hugo; a placeholder such as {{ name }} stays
-    r"\{%[-+]?\s*comment\b.{0,20000}?\{%[-+]?\s*endcomment\s*[-+]?%\}|\{%(?:[^%]|%(?!\})){1,500}%\}|\{\{[<%](?:[^{}]){1,500}[>%]\}\}"
+    r"\{%[-+]?\s*comment\b.{0,20000}?\{%[-+]?\s*endcomment\s*[-+]?%\}|\{%(?:[^%]|%(?!\})){1,500}%\}"
+    r"|\{\{[<%](?:[^{}]){1,500}[>%]\}\}"
     r"|\{\{-?\s*(?:(?:site|page|base|layout)\.[^{}\n]{1,200}|[^{}|\n]{1,200}\|\s*\w[^{}\n]{0,200})\}\}"
     r"|\{%[^%]{0,500}\Z|\A[^{}%]{0,500}%\}",  # cut off where a passage ends or begins
     re.DOTALL,
@@ -137,8 +142,8 @@ _SPOKEN = re.compile(
 
 
 def untagged(text: str) -> str:
-    """The text without the tags of a site generator, every other character where it is: a link keeps its target, a tag in a
-    sentence its words. Code stays as it is.
+    """The text without the tags of a site generator, every other character where it is: a link keeps its target, a tag
+    in a sentence its words. Code stays as it is.
 
     >>> untagged('See [leave]({% page "/leave/#sick" %}) in {% slack "people" %}.')
     'See [leave](         /leave/#sick) in             people.'

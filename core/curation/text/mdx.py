@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _MODULE = re.compile(
-    r"import\s*(?:['\"{*]|[\w$]+\s*(?:,|from\b))|export\s+(?:const|let|var|function|default|class|async|type|interface|[{*])"
+    r"import\s*(?:['\"{*]|[\w$]+\s*(?:,|from\b))|export\s+(?:const|let|var|function|default|class|async|type"
+    r"|interface|[{*])"
 )
 _CODE = re.compile(r"(`+)(?!`)(?:.|\n){0,2000}?(?<!`)\1(?!`)")
 _NAME = re.compile(r"</?([A-Za-z][\w.:-]*)")
@@ -69,10 +70,15 @@ class LeftOut:
         """All of it in words; "" for nothing.
 
         >>> LeftOut(["import"], Counter(Tabs=2, Card=1), ["props.x"]).sentence()
-        'Left out of the MDX: 1 import or export, the components Tabs (2) and Card, the expression {props.x}. Their text stays.'
+        'Left out of the MDX: 1 import or export, the components Tabs (2) and Card, the expression {props.x}. Their
+        text stays.'
         """
         names = [name if count == 1 else f"{name} ({count})" for name, count in self.components.items()]
-        parts = [f"{len(self.modules)} import{'s or exports' if len(self.modules) > 1 else ' or export'}"] if self.modules else []  # fmt: skip
+        parts = (
+            [f"{len(self.modules)} import{'s or exports' if len(self.modules) > 1 else ' or export'}"]
+            if self.modules
+            else []
+        )
         parts += [f"the component{'s' * (len(names) > 1)} {_listed(names)}"] if names else []
         shown = [f"{{{code}}}" for code in self.expressions]
         parts += [f"the expression{'s' * (len(shown) > 1)} {_listed(shown)}"] if shown else []
@@ -97,7 +103,8 @@ def as_markdown(body: str) -> tuple[str, LeftOut]:
 
     >>> text, gone = as_markdown("import A from './a'\\n\\n# Hi\\n\\n<Note title='Mind'>Use `<b>` {x}.</Note>\\n")
     >>> text, gone.sentence()
-    ('# Hi\\n\\n**Mind** Use `<b>` .\\n', 'Left out of the MDX: 1 import or export, the component Note, the expression {x}. Their text stays.')
+    ('# Hi\\n\\n**Mind** Use `<b>` .\\n', 'Left out of the MDX: 1 import or export, the component Note, the expression
+    {x}. Their text stays.')
     """
     gone = LeftOut()
     parts = [part if code else _plain(part, gone) for part, code in _by_fences(_without_modules(body, gone))]

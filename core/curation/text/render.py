@@ -1,9 +1,10 @@
 """Markdown to a tree of safe nodes, and to plain text. Nothing here is HTML; the frontend creates the elements.
 
 A node is a text, or a list `[tag, attributes, children]` with a tag from `TAGS`. Links keep their target only if
-it is a web or mail address or another document; a picture is a path of the knowledge base, which `with_pictures` turns into an
-address; pictures of other sites are never loaded; raw HTML stays text, line breaks and pictures apart. Comments and the tags of
-site generators are left out; a link to a page of a site becomes one to its document by `with_pages`.
+it is a web or mail address or another document; a picture is a path of the knowledge base, which `with_pictures` turns
+into an address; pictures of other sites are never loaded; raw HTML stays text, line breaks and pictures apart.
+Comments and the tags of site generators are left out; a link to a page of a site becomes one to its document by
+`with_pages`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,34 @@ from core.types import Document
 Node = Any  # str | [tag, {attribute: value}, [Node, ...]]
 
 TAGS = {
-    "p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "table", "thead", "tbody", "tr", "th", "td",
-    "em", "strong", "s", "a", "br", "hr", "span", "img",
-}  # fmt: skip
+    "p",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "pre",
+    "code",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "em",
+    "strong",
+    "s",
+    "a",
+    "br",
+    "hr",
+    "span",
+    "img",
+}
 _TAGS = re.compile(r"<br\s*/?>|<img\b[^<>]{0,1000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"""\b(src|alt)\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)')""", re.IGNORECASE)
 MAX_BLOCKS = 1500  # top-level blocks drawn at once
@@ -241,7 +267,8 @@ def with_pages(nodes: Iterable[Node], paths: Iterable[str]) -> list[Node]:
 
 _INDEX = re.compile(r"(?:/(?:_?index|README))?\.md$")
 _IMAGES = re.compile(
-    r"!\[((?:[^\[\]\n]|\\[\[\]]){0,500})\](?:\((?:<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,300})?\)|\[[^\]\n]{0,200}\])"
+    r"!\[((?:[^\[\]\n]|\\[\[\]]){0,500})\](?:\((?:<[^<>\n]*>"
+    r"|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+[^)\n]{0,300})?\)|\[[^\]\n]{0,200}\])"
 )
 
 
@@ -259,7 +286,8 @@ def in_words(markdown: str) -> str:
 def plain(markdown: str) -> str:
     """A passage as plain text, without headings: the breadcrumb shows them.
 
-    >>> plain("## Records\\n\\nKept for **5 years** ([schedule](x.md)).\\n\\n- one\\n- two\\n\\n|a|b|\\n|-|-|\\n|1|2|\\n")
+    >>> table = "|a|b|\\n|-|-|\\n|1|2|\\n"
+    >>> plain(f"## Records\\n\\nKept for **5 years** ([schedule](x.md)).\\n\\n- one\\n- two\\n\\n{table}")
     'Kept for 5 years (schedule).\\none\\ntwo\\na · b\\n1 · 2'
     """
     lines: list[str] = []

@@ -19,8 +19,16 @@ MAX_DIRECTORY = 1024 * 1024  # bytes of a zip's own list of names
 HIDDEN = "It is a hidden file that an operating system or a program adds."
 SMALL = 64 * 1024  # bytes below which no ratio matters
 _BROKEN = (
-    zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError, OSError, ValueError, struct.error, IndexError,
-)  # fmt: skip
+    zipfile.BadZipFile,
+    NotImplementedError,
+    RuntimeError,
+    zlib.error,
+    EOFError,
+    OSError,
+    ValueError,
+    struct.error,
+    IndexError,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,15 +12,32 @@ from core.errors import BadInput
 
 TEXT = (".md", ".markdown", ".mdx", ".txt")
 CONVERTED: Mapping[str, str] = {
-    ".docx": "Word", ".pdf": "PDF", ".html": "HTML", ".htm": "HTML", ".pptx": "PowerPoint", ".xlsx": "Excel",
-}  # fmt: skip
+    ".docx": "Word",
+    ".pdf": "PDF",
+    ".html": "HTML",
+    ".htm": "HTML",
+    ".pptx": "PowerPoint",
+    ".xlsx": "Excel",
+}
 SUFFIXES = (*TEXT, *CONVERTED, ".zip")
 KINDS: Mapping[str, str] = {
-    "table": "Table", "picture": "Picture", "scan": "Scanned page", "left out": "Picture left out", "rest": "Page not read",
-    "unread": "Page not read", "garbled": "Page with unreadable letters", "hidden": "Hidden part left out", "title": "Title",
-    "chart": "Chart", "drawing": "Drawing left out", "formula": "Formulas without result", "comment": "Comments left out", "tracked": "Tracked changes",
-    "equation": "Equations left out", "contents": "Table of contents left out",
-}  # fmt: skip
+    "table": "Table",
+    "picture": "Picture",
+    "scan": "Scanned page",
+    "left out": "Picture left out",
+    "rest": "Page not read",
+    "unread": "Page not read",
+    "garbled": "Page with unreadable letters",
+    "hidden": "Hidden part left out",
+    "title": "Title",
+    "chart": "Chart",
+    "drawing": "Drawing left out",
+    "formula": "Formulas without result",
+    "comment": "Comments left out",
+    "tracked": "Tracked changes",
+    "equation": "Equations left out",
+    "contents": "Table of contents left out",
+}
 NOTES: Mapping[str, str] = {
     "rest": "The pages from here on were not read. Split the file.",
     "unread": "It is damaged. Type what it says.",
@@ -61,7 +78,8 @@ _TAGGED = re.compile(
 )
 _INVISIBLE = re.compile(r"[#`*_\[\]<>|\\\x00-\x1f\x7f-\x9f]")
 _JUNK = re.compile(
-    r"\.(?:docx?|odt|pdf|pptx?|odp|xlsx?|ods|rtf|html?|txt|indd|tex|qxd)$|^(?:microsoft \w+ - |untitled|unbenannt|document ?\d*$"
+    r"\.(?:docx?|odt|pdf|pptx?|odp|xlsx?|ods|rtf|html?|txt|indd|tex|qxd)$|^(?:microsoft \w+ - "
+    r"|untitled|unbenannt|document ?\d*$"
     r"|dokument ?\d*$|presentation ?\d*$|powerpoint[- ]\w+$|slide ?\d*$|book ?\d*$|title$|template)",
     re.IGNORECASE,
 )
@@ -69,7 +87,8 @@ _NUMBERED = re.compile(r"\d{1,2}(?:\.\d+)*[.)]? +[A-Z]")  # the first section, n
 _BOLD = re.compile(r"\*\*([^*\n]{1,120})\*\*")
 _CHAPTER = re.compile(r"(?:chapter|part|section|appendix|annex|volume) +[\dA-Z]{1,4}[.:]?", re.IGNORECASE)
 _PUBLISHER = re.compile(
-    r"^(?:the )?(?:u\. ?s\. |[\w.]+ ){0,3}?(?:department|ministry|office|agency|bureau|commission|university|county|city|state) (?:of|for) "
+    r"^(?:the )?(?:u\. ?s\. |[\w.]+ "
+    r"){0,3}?(?:department|ministry|office|agency|bureau|commission|university|county|city|state) (?:of|for) "
     r"|\b(?:inc|ltd|llc|gmbh|plc|corporation|department|ministry|agency|bureau|university)\.?$",
     re.IGNORECASE,
 )
@@ -150,7 +169,9 @@ def unpacked(text: str) -> Conversion:
 
 
 def tidied(conversion: Conversion, suffix: str, name: str) -> Conversion:
-    """A conversion as a document: its text tidied, and everything to check at its line. `name` serves where there is no title."""
+    """A conversion as a document: its text tidied, and everything to check at its line. `name` serves where there is
+    no title.
+    """
     body = cleaned(conversion.text)
     if not body:
         raise BadInput(f"The {suffix} file holds no text and no pictures. Type or paste what it says.")
@@ -210,7 +231,9 @@ def _pictures(text: str, facts: Sequence[PartFacts]) -> Iterator[ToCheck]:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """An uploaded file as it is: one page as a picture (JPEG), or its blocks as nodes to draw; neither where neither is known."""
+    """An uploaded file as it is: one page as a picture (JPEG), or its blocks as nodes to draw; neither where neither
+    is known.
+    """
 
     picture: bytes = b""
     pages: int = 1
@@ -231,14 +254,21 @@ def cleaned(markdown: str) -> str:
 def own_title(text: str, told: str) -> str:
     """The title that a file gives itself: its one main heading, its properties, a bold first line; "" for none.
 
-    >>> own_title("# Dock\\n\\n## Doors", "Yard"), own_title("# A\\n\\n# B", "Yard"), own_title("**Dock safety**\\n\\nText.", "x.odt")
+    >>> (
+    ...     own_title("# Dock\\n\\n## Doors", "Yard"),
+    ...     own_title("# A\\n\\n# B", "Yard"),
+    ...     own_title("**Dock safety**\\n\\nText.", "x.odt"),
+    ... )
     ('Dock', 'Yard', 'Dock safety')
     >>> own_title("# A\\n\\n# B", "Microsoft Word - final_v2.doc"), own_title("# 1. Introduction", "")
     ('', '')
 
     On a cover the name of who publishes is not the title, and a chapter's number is not alone.
 
-    >>> own_title("**Department of Labor**\\n\\n**Travel handbook**\\n\\nText.", ""), own_title("**Chapter 2**\\n\\n**Claims**", "")
+    >>> (
+    ...     own_title("**Department of Labor**\\n\\n**Travel handbook**\\n\\nText.", ""),
+    ...     own_title("**Chapter 2**\\n\\n**Claims**", ""),
+    ... )
     ('Travel handbook', 'Chapter 2: Claims')
     """
     mains = re.findall(r"^# +(\S.*)", text, re.MULTILINE)

@@ -1,4 +1,6 @@
-"""Text files that people have, on their way in: MDX as Markdown, embedded pictures beside the text, statuses in our words."""
+"""Text files that people have, on their way in: MDX as Markdown, embedded pictures beside the text, statuses in our
+words.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def brought(name: str, raw: bytes, words: Mapping[str, str] = NOTHING) -> Brough
 
     >>> made = brought("a.mdx", b"---\\nstatus: Beta\\n---\\n# A\\n\\n<Chart/>\\n", {"beta": "draft"})
     >>> made.found.text, made.changed[1]
-    ('---\\nstatus: draft\\nsource_status: Beta\\n---\\n# A\\n\\n', "The status 'Beta' was written as draft, as your team has it.")
+    ('---\\nstatus: draft\\nsource_status: Beta\\n---\\n# A\\n\\n', "The status 'Beta' was written as draft, as your
+    team has it.")
     """
     found = _text(raw)
     changed = list[str]()

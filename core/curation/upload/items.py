@@ -124,7 +124,8 @@ def unzipped(files: Iterable[tuple[str, bytes]]) -> Iterator[Raw]:
     """Uploads one by one, with zips unpacked.
 
     >>> list(unzipped([("a\\x00.md", b"# A"), ("b.zip", b"nonsense")]))
-    [Raw(name='a�.md', raw=b'# A', refused=''), Raw(name='b.zip', raw=b'', refused='The zip is damaged and cannot be opened. Make it again.')]
+    [Raw(name='a�.md', raw=b'# A', refused=''), Raw(name='b.zip', raw=b'', refused='The zip is damaged and cannot be
+    opened. Make it again.')]
     """
     count = size = 0
     for file in (file for name, raw in files for file in _opened(visible(name), raw)):
@@ -307,7 +308,8 @@ def brought_pictures(
 
 
 def relocated(batch: Batch, moves: Mapping[str, str]) -> Batch:
-    """Items and pictures at other paths (old to new), with the links between them adjusted; own pictures follow their document.
+    """Items and pictures at other paths (old to new), with the links between them adjusted; own pictures follow their
+    document.
 
     >>> batch = Batch((UploadItem("a.md", "a.md", "![Map](a.assets/m.png)"),), (Picture("a.assets/m.png", b""),))
     >>> moved = relocated(batch, {"a.md": "it/b.md"})

@@ -1,4 +1,6 @@
-"""Near-duplicates by shingles: five words in a row, hashed (Broder 1997, On the resemblance and containment of documents)."""
+"""Near-duplicates by shingles: five words in a row, hashed (Broder 1997, On the resemblance and containment of
+documents).
+"""
 
 from __future__ import annotations
 

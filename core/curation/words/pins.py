@@ -1,4 +1,5 @@
-"""`pins.yaml` in the knowledge base: questions with the document that is shown first, changed by review as documents are.
+"""`pins.yaml` in the knowledge base: questions with the document that is shown first, changed by review as documents
+are.
 
 pins:
   - question: How do I get a new laptop?

@@ -1,7 +1,7 @@
 """The weight of the dense side, chosen per query: the optimum in hindsight, and models that predict it.
 
-Models are trained in `core/evaluation/learning/training.py` and stored as JSON. Each names the setup that it was trained
-for and refuses to serve another.
+Models are trained in `core/evaluation/learning/training.py` and stored as JSON. Each names the setup that it was
+trained for and refuses to serve another.
 """
 
 from __future__ import annotations

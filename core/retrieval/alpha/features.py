@@ -37,7 +37,10 @@ def score_features(seen: LegScores) -> tuple[float, ...]:
 
     Scores are normalised as TM2C2 over each leg's own ten best, so that they do not depend on the depth of a search.
 
-    >>> score_features(LegScores("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[4:6], len(score_features(LegScores("x", {}, {})))
+    >>> (
+    ...     score_features(LegScores("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[4:6],
+    ...     len(score_features(LegScores("x", {}, {}))),
+    ... )
     ((1.0, 0.75), 25)
     >>> score_features(LegScores("CTR due", {1: 0.5, 2: 0.125}, {1: 8.0, 3: 2.0}))[14:17]
     (1.0, 0.25, 0.0)

@@ -1,4 +1,6 @@
-"""`fixed`: the alpha of the configuration; `rules`: exact words count more where the query is about money or holds a number."""
+"""`fixed`: the alpha of the configuration; `rules`: exact words count more where the query is about money or holds a
+number.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""`combsum` and `combmnz`: the sum of normalised scores, as it is or times the number of legs that retrieved the chunk."""
+"""`combsum` and `combmnz`: the sum of normalised scores, as it is or times the number of legs that retrieved the
+chunk.
+"""
 
 from __future__ import annotations
 

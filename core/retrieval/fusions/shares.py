@@ -1,4 +1,6 @@
-"""`convex`, `rsf` and `dbsn`: each leg counts by its share of the total weight; they differ in how scores are normalised."""
+"""`convex`, `rsf` and `dbsn`: each leg counts by its share of the total weight; they differ in how scores are
+normalised.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The leg of two-hop questions: a second search for what the best passage names, and for what it leaves open.
 
-"When was the pianist who recorded Live at Shelly's Manne-Hole born?" does not say who that is. The passage on the record does.
+"When was the pianist who recorded Live at Shelly's Manne-Hole born?" does not say who that is. The passage on the
+record does.
 """
 
 from __future__ import annotations
@@ -64,7 +65,9 @@ def _names(text: str, known: set[str], index: Index) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class SecondLook:
-    """BM25 for what the first hit adds. That hit has the best score, so that it keeps its place before what it leads to."""
+    """BM25 for what the first hit adds. That hit has the best score, so that it keeps its place before what it leads
+    to.
+    """
 
     asked: LegQuery
     index: Index
@@ -125,7 +128,9 @@ class SecondLook:
 
 
 def first_hit(asked: LegQuery, index: Index, allowed: np.ndarray | None) -> tuple[int, float]:
-    """The best passage of the best document, by words and meaning, and the chance that it is right; 0 where there is none."""
+    """The best passage of the best document, by words and meaning, and the chance that it is right; 0 where there is
+    none.
+    """
     legs = {
         "bm25": asked.open_leg("bm25", asked, index),
         "dense": asked.open_leg("dense", asked._replace(fields=NOTHING), index),
@@ -141,7 +146,8 @@ def first_hit(asked: LegQuery, index: Index, allowed: np.ndarray | None) -> tupl
 SECOND_LOOK = LegKind(
     name="hop",
     title="Second look",
-    about="For questions that name a thing by another one: what the best passage names, and what it leaves open of the question.",
+    about="For questions that name a thing by another one: what the best passage names, and what it leaves open of "
+    "the question.",
     source="two-hop questions; Yang et al. 2018 (HotpotQA)",
     side="graph",
     colour="#A67BD4",

@@ -1,7 +1,8 @@
 """`learned`: boosted trees over readable features, trained on judged questions (LambdaMART, Burges 2010).
 
-The trees start from the fused order and learn what to correct in it, so a ranker that learned nothing changes nothing. Models are JSON,
-trained in `core/evaluation/learning/lambdamart.py`; each names the way of searching that it was trained for and serves no other.
+The trees start from the fused order and learn what to correct in it, so a ranker that learned nothing changes nothing.
+Models are JSON, trained in `core/evaluation/learning/lambdamart.py`; each names the way of searching that it was
+trained for and serves no other.
 """
 
 from __future__ import annotations

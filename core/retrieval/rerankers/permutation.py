@@ -1,4 +1,6 @@
-"""A model's answer parsed as a permutation: lenient about its form, strict about what it says. No answer makes this fail."""
+"""A model's answer parsed as a permutation: lenient about its form, strict about what it says. No answer makes this
+fail.
+"""
 
 from __future__ import annotations
 

@@ -17,15 +17,16 @@ RERANK = {
     "off": "Never rerank.",
     "always": "Rerank every query.",
     "unsure": "Rerank a query when the chance that its first hit answers is below tau.",
-    "conditional": "Rerank a query when its best fused score is below tau (thesis): each fusion has a scale of its own.",
+    "conditional": "Rerank a query when its best fused score is below tau (thesis): each fusion has a scale of its "
+    "own.",
 }
 BY_TAU = ("unsure", "conditional")
 BLEND = 0.7  # of the fused score: what reranking needs to gain anywhere (docs/research/benchmarks.md)
 
 
 def rerank(task: Task, sureness: float, trace: Trace) -> Outcome:
-    """Rerank always, never, or below tau: the chance that the first hit answers, or as in the thesis (section 3.4.2) the
-    best fused score."""
+    """Rerank always, never, or below tau: the chance that the first hit answers, or as in the thesis (section 3.4.2)
+    the best fused score."""
     if task.config.rerank == "off" or not task.ranking:
         return UNCHANGED
     sure = task.config.rerank in BY_TAU and sureness >= task.config.tau
