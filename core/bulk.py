@@ -21,8 +21,8 @@ T = TypeVar("T")
 class BulkWork:
     """One kind of bulk work: `prepare` makes from models and a key the tool with which `run` works on things.
 
-    The key and the things travel to another machine and the results back; tools stay where they were made. `step` things
-    are done between two saves in this process, `batch` things travel together to another one.
+    The key and the things travel to another machine and the results back; tools stay where they were made. `step`
+    things are done between two saves in this process, `batch` things travel together to another one.
     """
 
     title: str

@@ -1,4 +1,6 @@
-"""The one cache in memory: what was used last stays, up to a number or a weight. `functools.lru_cache` serves where a function is all."""
+"""The one cache in memory: what was used last stays, up to a number or a weight. `functools.lru_cache` serves where a
+function is all.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,8 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """The values used last, at most `most` of them, or as many as `weigh` at most `most` together. Threads may share it.
+    """The values used last, at most `most` of them, or as many as `weigh` at most `most` together. Threads may share
+    it.
 
     >>> cache = LruCache(2)
     >>> cache["a"], cache["b"] = 1, 2
@@ -94,8 +97,8 @@ class LruCache(Generic[Key, Value]):
 def last_results(method: Callable[..., Value], most: int) -> Callable[..., Value]:
     """A method that keeps its last results, for an attribute of its own object.
 
-    `lru_cache` holds the method and the method its object, which would then wait for the garbage collector, with every file it
-    has open; so it goes with its last reader.
+    `lru_cache` holds the method and the method its object, which would then wait for the garbage collector, with every
+    file it has open; so it goes with its last reader.
     """
     held = WeakMethod(method)
     return lru_cache(most)(lambda *asked: held()(*asked))  # type: ignore[misc]

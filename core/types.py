@@ -27,7 +27,8 @@ class Frozen(dict[str, Any]):
     def _refuse(self, *_: object, **__: object) -> Any:
         raise TypeError("a frozen mapping does not change")
 
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
 
 
 NOTHING: Mapping[str, Any] = Frozen()
@@ -390,7 +391,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """Vectors that are still being computed: how many passages have theirs, of how many; `seconds` is about what is left."""
+    """Vectors that are still being computed: how many passages have theirs, of how many; `seconds` is about what is
+    left.
+    """
 
     done: int
     total: int

@@ -45,7 +45,9 @@ class FoundDocument:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """One question before and after: the place of the document that answers it (0: not found), and the first documents."""
+    """One question before and after: the place of the document that answers it (0: not found), and the first
+    documents.
+    """
 
     text: str
     kind: str
@@ -76,7 +78,10 @@ class Shift:
     def outcome(self) -> str:
         """Loss, gain or tie, as everything calls it that shows one: what happens among the first places counts.
 
-        >>> [Shift("", ANSWERS, "", before, after, 0, 0).outcome for before, after in ((1, 2), (26, 27), (5, 3), (2, 2))]
+        >>> [
+        ...     Shift("", ANSWERS, "", before, after, 0, 0).outcome
+        ...     for before, after in ((1, 2), (26, 27), (5, 3), (2, 2))
+        ... ]
         ['loss', 'tie', 'gain', 'tie']
         """
         before, after = (place if 0 < place <= FIRST else FIRST + 1 for place in (self.before, self.after))
@@ -223,7 +228,9 @@ def _sentences(impact: Impact) -> Iterable[str]:
     fallen = [each for each in impact.of(OWN, ANSWERS, GUARD) if each.outcome == LOSS and 0 < each.after <= FIRST]
     gone = [each for each in impact.shifts if each.gone]
     if missed:
-        yield f"{len(missed):,} of its own questions {_is(missed)} not found among the first {FIRST}: {_quoted(missed)}."
+        yield (
+            f"{len(missed):,} of its own questions {_is(missed)} not found among the first {FIRST}: {_quoted(missed)}."
+        )
     if lost:
         yield f"{_count(len(lost), 'question')} {_is(lost)} lost: {_quoted(lost)} (the first {_fall(lost[0])})."
     if gone:
@@ -236,7 +243,10 @@ def _sentences(impact: Impact) -> Iterable[str]:
         yield _contradicts(impact.contradictions)
     disagreeing = sum(bool(each.disagreement) for each in impact.shifts)
     if disagreeing:
-        yield f"{_count(disagreeing, 'question')} now {'finds' if disagreeing == 1 else 'find'} two documents that say different things."
+        yield (
+            f"{_count(disagreeing, 'question')} now {'finds' if disagreeing == 1 else 'find'} two documents that "
+            "say different things."
+        )
     won = sum(each.won for each in impact.shifts)
     if won:
         yield f"{_count(won, 'question')} {'is' if won == 1 else 'are'} now found among the first {FIRST}."

@@ -1,4 +1,6 @@
-"""Bootstrap intervals, paired comparisons, Holm's correction and Wilson bounds: which is better, by how much, how sure."""
+"""Bootstrap intervals, paired comparisons, Holm's correction and Wilson bounds: which is better, by how much, how
+sure.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """A paired comparison. `verdict` is better, worse, "no difference" (none larger than `MATTERS`: the interval shows it)
-    or open; `needed` is how many more judged questions would probably settle it. Where `comparisons` are many, p,
+    """A paired comparison. `verdict` is better, worse, "no difference" (none larger than `MATTERS`: the interval shows
+    it) or open; `needed` is how many more judged questions would probably settle it. Where `comparisons` are many, p,
     interval, verdict and `needed` are corrected for their number."""
 
     difference: Interval
@@ -57,7 +59,8 @@ class PairedComparison:
 
     @property
     def word(self) -> str:
-        """The verdict as tables show it: with the largest difference that there can be, where there is none that matters.
+        """The verdict as tables show it: with the largest difference that there can be, where there is none that
+        matters.
 
         >>> compare([0.5] * 60, [0.502, 0.498] * 30).word
         'no difference larger than 0.001'
@@ -230,10 +233,11 @@ def _largest(interval: Interval) -> float:
 
 
 def needed(difference: float, deviation: float, queries: int, differ: int = DIFFER, share: int = 1) -> int:
-    """How many more judged questions would probably settle it: show this difference, or that none is there that matters.
+    """How many more judged questions would probably settle it: show this difference, or that none is there that
+    matters.
 
-    The usual power estimate with 80 %, at the corrected level: n = ((1.96 + 0.84) * deviation / difference) ** 2; and so
-    many that enough of them differ.
+    The usual power estimate with 80 %, at the corrected level: n = ((1.96 + 0.84) * deviation / difference) ** 2; and
+    so many that enough of them differ.
 
     >>> needed(0.02, 0.2, 100), needed(0.02, 0.2, 100, share=14), needed(0.025, 0.1, 60, differ=4)
     (685, 1311, 90)

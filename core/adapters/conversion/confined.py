@@ -1,4 +1,6 @@
-"""The inside of a worker: no network, little memory, no writing, so much computing for a question. It may die at any time."""
+"""The inside of a worker: no network, little memory, no writing, so much computing for a question. It may die at any
+time.
+"""
 
 from __future__ import annotations
 
@@ -23,17 +25,56 @@ _NO_NEW_PRIVILEGES, _FILTER, _ALL_THREADS = 38, 1, 1
 
 # name: number on x86-64 and on aarch64; None where there is no such call
 _CALLS: dict[str, tuple[int | None, int | None]] = {
-    "socket": (41, 198), "connect": (42, 203), "accept": (43, 202), "accept4": (288, 242), "bind": (49, 200),
-    "listen": (50, 201), "sendto": (44, 206), "sendmsg": (46, 211), "sendmmsg": (307, 269), "io_uring_setup": (425, 425),
-    "io_uring_enter": (426, 426), "execve": (59, 221), "execveat": (322, 281), "fork": (57, None), "vfork": (58, None),
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "pidfd_getfd": (438, 438),
-    "kill": (62, 129), "unlink": (87, None), "unlinkat": (263, 35), "rename": (82, None), "renameat": (264, 38),
-    "renameat2": (316, 276), "mkdir": (83, None), "mkdirat": (258, 34), "rmdir": (84, None), "truncate": (76, 45),
-    "link": (86, None), "linkat": (265, 37), "symlink": (88, None), "symlinkat": (266, 36), "mknod": (133, None),
-    "mknodat": (259, 33), "creat": (85, None), "openat2": (437, 437), "chmod": (90, None), "fchmodat": (268, 53),
-    "chown": (92, None), "lchown": (94, None), "fchownat": (260, 54), "mount": (165, 40), "unshare": (272, 97),
-    "setns": (308, 268), "bpf": (321, 280), "keyctl": (250, 219), "setxattr": (188, 5), "utimensat": (280, 88),
-}  # fmt: skip
+    "socket": (41, 198),
+    "connect": (42, 203),
+    "accept": (43, 202),
+    "accept4": (288, 242),
+    "bind": (49, 200),
+    "listen": (50, 201),
+    "sendto": (44, 206),
+    "sendmsg": (46, 211),
+    "sendmmsg": (307, 269),
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "execve": (59, 221),
+    "execveat": (322, 281),
+    "fork": (57, None),
+    "vfork": (58, None),
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "kill": (62, 129),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rmdir": (84, None),
+    "truncate": (76, 45),
+    "link": (86, None),
+    "linkat": (265, 37),
+    "symlink": (88, None),
+    "symlinkat": (266, 36),
+    "mknod": (133, None),
+    "mknodat": (259, 33),
+    "creat": (85, None),
+    "openat2": (437, 437),
+    "chmod": (90, None),
+    "fchmodat": (268, 53),
+    "chown": (92, None),
+    "lchown": (94, None),
+    "fchownat": (260, 54),
+    "mount": (165, 40),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "bpf": (321, 280),
+    "keyctl": (250, 219),
+    "setxattr": (188, 5),
+    "utimensat": (280, 88),
+}
 _OPENS = {"x86_64": ((2, 1), (257, 2)), "aarch64": ((56, 2),)}  # number of the call, and which argument holds its flags
 _MACHINES = {
     "x86_64": (0, 0xC000003E, 317),
@@ -63,7 +104,9 @@ def _done(result: int) -> None:
 
 
 def _program(machine: str) -> bytes:
-    """The filter: other machine code ends the process, the calls above and opening for writing are refused, the rest is allowed."""
+    """The filter: other machine code ends the process, the calls above and opening for writing are refused, the rest
+    is allowed.
+    """
     column, architecture, _ = _MACHINES[machine]
     lines = [
         _line(_LOAD, _ARCHITECTURE),
@@ -78,7 +121,13 @@ def _program(machine: str) -> bytes:
             lines += (_line(_EQUAL, number, no=1), _line(_RETURN, _REFUSE))
     for number, argument in _OPENS[machine]:
         flags = _line(_LOAD, _ARGUMENTS + 8 * argument)
-        lines += (_line(_EQUAL, number, no=4), flags, _line(_ANY_BIT, _WRITES, no=1), _line(_RETURN, _REFUSE), _line(_RETURN, _ALLOW))  # fmt: skip
+        lines += (
+            _line(_EQUAL, number, no=4),
+            flags,
+            _line(_ANY_BIT, _WRITES, no=1),
+            _line(_RETURN, _REFUSE),
+            _line(_RETURN, _ALLOW),
+        )
     return b"".join((*lines, _line(_RETURN, _ALLOW)))
 
 
@@ -108,7 +157,9 @@ def serve(load: Callable[[], Answer], cpu: int, memory: int) -> int:
 
 
 def confine(memory: int) -> None:
-    """Take away what reading a file does not need. Without the kernel's filter Python's own sockets are all that is closed."""
+    """Take away what reading a file does not need. Without the kernel's filter Python's own sockets are all that is
+    closed.
+    """
     with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as score:
         score.write("1000")  # where the machine runs out of memory, this process ends, and not the server
     with suppress(OSError):

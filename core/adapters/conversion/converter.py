@@ -1,4 +1,6 @@
-"""Office files to Markdown, and originals to be seen beside it, in processes of their own: a hostile file holds up nobody else's."""
+"""Office files to Markdown, and originals to be seen beside it, in processes of their own: a hostile file holds up
+nobody else's.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Converters:
 
 
 class Originals:
-    """Pages of PDF files as pictures, other files as their own paragraphs and tables, slide by slide or sheet by sheet."""
+    """Pages of PDF files as pictures, other files as their own paragraphs and tables, slide by slide or sheet by
+    sheet.
+    """
 
     def __init__(self, limits: Limits = DRAWING, size: int = DRAWN_AT_ONCE) -> None:
         self.pool = WorkerPool("core.adapters.conversion.programs.original_worker", size, limits)

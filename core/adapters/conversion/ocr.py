@@ -1,4 +1,6 @@
-"""Scanned pages read by OCR, where that is installed and switched on. What looks like a table is named, never taken for text in silence."""
+"""Scanned pages read by OCR, where that is installed and switched on. What looks like a table is named, never taken
+for text in silence.
+"""
 
 from __future__ import annotations
 
@@ -79,8 +81,13 @@ def installed() -> Ocr:
 def page_text(found: Sequence[ReadLine]) -> tuple[str, list[str]]:
     """Paragraphs of a page from top to bottom, and the first row of whatever stands in columns.
 
-    >>> rows = [ReadLine(0, 0, 200, 10, "Opening hours"), ReadLine(0, 40, 30, 50, "Site"), ReadLine(90, 40, 120, 50, "Hours"),
-    ...         ReadLine(0, 60, 30, 70, "CMH2"), ReadLine(90, 60, 120, 70, "06 to 22")]
+    >>> rows = [
+    ...     ReadLine(0, 0, 200, 10, "Opening hours"),
+    ...     ReadLine(0, 40, 30, 50, "Site"),
+    ...     ReadLine(90, 40, 120, 50, "Hours"),
+    ...     ReadLine(0, 60, 30, 70, "CMH2"),
+    ...     ReadLine(90, 60, 120, 70, "06 to 22"),
+    ... ]
     >>> page_text(rows)
     ('Opening hours\\n\\nSite / Hours\\\\\\nCMH2 / 06 to 22', ['Site, Hours'])
     """

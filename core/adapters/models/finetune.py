@@ -1,8 +1,9 @@
 """Fine-tuning of a sentence-transformers model on triplets, on whatever torch finds here.
 
-The loss is that of MultipleNegativesRankingLoss (Henderson et al. 2017): a question must be nearer to its passage than to its hard
-negatives and to all other passages of the batch; those that also answer it do not count. The loop is plain torch, so that it needs
-no further packages, says after its first step how long it will take, and can be stopped after every step.
+The loss is that of MultipleNegativesRankingLoss (Henderson et al. 2017): a question must be nearer to its passage than
+to its hard negatives and to all other passages of the batch; those that also answer it do not count. The loop is plain
+torch, so that it needs no further packages, says after its first step how long it will take, and can be stopped after
+every step.
 """
 
 from __future__ import annotations
@@ -120,7 +121,9 @@ class LocalTrainer:
         wanted: str = "",
         saved: Callable[[], object] = lambda: None,
     ) -> None:
-        """`cache`: where torch weights of bundled models lie once they were made. `saved` is called when a model is complete."""
+        """`cache`: where torch weights of bundled models lie once they were made. `saved` is called when a model is
+        complete.
+        """
         self.root, self.models, self.cache, self.offline, self.wanted = root, models, cache, offline, wanted
         self._saved = saved
 
@@ -131,7 +134,8 @@ class LocalTrainer:
         """What sentence-transformers starts from; weights of a bundled transformer are turned into torch's once."""
         if is_remote(embedder):
             raise BadInput(
-                f"{embedder!r} answers from elsewhere and cannot be trained. Use a profile with a model on this machine."
+                f"{embedder!r} answers from elsewhere and cannot be trained. Use a profile with a model on this "
+                "machine."
             )
         if embedder.startswith(TUNED):
             return str(self.root / embedder.removeprefix(TUNED))
@@ -140,7 +144,8 @@ class LocalTrainer:
             return embedder
         if weights.kind != "embedder":
             raise BadInput(
-                f"{embedder!r} has static vectors and cannot be trained. Use bge-small-en-v1.5-int8, or a model of a hub."
+                f"{embedder!r} has static vectors and cannot be trained. Use bge-small-en-v1.5-int8, or a model of a "
+                "hub."
             )
         from core.adapters.models.torch_weights import torch_folder
 

@@ -108,7 +108,9 @@ class HubEmbedder:
         return row
 
     def _rows(self, texts: Sequence[str], role: str, progress: Progress = no_progress) -> np.ndarray:
-        """The longest windows first, many in one call: each batch holds texts of about one length, and little padding."""
+        """The longest windows first, many in one call: each batch holds texts of about one length, and little
+        padding.
+        """
         windows = [(n, window) for n, text in enumerate(self._windows(texts, role)) for window in text]
         windows.sort(key=lambda window: len(window[1]), reverse=True)
         rows, many = np.zeros((len(texts), self.dimension), dtype=np.float32), self.batch * _SLICE

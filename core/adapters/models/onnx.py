@@ -149,7 +149,8 @@ class OnnxReranker:
         yes, no = self.scores(_CANARY, [_YES, _NO])
         if not (yes > 5 and no < 0):
             raise Unavailable(
-                f"The reranker {self.name!r} gives wrong scores on this processor ({yes:.2f}, {no:.2f}) and was switched off."
+                f"The reranker {self.name!r} gives wrong scores on this processor ({yes:.2f}, {no:.2f}) and was "
+                "switched off."
             )
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:

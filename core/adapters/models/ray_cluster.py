@@ -1,7 +1,7 @@
 """Bulk work on Ray: on a cluster that is there, or on one that is started on this machine and stopped again.
 
-A machine that dies takes nothing with it: what it had not given back is done again elsewhere. On a cluster of this machine
-Ray itself may die, too; it is started again, and only what is missing is done.
+A machine that dies takes nothing with it: what it had not given back is done again elsewhere. On a cluster of this
+machine Ray itself may die, too; it is started again, and only what is missing is done.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class RayCluster:
         """`here` does what must not leave this process: calls of paid endpoints."""
         if address not in LOCAL and not re.fullmatch(r"(ray://)?[\w.-]+:\d+", address):
             raise BadInput(
-                f"{address!r} is no Ray cluster. Write ray://HOST:10001, HOST:6379 on a machine that belongs to the cluster, "
+                f"{address!r} is no Ray cluster. Write ray://HOST:10001, HOST:6379 on a machine that belongs to the "
+                "cluster, "
                 "or ray for a cluster of this machine alone."
             )
         self.address, self.settings, self.here = address, settings, here
@@ -94,7 +95,8 @@ class RayCluster:
             except (ConnectionError, TimeoutError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
                 raise Unavailable(
                     f"The Ray cluster {self.address} cannot be used: {_first_line(error)} "
-                    f"It must run Ray {ray.__version__} on Python {platform.python_version_tuple()[0]}.{platform.python_version_tuple()[1]}."
+                    f"It must run Ray {ray.__version__} on Python "
+                    f"{platform.python_version_tuple()[0]}.{platform.python_version_tuple()[1]}."
                 ) from None
             self.started += 1
 
@@ -168,7 +170,8 @@ class _Batches:
         if not slots and time.monotonic() - self.moved > PATIENCE:
             kind = "GPU" if "num_gpus" in self.options else "processor"
             raise Unavailable(
-                f"The Ray cluster {self.cluster.address} has offered no {kind} for {PATIENCE:.0f} s. What is done is kept: "
+                f"The Ray cluster {self.cluster.address} has offered no {kind} for {PATIENCE:.0f} s. What is done is "
+                "kept: "
                 "start machines and run the same command again."
             )
         while self.waiting and len(self.running) < 2 * slots + 2:
@@ -195,8 +198,10 @@ class _Batches:
             self.tries[first] = self.tries.get(first, 0) + 1
             if self.tries[first] > RETRIES:
                 raise Unavailable(
-                    f"{WORKS[self.work].title} on the Ray cluster {self.cluster.address} failed {RETRIES + 1} times on the same "
-                    f"{self.size} things, the last time because: {_first_line(error)} What is done is kept: run the same command again."
+                    f"{WORKS[self.work].title} on the Ray cluster {self.cluster.address} failed {RETRIES + 1} times "
+                    "on the same "
+                    f"{self.size} things, the last time because: {_first_line(error)} What is done is kept: run the "
+                    "same command again."
                 ) from None
             self.waiting.append(first)
             if isinstance(error, ray.exceptions.LocalRayletDiedError):
@@ -218,7 +223,8 @@ def _stays(work: str, key: Any) -> bool:
 
 
 def _request(work: str, key: Any, resources: Mapping[str, float]) -> tuple[dict[str, Any], int]:
-    """What a batch asks of the cluster, and its size: bundled models compute on processors, others on a GPU where there is one.
+    """What a batch asks of the cluster, and its size: bundled models compute on processors, others on a GPU where
+    there is one.
 
     >>> _request("embed", "org/model", {"CPU": 64.0, "GPU": 2.0})
     ({'max_retries': 5, 'num_gpus': 1, 'max_calls': 0}, 1024)
@@ -296,11 +302,14 @@ def _tool(variables: tuple[tuple[str, str], ...], work: str, key: Any) -> Any:
 
 
 def worker_environment(given: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a worker: what it is given, but for the models of a machine that says itself where it has them.
+    """The environment of a worker: what it is given, but for the models of a machine that says itself where it has
+    them.
 
     >>> worker_environment({"CONCORD_MODELS": "/here", "CONCORD_OFFLINE": "yes"}, {"CONCORD_MODELS": "/there"})
     {'CONCORD_MODELS': '/there', 'CONCORD_OFFLINE': 'yes'}
-    >>> worker_environment({"CONCORD_MODELS": "/here", "CONCORD_HOME": "/home"}, {"CONCORD_MODELS": "/there"})["CONCORD_MODELS"]
+    >>> worker_environment({"CONCORD_MODELS": "/here", "CONCORD_HOME": "/home"}, {"CONCORD_MODELS": "/there"})[
+    ...     "CONCORD_MODELS"
+    ... ]
     '/here'
     """
     elsewhere = "CONCORD_HOME" not in given and "CONCORD_MODELS" in own

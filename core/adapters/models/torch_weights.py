@@ -1,7 +1,8 @@
 """Torch weights from a bundled int8 ONNX file, so that a bundled embedder can be trained without a hub.
 
-Each int8 matrix is multiplied out with its scale and zero point; names of nodes give the names of parameters. The result is a
-folder that sentence-transformers reads. Only what is needed of ONNX's protobuf is read, so no package is needed for it.
+Each int8 matrix is multiplied out with its scale and zero point; names of nodes give the names of parameters. The
+result is a folder that sentence-transformers reads. Only what is needed of ONNX's protobuf is read, so no package is
+needed for it.
 """
 
 from __future__ import annotations

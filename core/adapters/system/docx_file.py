@@ -1,4 +1,6 @@
-"""A document as a Word file: headings, lists, tables, code, links and pictures, with a running head and page numbers."""
+"""A document as a Word file: headings, lists, tables, code, links and pictures, with a running head and page
+numbers.
+"""
 
 from __future__ import annotations
 

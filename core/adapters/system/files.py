@@ -30,15 +30,16 @@ PATIENCE = 60.0  # seconds that a writer waits for another one before it says so
 def flock(path: Path, *, shared: bool = False, inherit: bool = False, patience: float = inf) -> Iterator[int]:
     """Hold an advisory lock on a file until the block ends or the process dies.
 
-    With `inherit`, children keep the lock alive, so their work is never overtaken. Whoever has it may hang: after `patience`
-    seconds those who wait are told so.
+    With `inherit`, children keep the lock alive, so their work is never overtaken. Whoever has it may hang: after
+    `patience` seconds those who wait are told so.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     turn = _Turn(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
     try:
         if not turn.came(patience):
             raise Unavailable(
-                f"Another process has held {str(path)!r} for {patience:.0f} seconds. Nothing was changed; try again. If it stays so, "
+                f"Another process has held {str(path)!r} for {patience:.0f} seconds. Nothing was changed; try again. "
+                "If it stays so, "
                 f"find the process that hangs with: fuser {quote(str(path))}"
             )
         os.set_inheritable(descriptor, inherit)
@@ -48,7 +49,9 @@ def flock(path: Path, *, shared: bool = False, inherit: bool = False, patience: 
 
 
 class _Turn:
-    """A place in the kernel's queue for a lock. Asking again and again would let some wait for ever, so a thread of its own waits."""
+    """A place in the kernel's queue for a lock. Asking again and again would let some wait for ever, so a thread of
+    its own waits.
+    """
 
     def __init__(self, descriptor: int, kind: int) -> None:
         self.descriptor, self.kind = descriptor, kind
@@ -93,7 +96,9 @@ def try_flock(path: Path) -> int | None:
 
 @contextmanager
 def scratch_folder(parent: Path, prefix: str, mode: int = 0o777) -> Iterator[Path]:
-    """A folder that is removed in the end, unless it was renamed. Its process holds a lock on it, so `sweep` leaves it alone."""
+    """A folder that is removed in the end, unless it was renamed. Its process holds a lock on it, so `sweep` leaves it
+    alone.
+    """
     parent.mkdir(parents=True, exist_ok=True)
     while True:
         folder = parent / f"{prefix}{secrets.token_hex(8)}"

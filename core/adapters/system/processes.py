@@ -1,7 +1,7 @@
 """This machine: its clock, its memory, and the worker processes of a workspace.
 
-A worker has a place: a file whose lock it inherits from whoever started it. So the kernel tells the living from the dead, and a
-process that is still starting has its place already.
+A worker has a place: a file whose lock it inherits from whoever started it. So the kernel tells the living from the
+dead, and a process that is still starting has its place already.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ class ProcessMemory:
 
     @use_case(UPKEEP)
     def relieve(self) -> None:
-        """Where memory is short, empty the caches and return to the system what was freed: the allocator keeps it otherwise."""
+        """Where memory is short, empty the caches and return to the system what was freed: the allocator keeps it
+        otherwise.
+        """
         with self._lock:
             if not self._full() or self._now() - self._given_back < PAUSE:
                 return

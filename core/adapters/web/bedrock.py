@@ -1,4 +1,6 @@
-"""Models on Amazon Bedrock: Converse for language models, Titan for vectors. AWS's own configuration holds the credentials."""
+"""Models on Amazon Bedrock: Converse for language models, Titan for vectors. AWS's own configuration holds the
+credentials.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ class Bedrock:
         except Status as error:
             if error.code in (401, 403):
                 raise Unavailable(
-                    "Amazon Bedrock does not accept the credentials, or they do not allow this model. Check AWS's own configuration and the model access of the account."
+                    "Amazon Bedrock does not accept the credentials, or they do not allow this model. Check AWS's "
+                    "own configuration and the model access of the account."
                 ) from None
             refused = redact(str(error), [os.environ.get(name, "") for name in _TRAVELS])
             raise Unavailable(f"Amazon Bedrock refused the call with {refused}.") from None

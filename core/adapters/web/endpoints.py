@@ -65,7 +65,8 @@ class Endpoints:
         settings = self.settings
         if not settings.openai_url:
             raise Unavailable(
-                "Models named openai: need an endpoint. Set CONCORD_OPENAI_URL, for example to https://api.openai.com/v1 or http://localhost:11434/v1."
+                "Models named openai: need an endpoint. Set CONCORD_OPENAI_URL, for example to "
+                "https://api.openai.com/v1 or http://localhost:11434/v1."
             )
         with self._opening:
             self._openai = self._openai or Endpoint(

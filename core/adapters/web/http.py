@@ -119,7 +119,9 @@ def get(url: str, seconds: float, largest: int = LARGEST) -> Any:
 
 
 def post(url: str, body: Mapping[str, Any], headers: Mapping[str, str], seconds: float) -> Any:
-    """Send JSON, get JSON. Raises Retryable, DeadlineExceeded or Status; an unusable answer is Unavailable, as it was paid for."""
+    """Send JSON, get JSON. Raises Retryable, DeadlineExceeded or Status; an unusable answer is Unavailable, as it was
+    paid for.
+    """
     raw = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return _asked("POST", url, seconds, content=raw, headers={"Content-Type": "application/json", **headers})
 

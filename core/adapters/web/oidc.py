@@ -1,4 +1,6 @@
-"""OpenID Connect: the authorization code flow with PKCE. A token counts only with a right signature, issuer, audience, time and nonce."""
+"""OpenID Connect: the authorization code flow with PKCE. A token counts only with a right signature, issuer, audience,
+time and nonce.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +51,16 @@ class OidcProvider:
         return str(url)
 
     def check_issuer(self, named: str | None) -> None:
-        """Refuse an answer of another provider (RFC 9207), and one without a name where this one announces that it says it."""
+        """Refuse an answer of another provider (RFC 9207), and one without a name where this one announces that it
+        says it.
+        """
         announced = self.metadata().get("authorization_response_iss_parameter_supported") is True
         if named != self._endpoint("issuer") and (announced or named is not None):
             raise Refused("The answer came from another provider than the one that was asked (iss). Start again.")
 
     def claims(self, code: str, verifier: str, nonce: str) -> tuple[dict[str, Any], ProviderTokens]:
-        """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are missing; and
-        the tokens with which that can be asked again."""
+        """Who came back: the checked claims of the id token, completed by userinfo where an address or groups are
+        missing; and the tokens with which that can be asked again."""
         with self._client() as client:
             given = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
             token = self._token(client, **given)
@@ -70,8 +74,9 @@ class OidcProvider:
         return claims, _kept(token)
 
     def renewed(self, tokens: ProviderTokens, subject: str) -> tuple[dict[str, Any], ProviderTokens]:
-        """What the provider says now of somebody who signed in before: by userinfo, and where that names no groups or the access
-        token has run out, by the refresh token. Without claims and tokens where neither helps; Refused where it vouches no more."""
+        """What the provider says now of somebody who signed in before: by userinfo, and where that names no groups or
+        the access token has run out, by the refresh token. Without claims and tokens where neither helps; Refused
+        where it vouches no more."""
         with self._client() as client:
             client.token = {"access_token": tokens.get("access_token", ""), "token_type": "Bearer"}
             with suppress(Unavailable, Refused):

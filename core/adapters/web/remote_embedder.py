@@ -133,6 +133,7 @@ class RemoteEmbedder:
         size = self.dimension or matrix.size // len(texts)
         if not size or matrix.shape != (len(texts), size) or not np.isfinite(matrix).all():
             raise Unavailable(
-                f"{self.name} gave vectors that cannot be used; {len(texts)} of dimension {size or 'any'} were expected. Check the model and its dimension."
+                f"{self.name} gave vectors that cannot be used; {len(texts)} of dimension {size or 'any'} were "
+                "expected. Check the model and its dimension."
             )
         return [row / (np.linalg.norm(row) or 1.0) for row in matrix], used

@@ -139,7 +139,8 @@ class RetryingClient:
     def _slot(self) -> Iterator[None]:
         if not self._slots.acquire(timeout=self.timeout):
             raise TimedOut(
-                f"{self.place} had {self.concurrency} calls under way for {self.timeout:g} s. Raise CONCORD_LLM_CONCURRENCY or CONCORD_LLM_TIMEOUT, or try again."
+                f"{self.place} had {self.concurrency} calls under way for {self.timeout:g} s. Raise "
+                "CONCORD_LLM_CONCURRENCY or CONCORD_LLM_TIMEOUT, or try again."
             )
         try:
             yield

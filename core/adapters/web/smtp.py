@@ -103,7 +103,8 @@ class SmtpConnection:
     def send(self, letter: EmailMessage) -> Receipt:
         """Hand in a letter; whatever goes wrong is a receipt.
 
-        A server that was greeted and then breaks off may mind this letter alone: only the second in a row counts as down.
+        A server that was greeted and then breaks off may mind this letter alone: only the second in a row counts as
+        down.
         """
         receipt = self._hand_in(letter)
         down = not receipt.reachable and (self._stumbled or not (self._line and self._line.greeted))
@@ -142,7 +143,9 @@ class SmtpLine:
 
     @cached_property
     def context(self) -> ssl.SSLContext:
-        """Whom it trusts. Reading the system's certificates takes longer than a letter, so it is made where a server encrypts."""
+        """Whom it trusts. Reading the system's certificates takes longer than a letter, so it is made where a server
+        encrypts.
+        """
         made = ssl.create_default_context()
         if self.mailer.certificates:
             made.load_verify_locations(self.mailer.certificates)

@@ -1,4 +1,6 @@
-"""One POST to a URL that an admin named: a public address, checked after it was resolved and then used as it is; no redirects."""
+"""One POST to a URL that an admin named: a public address, checked after it was resolved and then used as it is; no
+redirects.
+"""
 
 from __future__ import annotations
 
@@ -135,9 +137,15 @@ def is_public(address: str) -> bool:
 
     >>> [is_public(a) for a in ("93.184.215.14", "127.0.0.1", "10.1.2.3", "169.254.169.254", "::1", "::ffff:127.0.0.1")]
     [True, False, False, False, False, False]
-    >>> [is_public(a) for a in ("fe80::1%eth0", "100.64.0.1", "224.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "0.0.0.0")]
+    >>> [
+    ...     is_public(a)
+    ...     for a in ("fe80::1%eth0", "100.64.0.1", "224.0.0.1", "64:ff9b::a00:1", "2002:7f00:1::", "0.0.0.0")
+    ... ]
     [False, False, False, False, False, False]
-    >>> [is_public(a) for a in ("fec0::1", "3fff::1", "2001:db8::1", "::10.0.0.1", "192.0.0.8", "192.88.99.1", "240.0.0.1")]
+    >>> [
+    ...     is_public(a)
+    ...     for a in ("fec0::1", "3fff::1", "2001:db8::1", "::10.0.0.1", "192.0.0.8", "192.88.99.1", "240.0.0.1")
+    ... ]
     [False, False, False, False, False, False, False]
     """
     number = ipaddress.ip_address(address.partition("%")[0])
@@ -153,7 +161,8 @@ def is_public(address: str) -> bool:
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
-# What `is_global` lets through: protocol assignments, relays of 6to4, addresses of one site, and those for documentation.
+# What `is_global` lets through: protocol assignments, relays of 6to4, addresses of one site, and those for
+# documentation.
 _NOT_HOSTS = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "3fff::/20")))
 _ENDS_IN_NUMBER = re.compile(r"(^|\.)(\d+|0x[\da-f]*)\.?$")  # resolvers read 0177.0.0.1, 0x7f.1 and 127.1 as addresses
 

@@ -1,4 +1,6 @@
-"""Training of a ranker: LambdaMART on judged questions, its size chosen in folds, every question judged by trees that have not seen it."""
+"""Training of a ranker: LambdaMART on judged questions, its size chosen in folds, every question judged by trees that
+have not seen it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Training of alpha models: examples from judged queries, a seeded split, cross-fitting, and a model with its evidence (thesis, 4.2)."""
+"""Training of alpha models: examples from judged queries, a seeded split, cross-fitting, and a model with its evidence
+(thesis, 4.2).
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What an embedder learns from: questions, each with what answers it and with passages that only look like it.
 
-Hard negatives come from both legs: what words and meaning rank high and nobody judged relevant (the support study, appendix D).
+Hard negatives come from both legs: what words and meaning rank high and nobody judged relevant (the support study,
+appendix D).
 """
 
 from __future__ import annotations

@@ -214,7 +214,10 @@ def score(ranking: Sequence[int], passages: Sequence[str], top: float, gold: Gol
 def value(name: str, ranking: Sequence[int], passages: Sequence[str], gold: Gold) -> float | None:
     """One measure of a question; None where its judgments do not allow it.
 
-    >>> value("T1EM", [7], ["in 30 days"], Gold({7: 1.0}, "30 days")), value("T1EM", [7], ["in 30 days"], Gold({7: 1.0}))
+    >>> (
+    ...     value("T1EM", [7], ["in 30 days"], Gold({7: 1.0}, "30 days")),
+    ...     value("T1EM", [7], ["in 30 days"], Gold({7: 1.0})),
+    ... )
     (1.0, None)
     """
     measure = MEASURES.get(name)

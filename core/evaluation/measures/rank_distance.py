@@ -1,5 +1,5 @@
-"""How two rankings differ: overlap, rank-biased overlap, inversions, where each hit moved; and what a reranking stage made worse
-(cascade study, V.D-E)."""
+"""How two rankings differ: overlap, rank-biased overlap, inversions, where each hit moved; and what a reranking stage
+made worse (cascade study, V.D-E)."""
 
 from __future__ import annotations
 
@@ -192,7 +192,10 @@ def length(text: str) -> int:
 def degraded(before: Mapping[str, float], after: Mapping[str, float], texts: Mapping[str, str]) -> list[Degraded]:
     """Queries whose measure fell, the worst first.
 
-    >>> [(worse.query, worse.difference, worse.words) for worse in degraded({"q": 1.0, "r": 0.5}, {"q": 0.5, "r": 0.5}, {"q": "IRA fees"})]
+    >>> [
+    ...     (worse.query, worse.difference, worse.words)
+    ...     for worse in degraded({"q": 1.0, "r": 0.5}, {"q": 0.5, "r": 0.5}, {"q": "IRA fees"})
+    ... ]
     [('q', -0.5, 2)]
     """
     fallen = [

@@ -1,4 +1,6 @@
-"""From judgments to chunks of one generation. A judgment that no longer fits is listed with the reason, never dropped."""
+"""From judgments to chunks of one generation. A judgment that no longer fits is listed with the reason, never
+dropped.
+"""
 
 from __future__ import annotations
 

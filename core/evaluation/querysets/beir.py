@@ -28,8 +28,8 @@ class Collection:
 
 
 def read(folder: Path, split: str = "test", limit: int = 0, sample: int = 0, seed: int = 42) -> Collection:
-    """Read a BEIR folder; `limit` keeps the first so many judged queries, `sample` draws some by a seed. A bad line is an
-    error, not a problem."""
+    """Read a BEIR folder; `limit` keeps the first so many judged queries, `sample` draws some by a seed. A bad line is
+    an error, not a problem."""
     if min(limit, sample) < 0:
         raise BadInput(f"The limit must be a number from 0 up, got {min(limit, sample)}.")
     corpus = folder / "corpus.jsonl"

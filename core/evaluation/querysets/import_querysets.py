@@ -300,7 +300,8 @@ READERS: Mapping[str, Callable[[Path, Draft, str], None]] = {
 
 
 AUTHORED = (
-    "the answers of every document, as its author wrote them; authors edit until a question is found, so figures are higher "
+    "the answers of every document, as its author wrote them; authors edit until a question is found, so figures are "
+    "higher "
     "than for what people type"
 )
 

@@ -104,8 +104,8 @@ def without(queryset: QuerySet, ids: Iterable[str]) -> QuerySet:
 
 
 def for_choosing(text: str) -> bool:
-    """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half. A question is
-    in one half by its words, whatever its id and its query set.
+    """Whether alpha, tau and the like are chosen on a question; what was chosen is judged on the other half. A
+    question is in one half by its words, whatever its id and its query set.
 
     >>> [for_choosing(text) for text in ("Who pays?", "who  pays", "Who is paid?", "Who paid?")]
     [False, False, True, True]
@@ -114,7 +114,9 @@ def for_choosing(text: str) -> bool:
 
 
 def choosing(questions: Sequence[Question]) -> set[str]:
-    """The ids of the questions that things are chosen on: half of them, or all where half would be too few to judge on."""
+    """The ids of the questions that things are chosen on: half of them, or all where half would be too few to judge
+    on.
+    """
     return {each.id for each in questions if len(questions) < HALVED or for_choosing(each.text)}
 
 

@@ -276,7 +276,8 @@ def against_by(groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], x:
 def beeswarm(
     features: Sequence[str], values: Sequence[Sequence[float]], pushes: Sequence[Sequence[float]], x: str
 ) -> Figure:
-    """One dot per query and feature: how far the feature pushes, coloured by its own value from low (blue) to high (red).
+    """One dot per query and feature: how far the feature pushes, coloured by its own value from low (blue) to high
+    (red).
 
     Dots that lie on each other are spread a little, in a fixed order.
     """
@@ -297,9 +298,17 @@ def beeswarm(
         }
         pushed = [round(row[n], 5) for row in pushes]
         traces.append(
-            {"type": "scatter", "mode": "markers", "name": name, "x": pushed, "y": spread, "marker": marker,
-             "text": [f"{value:.3g}" for value in own], "hovertemplate": f"{escape(name)} %{{text}}: %{{x:+.3f}}<extra></extra>"}
-        )  # fmt: skip
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": name,
+                "x": pushed,
+                "y": spread,
+                "marker": marker,
+                "text": [f"{value:.3g}" for value in own],
+                "hovertemplate": f"{escape(name)} %{{text}}: %{{x:+.3f}}<extra></extra>",
+            }
+        )
     axis = {"tickvals": list(range(len(features))), "ticktext": list(features), "autorange": "reversed"}
     chart = _figure(traces, height=120 + 34 * len(features), x=x, showlegend=False)
     chart["layout"]["yaxis"] |= axis

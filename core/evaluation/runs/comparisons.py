@@ -61,7 +61,9 @@ class RunComparison:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardRow:
-    """One line of a leaderboard: a run's figure with its interval, and how it compares with the baseline, which is one of them."""
+    """One line of a leaderboard: a run's figure with its interval, and how it compares with the baseline, which is one
+    of them.
+    """
 
     run: Run
     figure: Interval
@@ -98,7 +100,10 @@ def judge(before: Run, after: Run, measure: str = MEASURE) -> RunComparison:
         raise BadInput(f"No question of {after.queryset!r} is left to judge on; the others are for choosing.")
     basis = f"Judged on the {len(rows):,} of {len(compared.rows):,} questions that nothing is chosen on."
     if len(compared.rows) < HALVED:
-        basis = f"Judged on {len(rows):,} of {len(compared.rows):,} questions. Under {HALVED}, settings are chosen on all of them."
+        basis = (
+            f"Judged on {len(rows):,} of {len(compared.rows):,} questions. Under {HALVED}, settings are chosen "
+            "on all of them."
+        )
     return replace(compared, overall=_paired(rows), rows=rows, basis=basis)
 
 

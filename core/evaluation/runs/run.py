@@ -1,5 +1,5 @@
-"""A run: one configuration over one query set, with everything it takes to reproduce and compare it; many runs by setup,
-and runs as CSV, JSON and TREC files."""
+"""A run: one configuration over one query set, with everything it takes to reproduce and compare it; many runs by
+setup, and runs as CSV, JSON and TREC files."""
 
 from __future__ import annotations
 
@@ -202,8 +202,8 @@ def write_run(rankings: Mapping[str, Mapping[str, float]], tag: str) -> str:
 
 
 def scored(answer: Answered) -> dict[str, float]:
-    """The documents of a question with their scores. trec_eval sorts by score, so where scores do not give the order, as after
-    a reranker that read only the first of them, the reversed ranks stand for them."""
+    """The documents of a question with their scores. trec_eval sorts by score, so where scores do not give the order,
+    as after a reranker that read only the first of them, the reversed ranks stand for them."""
     count = len(answer.documents)
     ordered = len(answer.scores) == count and all(a >= b for a, b in pairwise(answer.scores))
     return dict(zip(answer.documents, answer.scores if ordered else range(count, 0, -1), strict=True))

@@ -1,4 +1,5 @@
-"""Telling answerable questions from unanswerable ones: the area under the curve, what a threshold costs, a logistic fit.
+"""Telling answerable questions from unanswerable ones: the area under the curve, what a threshold costs, a logistic
+fit.
 
 Every question is asked twice: as it is, and with the documents that answer it taken away.
 """
@@ -86,8 +87,8 @@ def threshold_for(answerable: Sequence[float], most: float = ALARMS) -> float:
 
 
 def fit(rows: np.ndarray, labels: np.ndarray, ridge: float = 1.0) -> list[float]:
-    """A logistic regression by Newton's method: the intercept, then one coefficient for each column. Columns should have
-    like scales, since `ridge` holds all of them back alike.
+    """A logistic regression by Newton's method: the intercept, then one coefficient for each column. Columns should
+    have like scales, since `ridge` holds all of them back alike.
 
     >>> import numpy as np
     >>> [round(value, 2) for value in fit(np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1]), 0.1)]

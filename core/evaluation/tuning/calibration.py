@@ -26,8 +26,8 @@ FEWEST = 100  # questions; of fewer, the held-out fifth could not say how much o
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One judged query: how sure the fusion is of it on the scale of tau, whether the fused top five hold the answer, the measure of the fused and
-    of the reranked order, and what reranking it takes."""
+    """One judged query: how sure the fusion is of it on the scale of tau, whether the fused top five hold the answer,
+    the measure of the fused and of the reranked order, and what reranking it takes."""
 
     query: str
     sureness: float
@@ -40,8 +40,8 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked; seconds and dollars
-    are what reranking takes for a query on average, skipped ones included."""
+    """What one tau does. `uplift` is against the tau before it, `share` how many queries are reranked; seconds and
+    dollars are what reranking takes for a query on average, skipped ones included."""
 
     tau: float
     skipped: int
@@ -61,10 +61,10 @@ class Calibration:
     """Tau with its evidence. `tau` is None when no threshold is good enough, then every query is reranked, or when
     reranking gains nothing, then none is.
 
-    `event` is what counts as answered. `gain` is the sentence about reranking everything against nothing, `seconds` and `dollars` what reranking one query
-    takes; `kept` is the share of the gain of always reranking that tau keeps on the queries that were held out, None where
-    reranking gains nothing there; `verdict` says whether their precision confirms beta, does not contradict it or
-    contradicts it, `holds` whether it still allows beta.
+    `event` is what counts as answered. `gain` is the sentence about reranking everything against nothing, `seconds`
+    and `dollars` what reranking one query takes; `kept` is the share of the gain of always reranking that tau keeps on
+    the queries that were held out, None where reranking gains nothing there; `verdict` says whether their precision
+    confirms beta, does not contradict it or contradicts it, `holds` whether it still allows beta.
     """
 
     tau: float | None
@@ -211,14 +211,18 @@ def _kept_verdict(kept: float | None, keep: float) -> str:
 def _kept_sentence(chosen: Point, gains: tuple[float, float], keep: float, held_out: int) -> str:
     """The chosen tau, and what it and reranking everything gain on the held-out questions."""
     return (
-        f"Tau {chosen.tau:.2f} is the smallest that keeps {keep:.0%} of what reranking gains: {chosen.share:.0%} of the "
-        f"questions are reranked, {chosen.skipped} are not. On the {held_out} held-out questions it gains {gains[0]:+.3f}, "
+        f"Tau {chosen.tau:.2f} is the smallest that keeps {keep:.0%} of what reranking gains: {chosen.share:.0%} of "
+        "the "
+        f"questions are reranked, {chosen.skipped} are not. On the {held_out} held-out questions it gains "
+        f"{gains[0]:+.3f}, "
         f"reranking everything {gains[1]:+.3f}."
     )
 
 
 def _no_tau_by_gain(everything: PairedComparison | None) -> tuple[str, str]:
-    """Why no tau is recommended, and a word for it: reranking gains nothing, that is open, or the questions are too few."""
+    """Why no tau is recommended, and a word for it: reranking gains nothing, that is open, or the questions are too
+    few.
+    """
     if everything is None:
         return "There is no judged question to calibrate on.", THIN
     if everything.verdict == BETTER:
@@ -269,6 +273,7 @@ def _sentence(chosen: Point, at: Point, beta: float, outcome: str) -> str:
     }
     return (
         f"At tau {chosen.tau:.2f}, {chosen.skipped} queries are skipped; their precision is {chosen.precision:.0%}, "
-        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries answered, "
+        f"at least {chosen.lower:.0%} with 95 % certainty. Held out: {at.answered} of {at.skipped} skipped queries "
+        "answered, "
         f"{meaning[outcome]}"
     )

@@ -1,4 +1,6 @@
-"""The loop of a sweep that numpy has no function for: ranks of judged units without sorting. Compiled, cached on disk."""
+"""The loop of a sweep that numpy has no function for: ranks of judged units without sorting. Compiled, cached on
+disk.
+"""
 
 from __future__ import annotations
 

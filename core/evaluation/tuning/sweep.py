@@ -139,7 +139,9 @@ def fuse(legs: ScaledLegs, config: SearchConfig) -> np.ndarray:
 
 
 def listed(table: SweepTable, fused: np.ndarray, config: SearchConfig) -> tuple[SweepTable, np.ndarray]:
-    """What a search lists, as runs measure it: near-copies with the best of them, whose place counts for the best judged one."""
+    """What a search lists, as runs measure it: near-copies with the best of them, whose place counts for the best
+    judged one.
+    """
     import numpy as np
 
     if not config.collapse or not table.copied or table.grouped is None:
@@ -162,7 +164,9 @@ def listed(table: SweepTable, fused: np.ndarray, config: SearchConfig) -> tuple[
 
 
 def _name(judged: np.ndarray, gains: np.ndarray, first: int, others: set[int]) -> None:
-    """Let the place of a unit count for the best judged one of those that are named there; the rest is found with it."""
+    """Let the place of a unit count for the best judged one of those that are named there; the rest is found with
+    it.
+    """
     import numpy as np
 
     named = np.flatnonzero(np.isin(judged, [first, *others]))

@@ -23,8 +23,8 @@ CORE = Path(__file__).parents[2]
 
 
 class KeptReadings(Generic[T]):
-    """Readings of one `kind` by the modules that `rules` name. A disk that cannot be written keeps none, and an entry that cannot be
-    read is as good as none."""
+    """Readings of one `kind` by the modules that `rules` name. A disk that cannot be written keeps none, and an entry
+    that cannot be read is as good as none."""
 
     def __init__(self, folder: Path, name: str, kind: Any, rules: tuple[str, ...]) -> None:
         self.folder, self.name, self.kind, self.rules = folder, name, kind, rules

@@ -1,8 +1,9 @@
-"""Vectors and scores of a cross-encoder that come along with the starter knowledge base, so that its first start computes none.
+"""Vectors and scores of a cross-encoder that come along with the starter knowledge base, so that its first start
+computes none.
 
-Vectors: one line of JSON says by which model and weights they were made, how many there are of each kind, and the checksum of the
-rest: the keys of all texts, then one row of float16 for each. Scores: JSON by question and passage. A file that does not fit
-gives back nothing, as if it were not there. `make vectors` writes both.
+Vectors: one line of JSON says by which model and weights they were made, how many there are of each kind, and the
+checksum of the rest: the keys of all texts, then one row of float16 for each. Scores: JSON by question and passage. A
+file that does not fit gives back nothing, as if it were not there. `make vectors` writes both.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ _FORMAT_CURES = {
 
 
 def other_format(path: Path, config: Mapping[str, str]) -> list[Damage]:
-    """The extension of git's format that Concord cannot read, if the configuration names one; git's other settings then mislead."""
+    """The extension of git's format that Concord cannot read, if the configuration names one; git's other settings
+    then mislead.
+    """
     known = {f"extensions.{name}": value for name, value in _FORMATS.items()}
     for key, value in config.items():
         if key.startswith("extensions.") and known.get(key) != value:
@@ -142,7 +144,9 @@ def _packed_cure(path: Path) -> str:
 
 
 def is_lost(path: Path, name: str) -> bool:
-    """Whether a branch is not where its log says, and the log is to be believed: that commit is there, or no other is named."""
+    """Whether a branch is not where its log says, and the log is to be believed: that commit is there, or no other is
+    named.
+    """
     return refs.is_lost(path, name) and (not refs.value(path, name) or _has(path, refs.log(path, name)[0]))
 
 

@@ -1,7 +1,7 @@
 """A repository elsewhere: one branch of it is looked at, fetched and pushed to.
 
-A push is plain, never forced: git compares what the remote's branch holds with what the pusher saw, and only moves it forward,
-so two pushers cannot overwrite each other.
+A push is plain, never forced: git compares what the remote's branch holds with what the pusher saw, and only moves it
+forward, so two pushers cannot overwrite each other.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""git's small tools on one bare repository: blobs, trees, commits, branches that move by compare-and-swap, and reading what git prints.
+"""git's small tools on one bare repository: blobs, trees, commits, branches that move by compare-and-swap, and reading
+what git prints.
 
-Small commits are written as files, in git's own form. Any other call is a process in a clean environment; GitPython only
-runs it, its own index is not thread-safe. One flock
-serialises the writers of all processes. git children inherit the lock, so a killed app cannot leave half a commit
-behind an open one.
+Small commits are written as files, in git's own form. Any other call is a process in a clean environment; GitPython
+only runs it, its own index is not thread-safe. One flock serialises the writers of all processes. git children inherit
+the lock, so a killed app cannot leave half a commit behind an open one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from core.storage.git.refs import locked, replace, sweep
 from core.types import Commit, Edit, Person, TreeEntry
 
 Publish = Callable[[Mapping[str, tuple[str, str]]], object]
-"""Called with what refs shall have and what they must have, by name; "" is no such ref. It raises where one has another."""
+"""Called with what refs shall have and what they must have, by name; "" is no such ref. It raises where one has
+another.
+"""
 
 APP = Person("Concord", "concord@localhost")
 
@@ -64,7 +66,8 @@ _INDEX = "index-"  # private indexes, each in a folder
 _LOOSE = 20  # blobs; more of them are a pack
 _STAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d")
 _PLAIN_COMMIT = re.compile(
-    rb"tree [0-9a-f]{40}((?:\nparent [0-9a-f]{40})*)\nauthor ([^\s<>](?:[^<>\n]*[^\s<>])?) <([^\s<>]+)> (\d{9,10}) ([+-]\d{4})"
+    rb"tree [0-9a-f]{40}((?:\nparent [0-9a-f]{40})*)\nauthor ([^\s<>](?:[^<>\n]*[^\s<>])?) <([^\s<>]+)> (\d{9,10}) "
+    rb"([+-]\d{4})"
     rb"\ncommitter [^\n]*"
 )
 _CRUD = bytes(range(33)) + b".,:;<>\"\\'"  # what git takes from the ends of names
@@ -78,7 +81,8 @@ def forget_other_repositories() -> None:
 
 
 def lasts(arguments: Sequence[str]) -> bool:
-    """Whether a command reads, and names every object by its full id: an id is the hash of what it names, so the answer never changes.
+    """Whether a command reads, and names every object by its full id: an id is the hash of what it names, so the
+    answer never changes.
 
     >>> lasts(("ls-tree", "-r", "0" * 40)), lasts(("ls-tree", "-r", "main"))
     (True, False)
@@ -115,7 +119,9 @@ class Plumbing:
         bare: bool = True,
         merge_errors: bool = False,
     ) -> tuple[int, bytes]:
-        """The exit code and output of a command that may fail; one that lacks a commit of another node is tried again with it."""
+        """The exit code and output of a command that may fail; one that lacks a commit of another node is tried again
+        with it.
+        """
         stays = bare and not (stdin or env) and lasts(arguments)
         if stays and (known := self._known.get(arguments)) is not None:
             return 0, known
@@ -179,7 +185,9 @@ class Plumbing:
         return parse_merge_tree(out)
 
     def conflicts(self, base: str, heads: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Head to the paths that would conflict in a merge into `base`: one process for all, whose trees nobody keeps."""
+        """Head to the paths that would conflict in a merge into `base`: one process for all, whose trees nobody
+        keeps.
+        """
         clean: dict[str, tuple[str, ...]] = {head: () for head in heads if self._follows(base, head)}
         heads = [head for head in heads if head not in clean]
         asked = "".join(f"{base} {safe_revision(head)}\n" for head in heads)
@@ -196,7 +204,9 @@ class Plumbing:
         return self.known("merge-base", base, head) == f"{base}\n".encode()
 
     def tree(self, parent: str, blobs: Mapping[str, str]) -> str:
-        """The tree of `parent` with these blobs written (or deleted, where ""); by git in a private index where it must."""
+        """The tree of `parent` with these blobs written (or deleted, where ""); by git in a private index where it
+        must.
+        """
         with suppress(refs.NotLoose):
             known = refs.tree_of(self.path, parent) if parent else ""
             return refs.edited_tree(self.path, known, blobs) or refs.write_object(self.path, b"tree", b"")
@@ -250,8 +260,8 @@ class Plumbing:
     def swap(self, branch: str, new: str, old: str | None, top: str = "refs/heads", *, publish: bool = True) -> None:
         """Compare and swap: move a branch from `old` to `new`, or leave it alone. The caller holds the writers' lock.
 
-        Where others share the repository, it moves there first; without `publish` it did already. An error means that it did
-        not move: what a disk refuses after that is only late.
+        Where others share the repository, it moves there first; without `publish` it did already. An error means that
+        it did not move: what a disk refuses after that is only late.
         """
         name = f"{top}/{branch}"
         with locked(self.path, name) as lock:

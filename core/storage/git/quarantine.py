@@ -1,8 +1,9 @@
 """Commits of another repository before they are part of this one: kept apart until they are whole and can be read.
 
-`git fetch` leaves what it refuses, or had when it was ended, among the objects of the repository, every time it tries. So it fetches
-into a folder of its own, from which objects move over once they were looked at. Ten small objects can stand for a thousand million
-files, which git has in memory when it lists or compares them: so they are counted here, each tree once.
+`git fetch` leaves what it refuses, or had when it was ended, among the objects of the repository, every time it tries.
+So it fetches into a folder of its own, from which objects move over once they were looked at. Ten small objects can
+stand for a thousand million files, which git has in memory when it lists or compares them: so they are counted here,
+each tree once.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class Quarantine:
 
 
 class Trees:
-    """Trees of a repository, read one by one from `git cat-file --batch`; what they come to is counted once for each."""
+    """Trees of a repository, read one by one from `git cat-file --batch`; what they come to is counted once for
+    each.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process

@@ -1,11 +1,12 @@
 """Branches and loose objects as files, and git's locks on branches.
 
-A branch that never was is told apart from one that is broken or lost: git deletes the log of a branch before the branch itself, so
-a log without its branch means a loss.
+A branch that never was is told apart from one that is broken or lost: git deletes the log of a branch before the
+branch itself, so a log without its branch means a loss.
 
-git protects a file such as `refs/heads/main` by creating `refs/heads/main.lock`, which must not exist yet, and renaming it over
-the file. Here the lock is a hard link to a file of ours. Whoever holds the writers' lock of the repository knows that no other
-writer of ours lives: a lock that is a link to a file of ours is stale, and any other belongs to somebody else and stays.
+git protects a file such as `refs/heads/main` by creating `refs/heads/main.lock`, which must not exist yet, and
+renaming it over the file. Here the lock is a hard link to a file of ours. Whoever holds the writers' lock of the
+repository knows that no other writer of ours lives: a lock that is a link to a file of ours is stale, and any other
+belongs to somebody else and stays.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ _NONE = "0" * 40
 _BLOCK = 4096  # bytes: a ref has 41
 _ID = re.compile(r"[0-9a-f]{40}")
 _PACKED = re.compile(
-    r"# pack-refs with:(?: peeled| fully-peeled| sorted)* ?|[0-9a-f]{40} refs/[^\x00-\x20\x7f\ud800-\udfff]+|\^[0-9a-f]{40}"
+    r"# pack-refs with:(?: peeled| fully-peeled| sorted)* ?|[0-9a-f]{40} refs/[^\x00-\x20\x7f\ud800-\udfff]+"
+    r"|\^[0-9a-f]{40}"
 )
 _LOGGED = re.compile(rb"[0-9a-f]{40} ([0-9a-f]{40}) [^\n]*<[^\n]*> \d+ [+-]\d{4}(\t[^\n]*)?")
 
@@ -107,7 +109,8 @@ def log_is_broken(path: Path, name: str) -> bool:
 def is_lost(path: Path, name: str) -> bool:
     """Whether a branch without a file of its own is not where its log says.
 
-    A writer locks the branch, writes the log and turns the lock into the branch: so lock and file are looked for last, in this order.
+    A writer locks the branch, writes the log and turns the lock into the branch: so lock and file are looked for last,
+    in this order.
     """
     if (path / name).is_file() or not _bytes(path / "logs" / name):
         return False
@@ -145,7 +148,8 @@ def _bytes(path: Path) -> bytes:
 
 
 # ---------------------------------------------------------------- loose objects
-# What was written lately lies in files of its own: reading or writing one takes a fiftieth of a process. Whatever is not as
+# What was written lately lies in files of its own: reading or writing one takes a fiftieth of a process. Whatever is
+# not as
 # expected is git's to say.
 
 _FEW = 200  # files; git reads more of them faster
@@ -248,7 +252,9 @@ def _compared(path: Path, old: str, new: str, above: bytes) -> Iterator[tuple[by
 
 
 def _ordered(path: Path, tree: str) -> dict[bytes, tuple[bytes, str]]:
-    """Mode and id by name; that of a folder ends in a slash, as git orders them. What is neither it nor a file is git's to compare."""
+    """Mode and id by name; that of a folder ends in a slash, as git orders them. What is neither it nor a file is
+    git's to compare.
+    """
     entries = [*_entries(path, tree)] if tree else []
     if any(mode not in (*_FILES[:2], _FOLDER) for mode, _, _ in entries):
         raise NotLoose(tree)
@@ -378,7 +384,8 @@ def _link(own: Path, lock: Path) -> None:
         except FileExistsError:
             if time.monotonic() > end:
                 raise Unavailable(
-                    f"Another git process holds {str(lock)!r}. Wait until it has ended; if none is running, delete that file."
+                    f"Another git process holds {str(lock)!r}. Wait until it has ended; if none is running, delete "
+                    "that file."
                 ) from None
         time.sleep(0.02)
 

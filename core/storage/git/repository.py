@@ -1,4 +1,5 @@
-"""Documents in a bare repository, never checked out: a working tree is global state that two reviewers would fight over.
+"""Documents in a bare repository, never checked out: a working tree is global state that two reviewers would fight
+over.
 
 Names pass an allowlist before git sees them; what git would silently drop or mix is refused.
 """
@@ -80,7 +81,9 @@ class Repository(RepositoryReader):
         return damage.other_format(self.path, have)
 
     def sweep(self) -> None:
-        """Remove temporary objects that killed processes left, as `git prune` would: after two weeks nobody writes them any more."""
+        """Remove temporary objects that killed processes left, as `git prune` would: after two weeks nobody writes
+        them any more.
+        """
         old = time.time() - 14 * 24 * 3600
         with self.git.writing():
             for path in self.path.glob("objects/*/tmp_*"):
@@ -183,7 +186,10 @@ class Repository(RepositoryReader):
         named = self.other_format() or list(damage.files(self.path, known, workspace, expected))
         if self.clone is None:
             return named
-        again = f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m core init"
+        again = (
+            f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m "
+            "core init"
+        )
         return [replace(one, cure=again) for one in named] or self._behind(known)
 
     def _on_main(self, commit: str) -> bool:
@@ -229,7 +235,8 @@ class Repository(RepositoryReader):
     ) -> str:
         """Write and delete (None) files as one commit on a branch; nothing is written if the branch moved.
 
-        `expected` is the commit the author saw; None means whatever the branch holds now. A new branch begins at `start`.
+        `expected` is the commit the author saw; None means whatever the branch holds now. A new branch begins at
+        `start`.
         """
         paths = {safe_path(path, SUFFIXES): content for path, content in files.items()}
         with self.git.writing():

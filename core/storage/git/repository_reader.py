@@ -186,7 +186,9 @@ class RepositoryReader:
         return {head: tuple(filter(_of_review, found.get(head, ()))) for head in starts}
 
     def departures(self, main: str, heads: Collection[str]) -> dict[str, Departure]:
-        """Where commits left main, with what was written since, all through one git process, or none where main stands still."""
+        """Where commits left main, with what was written since, all through one git process, or none where main stands
+        still.
+        """
         found = {head: near for head in heads if (near := self._on_top(main, head))}
         far = [head for head in heads if head not in found]
         asked = "".join(f"{safe_revision(head)}\n" for head in far) + (f"^{safe_revision(main)}\n" if main else "")
@@ -281,7 +283,8 @@ class RepositoryReader:
     def conflicting_blobs(self, head: str, onto: str) -> dict[str, tuple[str, str, str]]:
         """Per conflicting path the blobs of base, `head` and `onto`; "" where a side has none.
 
-        A renamed document is listed under its new path. Where both sides renamed it, git mixes their texts; here each keeps its own.
+        A renamed document is listed under its new path. Where both sides renamed it, git mixes their texts; here each
+        keeps its own.
         """
         mine, theirs = self.git.names(head), self.git.names(onto)
         conflicts: dict[str, tuple[str, str, str]] = {}
@@ -322,7 +325,9 @@ class RepositoryReader:
         return self._log([f"--max-count={limit}"] if limit else [], [span])
 
     def written(self, commit: str, since: str) -> tuple[Commit, ...]:
-        """Commits on the way to one that hold somebody's words, oldest first: a merge only where git would have merged otherwise."""
+        """Commits on the way to one that hold somebody's words, oldest first: a merge only where git would have merged
+        otherwise.
+        """
         if near := self._on_top(since, commit):
             return near.steps
         span = f"{safe_revision(since)}..{safe_revision(commit)}"
@@ -336,8 +341,8 @@ class RepositoryReader:
         return self._log(["--no-merges"], [safe_revision(commit)], walk=()) if commit else ()
 
     def main_line(self, commit: str) -> tuple[tuple[str, date], ...]:
-        """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent line, and
-        what main was before another line of the remote became the first."""
+        """The states of main up to a commit, newest first, each with the day on which it was written: its first-parent
+        line, and what main was before another line of the remote became the first."""
         line = self._days("log", "--first-parent", "--format=%H %ct", safe_revision(commit))
         known = {name for name, _ in line}
         if before := [name for name in refs.log(self.path, f"refs/heads/{MAIN}") if name not in known]:

@@ -1,8 +1,9 @@
 """The git repository that several nodes share, and the clone that a node keeps of it.
 
-The shared repository is the authority: a branch counts once it is there. Every move of a branch is a compare-and-swap: `git push
---force-with-lease` names the commit that the branch must still have. Where the answer is lost, a look at the branch says whether the
-push arrived. A clone follows, and is made anew where it is damaged.
+The shared repository is the authority: a branch counts once it is there. Every move of a branch is a compare-and-swap:
+`git push
+--force-with-lease` names the commit that the branch must still have. Where the answer is lost, a look at the branch
+says whether the push arrived. A clone follows, and is made anew where it is damaged.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ class SharedRepository:
         return self.transport.failure(errors)
 
     def _arrived(self, moves: Mapping[str, tuple[str, str]], error: Exception | None, last: bool) -> bool:
-        """Whether the push is there, whatever was answered; False to try again. A look says more than an answer that was lost."""
+        """Whether the push is there, whatever was answered; False to try again. A look says more than an answer that
+        was lost.
+        """
         if error is None:
             return True
         now = {name: self.head(name) for name in moves}
@@ -113,7 +116,9 @@ class Clone:
         self._ours = ""  # the blob that named this workspace when it was last looked at
 
     def prepare(self, init: Callable[[], None], other_format: Sequence[Damage]) -> None:
-        """Have a whole clone with the newest branches. A damaged one is put aside: the shared repository has all of it."""
+        """Have a whole clone with the newest branches. A damaged one is put aside: the shared repository has all of
+        it.
+        """
         if damages := " ".join(map(str, other_format)) or self._unusable():
             _LOG.warning("The clone is made anew from the shared repository: %s", damages)
             aside = self.path.with_name(f"{self.path.name}.damaged")
@@ -177,12 +182,15 @@ class Clone:
             self.git.drop(branch, top, publish=False)
 
     def _refuse_loss(self, here: str, there: str) -> None:
-        """The main line only moves forward; a clone that has more than the shared repository is what is left of a loss."""
+        """The main line only moves forward; a clone that has more than the shared repository is what is left of a
+        loss.
+        """
         if not here or here == there or (there and self._contains(there, here)):
             return
         raise Corrupt(
             f"The shared repository {self.shared.url} lacks commits of the main line up to {here[:12]}, which are in "
-            f"{self.path}. Nothing was changed. If it is new, fill it with: python -m core init --share. Else put it back from a "
+            f"{self.path}. Nothing was changed. If it is new, fill it with: python -m core init --share. Else put it "
+            "back from a "
             f"backup, or bring the commits back with: git --git-dir={self.path} push {self.shared.url} {MAIN}"
         )
 
@@ -192,7 +200,9 @@ class Clone:
     # ------------------------------------------------------------ to which workspace it belongs
 
     def workspace(self) -> str:
-        """The id that the shared repository names, "" if it names none; as long as it cannot be reached, that of the clone."""
+        """The id that the shared repository names, "" if it names none; as long as it cannot be reached, that of the
+        clone.
+        """
         try:
             return self._read(self.shared.head(WORKSPACE))
         except Unavailable:
@@ -226,7 +236,8 @@ class Clone:
         ours = self._named()
         if ours and ours != self._read(blob):
             raise Corrupt(
-                f"The shared repository {self.shared.url} belongs to another workspace than the clone {self.path}. Check "
+                f"The shared repository {self.shared.url} belongs to another workspace than the clone {self.path}. "
+                "Check "
                 f"CONCORD_REPOSITORY and CONCORD_HOME."
             )
         self._ours = blob if ours else ""
@@ -234,7 +245,9 @@ class Clone:
     # ------------------------------------------------------------ what goes out beside branches
 
     def share(self) -> int:
-        """Fill an empty shared repository with every branch that is here; how many were pushed. The main line goes last."""
+        """Fill an empty shared repository with every branch that is here; how many were pushed. The main line goes
+        last.
+        """
         theirs = self.shared.refs()
         theirs.pop(WORKSPACE, "")
         with self.git.writing():

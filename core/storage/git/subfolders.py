@@ -1,7 +1,8 @@
 """One folder of another repository as a repository of its own, and back, commit by commit.
 
-Every commit there has one here with the files of the folder, the same author, dates and message, so that both sides can be made again
-from each other: narrowing what was widened gives the very same commit. A file remembers the pairs; it is made again if it is lost.
+Every commit there has one here with the files of the folder, the same author, dates and message, so that both sides
+can be made again from each other: narrowing what was widened gives the very same commit. A file remembers the pairs;
+it is made again if it is lost.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class Subfolder:
         lines = self.file.read_text(encoding="ascii").splitlines() if self.file.exists() else []
         pairs = dict(line.split() for line in lines if len(line) == 81)
         asked = "".join(f"{name}\n" for pair in pairs.items() for name in pair).encode()
-        missing = {line.split()[0] for line in self.git.ask("cat-file", "--batch-check", stdin=asked).decode().splitlines() if line.endswith("missing")}  # fmt: skip
+        missing = {
+            line.split()[0]
+            for line in self.git.ask("cat-file", "--batch-check", stdin=asked).decode().splitlines()
+            if line.endswith("missing")
+        }
         return {theirs: ours for theirs, ours in pairs.items() if not {theirs, ours} & missing}
 
     def _remember(self, theirs: str, ours: str) -> None:

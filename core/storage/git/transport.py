@@ -1,7 +1,7 @@
 """git's calls to a repository elsewhere.
 
-Every call is a process without the machine's git configuration, hooks, tags and submodules, with five protocols and no others.
-It is ended when it shows no sign of life, and when there is no end of what the other side sends.
+Every call is a process without the machine's git configuration, hooks, tags and submodules, with five protocols and no
+others. It is ended when it shows no sign of life, and when there is no end of what the other side sends.
 """
 
 from __future__ import annotations
@@ -35,11 +35,14 @@ _HELPER = (
 )
 _SIGNS = (
     (
-        r"authentication failed|could not read (user|pass)|permission denied|access denied|returned error: 40[13]|host key",
-        "The {place} refuses access: {words}. Check CONCORD_REMOTE_TOKEN or CONCORD_REMOTE_KEY, and that the server knows the host's key.",
+        r"authentication failed|could not read (user|pass)|permission denied|access denied|returned error: 40[13]"
+        r"|host key",
+        "The {place} refuses access: {words}. Check CONCORD_REMOTE_TOKEN or CONCORD_REMOTE_KEY, and that the server "
+        "knows the host's key.",
     ),
     (
-        r"not found|does not exist|does not appear to be a git repository|not a git repository|not exported|no such file|service not enabled",
+        r"not found|does not exist|does not appear to be a git repository|not a git repository|not exported|no such "
+        r"file|service not enabled",
         "The {place} has no such repository, or does not show it: {words}. Check the address and the access.",
     ),
     (
@@ -48,11 +51,13 @@ _SIGNS = (
     ),
     (
         r"died of signal|out of memory|file too large|file size limit",
-        "The {place} sends more than a fetch may take, files of 4 GiB and memory of 2 GiB: {words}. Make it smaller there.",
+        "The {place} sends more than a fetch may take, files of 4 GiB and memory of 2 GiB: {words}. Make it smaller "
+        "there.",
     ),
     (
         r"mismatched algorithms|hash algorithm",
-        "The {place} keeps its objects in another format than SHA-1: {words}. Name one made with: git init --object-format=sha1",
+        "The {place} keeps its objects in another format than SHA-1: {words}. Name one made with: git init "
+        "--object-format=sha1",
     ),
     (r"dubious ownership|unsafe repository", "The {place}'s folder belongs to another user of this machine: {words}."),
 )
@@ -151,7 +156,8 @@ class Transport:
                     raise TimeoutError
                 if time.monotonic() >= end:
                     raise Unavailable(
-                        f"The {self.place} did not come to an end in {self.access.longest / 60:g} minutes. Nothing was taken over."
+                        f"The {self.place} did not come to an end in {self.access.longest / 60:g} minutes. Nothing "
+                        "was taken over."
                     )
                 for key, _ in ready:
                     part = os.read(key.fd, 65_536)

@@ -1,1 +1,3 @@
-"""One reader per format: the bytes of a file in, its Markdown, pictures and what to compare out. They run inside a worker."""
+"""One reader per format: the bytes of a file in, its Markdown, pictures and what to compare out. They run inside a
+worker.
+"""

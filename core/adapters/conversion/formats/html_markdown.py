@@ -15,9 +15,16 @@ from core.adapters.conversion.formats.markdown_table import TooLarge
 
 DATA = re.compile(r"data:([\w.+/-]{0,60})(?:;[\w=-]{1,40}){0,3}?;base64,(.*)", re.DOTALL)
 TYPES = {
-    "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/webp": "webp", "image/svg+xml": "svg",
-    "image/x-emf": "emf", "image/x-wmf": "wmf", "image/bmp": "bmp", "image/tiff": "tiff",
-}  # fmt: skip
+    "image/png": "png",
+    "image/jpeg": "jpg",
+    "image/gif": "gif",
+    "image/webp": "webp",
+    "image/svg+xml": "svg",
+    "image/x-emf": "emf",
+    "image/x-wmf": "wmf",
+    "image/bmp": "bmp",
+    "image/tiff": "tiff",
+}
 _FILE = re.compile(r"[\w ().-]+\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|emf|wmf)", re.IGNORECASE)
 MOST_BYTES = 40 * 1024 * 1024  # of all pictures of a file; what is more is left out
 MOST_CELLS = 200_000  # of one table, merged ones counted out

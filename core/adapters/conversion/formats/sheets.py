@@ -33,9 +33,12 @@ def convert(raw: bytes) -> Mapping[str, Any]:
     lone = visible[0].title if len(visible) == 1 and not re.fullmatch(r"\D{1,12} ?\d{1,3}", visible[0].title) else ""
     text = "\n\n".join(answer.pop("parts"))
     return {
-        **answer, "text": text, "title": shown.properties.title or lone,
-        "pictures": pictures.kept, "left_out": pictures.left_out,
-    }  # fmt: skip
+        **answer,
+        "text": text,
+        "title": shown.properties.title or lone,
+        "pictures": pictures.kept,
+        "left_out": pictures.left_out,
+    }
 
 
 def _workbook(raw: bytes, values: bool) -> Any:
@@ -84,7 +87,9 @@ def _blocks(grid: Grid) -> Iterator[tuple[int, Grid]]:
 
 
 def _written(block: Grid, number: int, tables: list[dict[str, Any]], merged: int) -> Iterator[str]:
-    """A block as lines of text above a table: a row with one cell alone is a title or a remark, a row alone is a line."""
+    """A block as lines of text above a table: a row with one cell alone is a title or a remark, a row alone is a
+    line.
+    """
     rows = list(block)
     while rows and sum(map(bool, rows[0])) == 1 and (len(rows) == 1 or len(rows[0]) > 1):
         yield line(next(filter(None, rows.pop(0))))

@@ -39,9 +39,13 @@ class _SlideWriter:
     def answer(self) -> Mapping[str, Any]:
         kept, lost = self.pictures.kept, self.pictures.left_out
         return {
-            "text": "\n\n".join(self.parts), "tables": self.tables, "images": self.images, "facts": self.facts,
-            "pictures": kept, "left_out": lost,
-        }  # fmt: skip
+            "text": "\n\n".join(self.parts),
+            "tables": self.tables,
+            "images": self.images,
+            "facts": self.facts,
+            "pictures": kept,
+            "left_out": lost,
+        }
 
     def slide(self, slide: Any, number: int) -> None:
         """One section. A slide that is not shown is left out, and named."""

@@ -32,9 +32,10 @@ _STYLES = "\n".join(
 )
 _TEXTS = ("word/document.xml", "word/footnotes.xml", "word/endnotes.xml")
 _READ_AS = {
-    "moveFrom": "del", **dict.fromkeys(("moveTo", "fldSimple", "customXml", "dir", "bdo"), "ins"),
+    "moveFrom": "del",
+    **dict.fromkeys(("moveTo", "fldSimple", "customXml", "dir", "bdo"), "ins"),
     **dict.fromkeys(("oval", "line", "polyline", "arc", "curve"), "shape"),
-}  # fmt: skip
+}
 _SPACES = ("wordprocessingml/2006/main", "wordprocessingml/main", "schemas-microsoft-com:vml")
 _PASSED_OVER = re.compile(rf"<\w+:(?:{'|'.join(_READ_AS)}|txbxContent)[ />]".encode())
 _PARTS = ("word/document.xml", "word/comments.xml", "docProps/core.xml")
@@ -62,9 +63,13 @@ def convert(raw: bytes) -> Mapping[str, Any]:
     title, facts = _about(raw)
     tables = [{"merged": count} for count in merged]
     return {
-        "text": text, "title": title, "facts": facts, "tables": tables, "pictures": pictures.kept,
+        "text": text,
+        "title": title,
+        "facts": facts,
+        "tables": tables,
+        "pictures": pictures.kept,
         "left_out": pictures.left_out,
-    }  # fmt: skip
+    }
 
 
 def _readable(raw: bytes) -> bytes:
@@ -129,7 +134,9 @@ def _about(raw: bytes) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _titled(html: str) -> str:
-    """The HTML with the title as its one main heading; the others go one level down where they would compete with it."""
+    """The HTML with the title as its one main heading; the others go one level down where they would compete with
+    it.
+    """
     soup = BeautifulSoup(html, "html.parser")
     titles = soup.find_all("h1", class_=_TITLE)
     if not titles:

@@ -1,4 +1,6 @@
-"""The process that reads words from a picture of a page: a picture in, `{"lines": [[left, top, right, bottom, text, sure]]}` out."""
+"""The process that reads words from a picture of a page: a picture in, `{"lines": [[left, top, right, bottom, text,
+sure]]}` out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The process that draws an uploaded file as it is: `{"suffix", "page"}` and the file in, `{"picture", "pages"}` or `{"nodes"}` out."""
+"""The process that draws an uploaded file as it is: `{"suffix", "page"}` and the file in, `{"picture", "pages"}` or
+`{"nodes"}` out.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def _blocks(raw: bytes) -> Iterator[list[Any]]:
         numbers = numbers_of(*(archive.read(part) if part in names else b"" for part in _LISTS))
     for block in body if body is not None else ():
         if block.tag == f"{W}tbl":
-            rows = [["tr", {}, [["td", {}, [_text(cell)]] for cell in row.iter(f"{W}tc")]] for row in block.iter(f"{W}tr")]  # fmt: skip
+            rows = [
+                ["tr", {}, [["td", {}, [_text(cell)]] for cell in row.iter(f"{W}tc")]] for row in block.iter(f"{W}tr")
+            ]
             yield ["table", {}, [["tbody", {}, rows]]]
         elif text := " ".join(part for part in (numbers.before(block), _text(block)) if part):
             style = block.find(f"{W}pPr/{W}pStyle")

@@ -1,4 +1,6 @@
-"""The process that parses untrusted Markdown. It is asked to read or to render a document, and answers `{"answer"}` or `{"error"}`."""
+"""The process that parses untrusted Markdown. It is asked to read or to render a document, and answers `{"answer"}` or
+`{"error"}`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The process that writes Word files: `{"document", "facts", "changed", "pictures"}` and the pictures in, `{"file"}` out."""
+"""The process that writes Word files: `{"document", "facts", "changed", "pictures"}` and the pictures in, `{"file"}`
+out.
+"""
 
 from __future__ import annotations
 

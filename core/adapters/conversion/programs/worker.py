@@ -1,4 +1,6 @@
-"""The process that reads untrusted office files. Asked with `{"suffix"}` and the file, it answers with what it holds, or `{"error"}`."""
+"""The process that reads untrusted office files. Asked with `{"suffix"}` and the file, it answers with what it holds,
+or `{"error"}`.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,13 @@ def load() -> Answer:
     import pypdfium2  # noqa: F401
 
     readers = {
-        ".pdf": reader.convert, ".docx": word.convert, ".html": _html, ".htm": _html, ".pptx": slides.convert,
+        ".pdf": reader.convert,
+        ".docx": word.convert,
+        ".html": _html,
+        ".htm": _html,
+        ".pptx": slides.convert,
         ".xlsx": sheets.convert,
-    }  # fmt: skip
+    }
 
     def convert(question: Mapping[str, Any], raw: bytes) -> Mapping[str, Any]:
         try:

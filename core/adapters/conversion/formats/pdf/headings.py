@@ -24,7 +24,9 @@ Style = tuple[str, int]
 
 @dataclass(frozen=True)
 class Letters:
-    """The size of most of the text, the sizes of headings from the largest, and the fonts of headings with their sizes."""
+    """The size of most of the text, the sizes of headings from the largest, and the fonts of headings with their
+    sizes.
+    """
 
     body: float
     sizes: tuple[float, ...]
@@ -117,7 +119,9 @@ def _is_heading(block: Any, items: Sequence[Any], known: Letters) -> bool:
 
 
 def _told(block: Any, below: Any, known: Letters, page: Any) -> Any:
-    """A heading no larger than the text is none where it is a label of what follows, or the first line of a paragraph."""
+    """A heading no larger than the text is none where it is a label of what follows, or the first line of a
+    paragraph.
+    """
     if block.kind != "heading" or _size(_items(block, page)) > known.body:
         return block
     text = (block.text or "").rstrip()

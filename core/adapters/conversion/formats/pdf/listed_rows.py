@@ -15,7 +15,9 @@ def lines_of(found: Any, row: Any) -> list[list[str]]:
     lines: list[list[str]] = []
     heights: list[float] = []
     for word in sorted(words, key=lambda each: (round(_middle(each)), each["x0"])):
-        column = next((n for n, box in enumerate(row.cells) if box and box[0] <= (word["x0"] + word["x1"]) / 2 <= box[2]), None)  # fmt: skip
+        column = next(
+            (n for n, box in enumerate(row.cells) if box and box[0] <= (word["x0"] + word["x1"]) / 2 <= box[2]), None
+        )
         if column is None:
             continue
         if not heights or _middle(word) - heights[-1] > (word["bottom"] - word["top"]) / 2:

@@ -1,4 +1,6 @@
-"""PDF files to Markdown: liteparse finds the blocks of a page, pdfplumber its ruled tables, pypdfium2 draws its pictures."""
+"""PDF files to Markdown: liteparse finds the blocks of a page, pdfplumber its ruled tables, pypdfium2 draws its
+pictures.
+"""
 
 from __future__ import annotations
 
@@ -162,7 +164,9 @@ class _RuledPages:
 
 
 class _Pages:
-    """Pages, or parts of them, as pictures: drawn, so that masks, rotations and colours are as seen, and no metadata comes along."""
+    """Pages, or parts of them, as pictures: drawn, so that masks, rotations and colours are as seen, and no metadata
+    comes along.
+    """
 
     def __init__(self, raw: bytes) -> None:
         import pypdfium2

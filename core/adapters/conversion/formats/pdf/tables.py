@@ -153,7 +153,9 @@ def text_of(block: Any) -> str:
 
 
 def unframed(blocks: Iterable[Any], items: Sequence[Any]) -> Iterator[Any]:
-    """The blocks, where a guessed table is paragraphs if more of its lines run on over its one border than stop there."""
+    """The blocks, where a guessed table is paragraphs if more of its lines run on over its one border than stop
+    there.
+    """
     for block in blocks:
         rows = [row for row in (block.header, *(block.rows or ())) if row] if block.kind == "table" else []
         tops = [row[0].bbox.y for row in rows if row[0].bbox]
@@ -264,7 +266,9 @@ class _Grid:
         if wide < 2 or len(block.rows or ()) < 2 or bands is None:
             return None
         heights = [_span(line, lambda box: (box.y, box.y + box.height)) or (0.0, 0.0) for line in lines]
-        return cls(box_of(block), bands, heights, [[cell.text for cell in line] + [""] * (wide - len(line)) for line in lines])  # fmt: skip
+        return cls(
+            box_of(block), bands, heights, [[cell.text for cell in line] + [""] * (wide - len(line)) for line in lines]
+        )
 
     @property
     def table(self) -> PdfTable:
@@ -278,11 +282,17 @@ class _Grid:
 
     def column(self, item: Any) -> int | None:
         """The one column that words stand in."""
-        reached = [n for n, (left, right) in enumerate(self.bands) if min(right, item.x + item.width) - max(left, item.x) > TOUCH]  # fmt: skip
+        reached = [
+            n
+            for n, (left, right) in enumerate(self.bands)
+            if min(right, item.x + item.width) - max(left, item.x) > TOUCH
+        ]
         return reached[0] if len(reached) == 1 else None
 
     def grow(self, lines: Sequence[Sequence[Any]], box: Box, way: int) -> bool:
-        """Add lines below the table, each that fills two columns or is a number as a row; or above it, all as its head."""
+        """Add lines below the table, each that fills two columns or is a number as a row; or above it, all as its
+        head.
+        """
         gap = box.top - self.box.bottom if way > 0 else self.box.top - box.bottom
         placed = [[(self.column(item), item.text) for item in line] for line in lines]
         columns = [{column for column, _ in line} for line in placed]

@@ -90,7 +90,9 @@ class PdfWriter:
         self._plain, self._box = (text if self.parts[-1][1].strip("*") == text else ""), box_of(block)
 
     def _goes_on(self, text: str, block: Any, page: int) -> bool:
-        """Whether a paragraph is the rest of the one before: cut off by the end of the page, or by another kind of letters."""
+        """Whether a paragraph is the rest of the one before: cut off by the end of the page, or by another kind of
+        letters.
+        """
         if not self.parts or not text[:1].islower():
             return False
         kind, before, last = self.parts[-1]
