@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from core.chunking.blocks import Span, blocks
 from core.chunking.chunker import Chunker, Tools, tokens
@@ -92,7 +93,7 @@ def breakpoints_task(key: str, shown: Sequence[str], least: int, most: int) -> W
         f"Choose between {least} and {most} of them where a new segment should start because the topic, the section or "
         'the line of thought changes. Answer only with JSON, their numbers in ascending order: {"sentences": [4, 9]}'
     )
-    check = lambda answer: _checked(answer, len(shown), least, most)
+    check = partial(_checked, n=len(shown), least=least, most=most)
     return WritingTask(key, "segment", prompt, check, 40 + 8 * most, _NUMBERS)
 
 
@@ -120,7 +121,10 @@ def _checked(answer: str, n: int, least: int, most: int) -> str:
 
 def situate(document: Document, chunks: Sequence[Chunk], tools: Tools) -> tuple[Chunk, ...]:
     """The chunks with a context written by a model, or taken from the document where no model answers."""
-    write = lambda chunk: _situated(document, chunk, tools)
+
+    def write(chunk: Chunk) -> tuple[Chunk, str]:
+        return _situated(document, chunk, tools)
+
     return each_written(document, chunks, tools, write, "chunks have structural context only")
 
 

@@ -367,8 +367,13 @@ def _without(claim: Claim, name: Name) -> float:
 
 def _rest_covered(a: Claim, b: Claim, name: Name) -> float:
     total = sum(weight(term) for term in a.body - name.terms)
-    kept = sum(
-        weight(t) * (1 if t in b.body else NEAR if t in b.near else FAR if t in b.far else 0)
-        for t in a.body - name.terms
-    )
+    kept = sum(weight(term) * _nearness(term, b) for term in a.body - name.terms)
     return kept / total if total else 0.0
+
+
+def _nearness(term: str, claim: Claim) -> float:
+    if term in claim.body:
+        return 1
+    if term in claim.near:
+        return NEAR
+    return FAR if term in claim.far else 0

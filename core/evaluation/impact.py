@@ -14,7 +14,8 @@ from core.evaluation.statistics import Interval, PairedComparison, compare, holm
 
 FIRST = 3  # documents that people look at, and that are shown of each state
 SCORED = 10  # documents that the score of a question looks at
-OWN, ANSWERS, GUARD, ASKED = "own", "answers", "guard", "asked"
+OWN, ANSWERS = "own", "answers"
+GUARD, ASKED = "guard", "asked"
 LOSS, GAIN, TIE = "loss", "gain", "tie"
 
 
@@ -140,8 +141,8 @@ class Impact:
     def of(self, *kinds: str) -> tuple[Shift, ...]:
         """The shifts of some kinds, losses first."""
         chosen = [shift for shift in self.shifts if shift.kind in kinds]
-        worst = lambda each: (each.outcome != LOSS, each.score_after - each.score_before, each.text)
-        return tuple(sorted(chosen, key=worst))
+        chosen.sort(key=lambda shift: (shift.outcome != LOSS, shift.score_after - shift.score_before, shift.text))
+        return tuple(chosen)
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -152,7 +153,9 @@ class Impact:
     def outcome(self) -> str:
         """A loss as soon as one question loses: green is for changes that take nothing from anybody."""
         outcomes = {each.outcome for each in self.shifts}
-        return LOSS if self.losses or LOSS in outcomes else GAIN if GAIN in outcomes else TIE
+        if self.losses or LOSS in outcomes:
+            return LOSS
+        return GAIN if GAIN in outcomes else TIE
 
     @property
     def rows(self) -> tuple[tuple[str, str, str, str, str], ...]:

@@ -25,7 +25,9 @@ FLIPS = 10_000  # random sign patterns of the randomisation test
 EXACT = 12  # queries that differ: up to here every sign pattern is tried
 ENTRIES = 4_000_000  # of the matrix of signs, so that many queries do not fill the memory
 MATTERS = 0.02  # the smallest difference that anybody would act on
-BETTER, WORSE, SAME, OPEN = VERDICTS = ("better", "worse", "no difference", "open")
+BETTER, WORSE = "better", "worse"
+SAME, OPEN = "no difference", "open"
+VERDICTS = (BETTER, WORSE, SAME, OPEN)
 TIE = 1e-9
 _NORMAL = NormalDist()
 

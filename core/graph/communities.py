@@ -164,7 +164,10 @@ def central_sentence(passages: Sequence[str], labels: Sequence[str]) -> str:
     """
     spans = [passage[a:b] for passage in passages for a, b in sentences(passage)]
     prose = [" ".join(span.split()) for span in spans if not span.startswith(("|", "#", "`", "<"))]
-    count = lambda sentence: sum(label.casefold() in sentence.casefold() for label in labels)
+
+    def count(sentence: str) -> int:
+        return sum(label.casefold() in sentence.casefold() for label in labels)
+
     return re.sub(r"^(?:[-*+>]|\d{1,3}[.)])\s+", "", max(prose, key=count, default=""))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from core.chunking.sentences import sentences
@@ -40,7 +41,7 @@ _SCHEMA = schema_of(entities={"type": "array", "items": schema_of(text=_TEXT, ty
 def task(text: str, by_rules: Extract) -> ModelTask[Extract]:
     """What a model is asked about a passage."""
     prompt = quoted("passage", text) + "\nList the entities of the passage and how they relate. JSON only."
-    read = lambda answer: checked(answer, text, by_rules)
+    read = partial(checked, text=text, by_rules=by_rules)
     return ModelTask("entities", prompt, read, _SYSTEM, MAX_TOKENS, temperature=0.2, schema=_SCHEMA)
 
 

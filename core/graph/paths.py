@@ -50,7 +50,8 @@ def relation_network(graph: Graph, visible: np.ndarray) -> RelationNetwork:
     a, b, relation = source[once], graph.related[once], graph.relations[once]
     shared = np.asarray(named_in[a].multiply(named_in[b]).sum(axis=1)).ravel()
     seen = shared > 0
-    a, b, relation, shared = a[seen], b[seen], relation[seen], shared[seen]
+    a, b = a[seen], b[seen]
+    relation, shared = relation[seen], shared[seen]
     cost = 1 / (shared * np.log1p(total / np.maximum(count[a], count[b])))
     network = networkx.Graph()
     network.add_nodes_from(np.flatnonzero(count > 0).tolist())

@@ -104,7 +104,8 @@ def walk(graph: Graph, start: Sequence[int], allowed: np.ndarray | None, hops: i
     size = len(graph.entity_start) - 1
     reached, visible = np.zeros(size, np.bool_), np.ones(size, np.bool_) if allowed is None else allowed
     edge = [entity for entity in start if visible[holding(graph, entity)].any()]
-    before, depth, added, cut = {entity: entity for entity in edge}, dict.fromkeys(edge, 0), [0] * (hops + 1), False
+    before, depth = {entity: entity for entity in edge}, dict.fromkeys(edge, 0)
+    added, cut = [0] * (hops + 1), False
     for entity in edge:
         added[0] += _mark(reached, visible, holding(graph, entity))
     for hop in range(1, hops + 1):

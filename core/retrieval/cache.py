@@ -63,7 +63,8 @@ class CachedLeg:
     """A leg that is searched once, deep, and returns the head of that ranking."""
 
     def __init__(self, leg: Leg, ahead: int) -> None:
-        self._leg, self._ahead, self.floor, self.searches = leg, ahead, leg.floor, 0
+        self._leg, self._ahead = leg, ahead
+        self.floor, self.searches = leg.floor, 0
         self.note: str = getattr(leg, "note", "")
         self._rankings: LruCache[bytes | None, tuple[int, Ranking]] = LruCache(RANKINGS_KEPT)
         self._scores: LruCache[int, float] = LruCache(SCORES_KEPT)

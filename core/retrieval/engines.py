@@ -18,7 +18,8 @@ from core.types import Stage
 if TYPE_CHECKING:
     import numpy as np
 
-IMAGE, DUCKDB, RANK_BM25, LANCEDB = "image", "duckdb", "rank-bm25", "lancedb"
+IMAGE, DUCKDB = "image", "duckdb"
+RANK_BM25, LANCEDB = "rank-bm25", "lancedb"
 ENGINES: Mapping[str, tuple[str, ...]] = {"bm25": (IMAGE, DUCKDB, RANK_BM25), "dense": (IMAGE, LANCEDB)}
 APPROXIMATE = "Found by LanceDB: approximate."  # the note of a leg that may miss a passage
 TIE = 1e-6  # share of the score: the image keeps what a term adds in single precision

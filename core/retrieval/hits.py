@@ -22,7 +22,8 @@ class FurtherHits(Sequence[Hit]):
     __slots__ = ("_chunks", "_index", "_place", "_query")
 
     def __init__(self, index: Index, query: str, place: int, chunks: Sequence[int]) -> None:
-        self._index, self._query, self._place, self._chunks = index, query, place, chunks
+        self._index, self._query = index, query
+        self._place, self._chunks = place, chunks
 
     def __len__(self) -> int:
         return len(self._chunks)
@@ -67,7 +68,8 @@ class Explainer:
         outcome: Outcome,
         fields: Mapping[str, float] = NOTHING,
     ) -> None:
-        self.index, self.candidates, self.fused, self.outcome, self.fields = index, candidates, fused, outcome, fields
+        self.index, self.fields = index, fields
+        self.candidates, self.fused, self.outcome = candidates, fused, outcome
         self._scores = cache(lambda text: index.fields(text, tuple(fields)))  # by wording
         self.query = " ".join((candidates.query, *candidates.also))
         self.ranks = {chunk: place for place, chunk in enumerate(fused.ranking, 1)}

@@ -74,7 +74,10 @@ def listed(explain: Explainer, ranked: Sequence[int], config: SearchConfig, deep
     if maybe is not None and not maybe:
         return (Placed(explain, chunk) for chunk in order)
     by, depth, known = dict.fromkeys(order, explain), config.depth, -1
-    score = lambda chunk: by[chunk].score(chunk)
+
+    def score(chunk: int) -> float:
+        return by[chunk].score(chunk)
+
     groups = grouped(order, index, config, score, maybe)
     while len(groups) < min(config.k, len(order)) and depth < MAX_DEPTH and known != len(order):
         depth, known = min(MAX_DEPTH, 4 * depth), len(order)
@@ -94,7 +97,10 @@ def grouped(
 ) -> list[list[int]]:
     """Chunks in their order, each followed by its copies; the one that is listed for them comes first."""
     whole = (lambda chunk: _body(chunk, index)) if config.documents else None
-    approved = lambda chunk: index.documents[index.document_of(chunk)].status == "approved"
+
+    def approved(chunk: int) -> bool:
+        return index.documents[index.document_of(chunk)].status == "approved"
+
     groups = near_copies.groups(order, index.excerpt, config.k, whole, maybe)
     return [near_copies.led(group, score, approved) if len(group) > 1 else group for group in groups]
 

@@ -326,7 +326,7 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext,
     """The first k as hits that say why they stand there; with `parents`, the larger parts they were cut from."""
     with trace.stage("cut") as stage:
         if config.parents:
-            deeper = lambda depth: _deeper(ranked, depth, index, ask)
+            deeper = partial(_deeper, ranked, index, ask)
             results, stage.note = listing.parents(_explainer(ranked, index), ranked.order, config, deeper)
         else:
             shown = list(islice(listed(ranked, config, index, ask), config.k))
@@ -341,7 +341,7 @@ def hits(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext,
 
 def listed(ranked: Ranked, config: SearchConfig, index: Index, ask: SearchContext) -> Iterator[Placed]:
     """Every candidate in its final place; copies stand with the best of them where they collapse."""
-    deeper = lambda depth: _deeper(ranked, depth, index, ask)
+    deeper = partial(_deeper, ranked, index, ask)
     return listing.listed(_explainer(ranked, index), ranked.order, config, deeper)
 
 
@@ -349,7 +349,7 @@ def _explainer(ranked: Ranked, index: Index) -> Explainer:
     return Explainer(index, ranked.candidates, ranked.fused, ranked.outcome, ranked.config.fields)
 
 
-def _deeper(ranked: Ranked, depth: int, index: Index, ask: SearchContext) -> Explainer:
+def _deeper(ranked: Ranked, index: Index, ask: SearchContext, depth: int) -> Explainer:
     """The same query asked deeper, with the vector it had; its time counts as part of the cut."""
     config, vector = replace(ranked.config, depth=depth), ranked.candidates.vector
     if vector is not None:

@@ -120,11 +120,14 @@ def _closed(fence: Token, last: str) -> bool:
     return bool(long_enough) and fence.map is not None and fence.map[1] - fence.map[0] > 1
 
 
+def _shown(child: Token) -> str:
+    if child.type == "text":
+        return child.content
+    return "\n" if child.type.endswith("break") else "\0"
+
+
 def _unpaired(file: File, token: Token) -> Iterator[Remark]:
-    shown = "".join(
-        child.content if child.type == "text" else "\n" if child.type.endswith("break") else "\0"
-        for child in token.children or []
-    )
+    shown = "".join(map(_shown, token.children or []))
     for pattern, mark, what in _PAIRS:
         if pattern.search(shown):
             written = blanked(token.content, code=mark != "`").split("\n")

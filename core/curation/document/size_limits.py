@@ -45,7 +45,10 @@ def check_limits(text: str) -> None:
     run = 0
     for number, line in enumerate(text.split("\n"), 1):
         _check_line(number, line)
-        run = run + 1 if "|" not in line and line.strip() else 0 if not line.strip() else run
+        if not line.strip():
+            run = 0
+        elif "|" not in line:
+            run += 1
         if run > PARAGRAPH:
             raise BadInput(
                 f"Line {number}: more than {PARAGRAPH:,} lines stand without a blank line between them. "

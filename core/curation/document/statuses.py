@@ -137,7 +137,9 @@ def freshness(effective: date | None, review_due: date | None, today: date) -> F
     if review_due is None:
         return Freshness("undated")
     days = (review_due - today).days
-    return Freshness("overdue" if days < 0 else "due soon" if days <= SOON else "current", days)
+    if days < 0:
+        return Freshness("overdue", days)
+    return Freshness("due soon" if days <= SOON else "current", days)
 
 
 def parse_date(text: str) -> date | None:

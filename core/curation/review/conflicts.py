@@ -111,4 +111,6 @@ def _chosen(part: Hunk, choice: str) -> Sequence[str]:
         if text is None:
             raise BadInput("Both edits change the same words here. Take one of them, or write what should stand here.")
         choice = f"={text}"
-    return choice[1:].split("\n") if choice.startswith("=") else part.mine if choice == "mine" else part.theirs
+    if choice.startswith("="):
+        return choice[1:].split("\n")
+    return part.mine if choice == "mine" else part.theirs

@@ -52,7 +52,7 @@ def checked_files(files: Mapping[str, bytes | None]) -> dict[str, bytes | None]:
         name = path if path in SETTINGS else safe_path(path, _suffixes(path))
         if name in checked:  # in another spelling
             raise BadInput(named_twice(name))
-        checked[name] = None if raw is None else raw if name in SETTINGS else _draft(name, raw)
+        checked[name] = raw if raw is None or name in SETTINGS else _draft(name, raw)
     return checked
 
 

@@ -113,7 +113,8 @@ def as_markdown(body: str) -> tuple[str, LeftOut]:
 
 def _dedented(text: str) -> str:
     """Blocks from the margin: what is indented inside a component would be read as code. Lists keep their levels."""
-    lines, margin, listed, fence = list[str](), 0, False, ""
+    lines: list[str] = []
+    margin, listed, fence = 0, False, ""
     for line in text.split("\n"):
         bare = line.lstrip(" \t")
         indent = len(line) - len(bare)
@@ -129,7 +130,9 @@ def _dedented(text: str) -> str:
 
 def _without_modules(body: str, gone: LeftOut) -> str:
     """Imports and exports stand at the start of a block, and end at a blank line outside their brackets."""
-    lines, kept, fence, starts, n = body.split("\n"), list[str](), "", True, 0
+    lines = body.split("\n")
+    kept: list[str] = []
+    fence, starts, n = "", True, 0
     while n < len(lines):
         line = lines[n]
         fence = _fenced(line, fence)
@@ -238,9 +241,14 @@ def _comment(text: str, at: int, gone: LeftOut) -> tuple[int, str]:
 
 def _said(tag: str, name: str) -> str:
     """What a component says by itself: its title in bold, or the words of a picture."""
-    match = _ALT.search(tag) if name.lower() in KEPT else _WORDS.search(tag) if name[0].isupper() else None
-    words = next((group for group in match.groups() if group), "").strip() if match else ""
-    return words if not words or name.lower() in KEPT else f"**{words}**"
+    if name.lower() in KEPT:
+        return _first_group(_ALT.search(tag))
+    words = _first_group(_WORDS.search(tag)) if name[0].isupper() else ""
+    return f"**{words}**" if words else ""
+
+
+def _first_group(match: re.Match[str] | None) -> str:
+    return next((group for group in match.groups() if group), "").strip() if match else ""
 
 
 def _expression(text: str, at: int, gone: LeftOut) -> tuple[int, str]:

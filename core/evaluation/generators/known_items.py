@@ -333,9 +333,10 @@ def _sentences(text: str, block: Block) -> Iterator[str]:
 def _rarest(words: Sequence[str], corpus: Corpus, size: int) -> str:
     """The phrase of `size` words whose words the fewest documents hold; the first of equals."""
     phrases = [words[n : n + size] for n in range(len(words) - size + 1)]
-    rarity = lambda phrase: sum(
-        1.0 / corpus.holders.get(word, 10**6) for token in phrase for word in _words(fold(token))[:1]
-    )
+
+    def rarity(phrase: Sequence[str]) -> float:
+        return sum(1.0 / corpus.holders.get(word, 10**6) for token in phrase for word in _words(fold(token))[:1])
+
     best = max(phrases, key=rarity, default=[])
     return " ".join(best).strip(" .,;:!?()\"'")
 

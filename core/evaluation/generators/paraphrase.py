@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from core.errors import BadInput, Unavailable
 from core.llm.asking import ModelTask, ask
@@ -193,7 +194,7 @@ def by_llm(
 def task(heading: str, title: str, body: str = "") -> ModelTask[str]:
     """What a model is asked about a section."""
     material = f"Document: {title}\nHeading: {heading}\n{cut(body.strip(), ROOM)}"
-    read = lambda answer: _question(answer, heading, f"{title} {body}")
+    read = partial(_question, heading=heading, about=f"{title} {body}")
     return ModelTask("paraphrase", f"{quoted('material', material)}\n\n{_PROMPT}", read, RULE, 60)
 
 

@@ -123,7 +123,9 @@ def gone(ranking: Sequence[Hashable], baseline: Sequence[Hashable]) -> tuple[Has
 
 
 def _move(steps: int) -> Move:
-    return Move("up" if steps > 0 else "down" if steps < 0 else "same", abs(steps))
+    if steps == 0:
+        return Move("same", 0)
+    return Move("up" if steps > 0 else "down", abs(steps))
 
 
 def swaps(before: Sequence[str], after: Sequence[str], k: int) -> int:

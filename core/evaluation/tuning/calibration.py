@@ -156,7 +156,8 @@ def calibrate(
     seed: int = 42,
 ) -> Calibration:
     """Choose tau on most of the queries and verify it on the rest."""
-    by, beta, least, keep = rule.by, rule.beta, rule.least, rule.keep
+    by, beta = rule.by, rule.beta
+    least, keep = rule.least, rule.keep
     order = sorted(observed, key=lambda observation: observation.query)
     random.Random(seed).shuffle(order)
     cut = round(len(order) * share_held_out)
@@ -205,7 +206,9 @@ def _kept_verdict(kept: float | None, keep: float) -> str:
     """Whether the held-out queries keep as much."""
     if kept is None:
         return NOT_CONTRADICTED
-    return CONFIRMED if kept >= keep else NOT_CONTRADICTED if kept >= keep / 2 else CONTRADICTED
+    if kept >= keep:
+        return CONFIRMED
+    return NOT_CONTRADICTED if kept >= keep / 2 else CONTRADICTED
 
 
 def _kept_sentence(chosen: Point, gains: tuple[float, float], keep: float, held_out: int) -> str:

@@ -41,7 +41,9 @@ def slide(
     Slid(order=(400, 300, 40, 30, 4, 3, 2, 1), joined=(400, 300, 40, 30), windows=3)
     """
     window = min(window, max(2, budget // 2))
-    best, left, fresh, windows = [], [], list(initial[:window]), 0  # type: tuple[list[int], list[int], list[int], int]
+    best: list[int] = []
+    left: list[int] = []
+    fresh, windows = list(initial[:window]), 0
     seen = set(fresh)
     for near in itertools.cycle((True, False)):
         ordered = order([*best, *fresh]) if fresh else None
