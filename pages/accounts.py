@@ -175,8 +175,6 @@ def ways_in(account: Account, name: str) -> None:
 
 st.title("Accounts")
 st.caption(" · ".join(f"**{role}** {about}" for role, about in ABOUT.items()))
-for problem in app().people.accounts.warnings(me):
-    st.warning(flash.plain(problem), icon=":material/warning:")
 everybody, every_token, current = app().people.sessions.all(me), app().people.tokens.listed(me), identity.session()
 here = current[0].id if current else 0
 accounts = app().people.accounts.listed(me)

@@ -26,7 +26,6 @@ from core.entrypoints.cli import main
 from core.errors import Corrupt
 from core.services.knowledge.drafts import version
 from core.settings import load
-from core.storage.cache.model_texts import TextCache
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
 from core.storage.index import segments
@@ -486,23 +485,6 @@ def test_a_damaged_vector_is_computed_again_and_never_used(tmp_path: Path) -> No
     cache.put("m", {"a": np.ones(4, np.float32)})
     assert cache.damaged() == []
     assert len(cache.get("m", ["a", "b"])) == 2
-
-
-def test_vectors_and_texts_of_earlier_versions_are_kept(tmp_path: Path) -> None:
-    vector = np.ones(4, np.float32)
-    key = hashlib.sha256(b"a").digest()[:20]
-    with closing(sqlite3.connect(tmp_path / "embeddings.db")) as connection, connection:
-        connection.execute(
-            "CREATE TABLE vectors (model TEXT, text BLOB, vector BLOB, PRIMARY KEY (model, text)) WITHOUT ROWID"
-        )
-        connection.execute("INSERT INTO vectors VALUES ('m', ?, ?)", (key, vector.tobytes()))
-    with closing(sqlite3.connect(tmp_path / "texts.db")) as connection, connection:
-        connection.execute("CREATE TABLE texts (key TEXT PRIMARY KEY, text TEXT) WITHOUT ROWID")
-        connection.execute("INSERT INTO texts VALUES ('k', 'paid for')")
-    vectors, texts = EmbeddingCache(tmp_path / "embeddings.db"), TextCache(tmp_path / "texts.db")
-    assert vectors.damaged() == texts.damaged() == []
-    assert np.array_equal(vectors.get("m", ["a"])["a"], vector)
-    assert texts.get("k") == "paid for"
 
 
 def test_a_cache_that_cannot_be_read_is_named_with_its_cure(tmp_path: Path) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -21,11 +20,9 @@ from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.services.people.accounts import NewAccount
 from core.services.people.tries import HOUR, MAX_ACCOUNT, MAX_HOURLY, MAX_TRIES, WINDOW, Source
-from core.storage.git.repository import Repository
-from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
+from tests.conftest import NoProcesses, demo, small_app, sql
 from tests.forks import Forked, forks
 from tests.guess_worker import guess
-from tests.test_upgrade import migrated
 
 ADMIN, PASSWORD = demo("admin"), "correct horse battery"
 HERE, THERE, ELSEWHERE = Source("93.184.215.14"), Source("8.8.8.8"), Source("9.9.9.9")
@@ -337,41 +334,3 @@ def test_the_database_itself_refuses_a_second_account_with_the_address(guessed_a
     insert = "INSERT INTO accounts (id, name, email, role, created, address) VALUES ('z', 'Z', 'z@x.org', 'reader', '', 'zoe@example.org')"
     with pytest.raises(sqlite3.IntegrityError, match="address"):
         sql(guessed_app, insert)
-
-
-@pytest.fixture
-def shared_address_home(tmp_path: Path) -> Path:
-    """A workspace of an older version, in which two accounts and a third that is off share an address."""
-    hashed = argon2.PasswordHasher().hash(PASSWORD)
-    people = [("zoe0", "zoe@example.org", 0), ("zoe", "Zoe@example.org", 1), ("zoe2", "ZOE@example.org", 1)]
-    saved = ROOT / "tests" / "data" / "workspace"
-    Repository(tmp_path / "kb.git").create()
-    import_saved = ["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"]
-    subprocess.run(import_saved, input=(saved / "kb.export").read_bytes(), check=True)
-    with closing(sqlite3.connect(tmp_path / "app.db")) as connection, connection:
-        connection.executescript((saved / "app.sql").read_text(encoding="utf-8"))
-        connection.execute("DELETE FROM accounts WHERE id = 'zoe'")
-        connection.executemany(
-            "INSERT INTO accounts (id, name, email, role, hash, active, created) VALUES (?, 'Zoe', ?, 'reader', ?, ?, '')",
-            [(name, email, hashed, active) for name, email, active in people],
-        )
-    return tmp_path
-
-
-def test_accounts_that_shared_an_address_before_are_kept_and_named(shared_address_home: Path) -> None:
-    app = migrated(shared_address_home)
-    emails = {account.id: account.email for account in app.people.accounts.all()}
-    assert [emails[name] for name in ("zoe0", "zoe", "zoe2")] == [
-        "zoe@example.org",
-        "Zoe@example.org",
-        "ZOE@example.org",
-    ]
-    assert answers(app, "zoe", "zoe2", "zoe@example.org", "ZOE@example.org", password=PASSWORD) == ["zoe", "zoe2", "zoe", "zoe"]  # fmt: skip
-    (problem,) = app.people.accounts.problems()
-    assert problem.startswith("'zoe2' and 'zoe' have the same address (ZOE@example.org), upper and lower case aside.")
-    assert f"accounts: {problem}" in app.index.verifier.problems()
-    app.people.accounts.set_active(ADMIN, "zoe", False)
-    assert answers(app, "zoe@example.org", password=PASSWORD) == ["zoe2"], "the one that is on"
-    assert not list(app.people.accounts.problems())
-    with pytest.raises(BadInput, match="already has the address"):
-        app.people.accounts.add(ADMIN, NewAccount("zoe4", "Zoe", "zoE@example.org", "reader"))

@@ -19,7 +19,6 @@ from core.services.people.accounts import DEMO, NewAccount
 from core.services.people.audit import as_csv
 from core.services.reviews.diff import Look, News
 from core.services.reviews.discussion import CommentPlace
-from core.storage.state.migrations.earlier import SCRIPTS, statements
 from core.storage.state.transactions import Statements
 from tests.conftest import NoProcesses, demo, put, small_app, sql
 
@@ -538,32 +537,6 @@ def test_a_request_of_somebody_who_may_no_longer_review_blocks_nobody(reviews_ap
     number = blocked(reviews_app)
     reviews_app.people.accounts.set_role(ADMIN, REVIEWER.id, "author")
     assert reviews_app.reviews.changes.get(number).state == "in review"
-
-
-def test_requests_that_an_edit_voided_before_the_upgrade_stay_void(tmp_path: Path) -> None:
-    """Of two requests of the version before, the one that was edited away does not come back."""
-    app = small_app(tmp_path / "home", NoProcesses())
-    put(app, {"finance/records.md": TEXT})
-    edited, standing = blocked(app), blocked(app)
-    app.reviews.changes.edit(AUTHOR, edited, changed("5 years", "8 years"))
-    for statement in list(statements(next(script for script in SCRIPTS if "CREATE TABLE looks" in script)))[:1]:
-        sql(app, statement)
-    assert {change.id: change.state for change in app.reviews.changes.all()} == {
-        edited: "in review",
-        standing: "changes requested",
-    }
-
-
-def test_whoever_edited_an_open_change_before_the_upgrade_goes_on_as_co_author(reviews_app: App) -> None:
-    changes = reviews_app.reviews.changes
-    number = changes.propose(AUTHOR, "T", changed("5 years", "7 years")).id
-    changes.invite(AUTHOR, number, ["author2"])
-    changes.edit(AUTHOR2, number, changed("5 years", "8 years"))
-    changes.uninvite(AUTHOR, number, ["author2"])
-    script = next(script for script in SCRIPTS if "CREATE TABLE co_authors" in script)
-    sql(reviews_app, list(statements(script))[1])
-    assert [(each.account, each.name) for each in changes.get(number).co_authors] == [("author2", AUTHOR2.name)]
-    assert changes.submit(AUTHOR2, number).state == "in review"
 
 
 # ---------------------------------------------------------------- own comments

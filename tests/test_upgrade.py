@@ -1,4 +1,4 @@
-"""The database: a workspace of the version before opens and loses nothing, and its statements are portable."""
+"""The database: a workspace of version 1.0.0 opens and loses nothing, and its statements are portable."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import Corrupt, Outdated, StorageFailed, Unavailable
 from core.settings import load
-from core.storage.cache.model_texts import TextCache
 from core.storage.git.repository import Repository
 from core.storage.state import migrations, records
 from core.storage.state.database import State
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.transactions import Statements
 from tests.conftest import ROOT, FixedClock, NoProcesses, SmallModels, demo, small_app
+from tests.test_backups import sealed
 
 SAVED = ROOT / "tests" / "data" / "workspace"
+WORKSPACE = "28500316b7ba4242a3c9e996cdd5d512"  # the id of the one that is saved there
+NEW = {"alembic_version": {"version_num"}, "digests": {"rows", "total"}}  # what an upgrade changes
 ADMIN, AUTHOR = demo("admin"), demo("author")
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -47,8 +49,8 @@ def rows(path: Path) -> Rows:
 
 @pytest.fixture
 def old_home(tmp_path: Path) -> Path:
-    """A workspace as the version with eight migrations left it."""
-    Repository(tmp_path / "kb.git").create()
+    """A workspace as version 1.0.0 left it."""
+    Repository(tmp_path / "kb.git").create(WORKSPACE)
     export = (SAVED / "kb.export").read_bytes()
     subprocess.run(["git", "-C", str(tmp_path / "kb.git"), "fast-import", "--quiet"], input=export, check=True)
     with closing(sqlite3.connect(tmp_path / "app.db")) as connection:
@@ -69,15 +71,16 @@ def migrated(home: Path) -> App:
 
 def test_a_workspace_of_the_version_before_keeps_every_value(old_home: Path) -> None:
     before = rows(old_home / "app.db")
-    assert sum(map(len, before.values())) == 78
+    assert sum(map(len, before.values())) == 140
     migrated(old_home)
     after = rows(old_home / "app.db")
     for name, kept in before.items():
         assert len(after[name]) == len(kept), name
         for old, new in zip(kept, after[name], strict=True):
             changed = {column for column, value in old.items() if new[column] != value}
-            assert changed <= ({"arguments"} if name == "jobs" else set()), name
-    assert [row["place"] for row in after["accounts"]] == [1, 2, 3, 4, 5, 6, 7]
+            assert changed <= NEW.get(name, set()), name
+    assert [row["near"] for row in after["gaps"]] == ["/", "/", "it/"]
+    assert [row["names"] for row in after["messages"]] == ['["it/"]']
     small_app(old_home, NoProcesses())
     assert rows(old_home / "app.db") == after, "opening twice equals opening once"
 
@@ -102,7 +105,10 @@ def test_what_people_did_before_the_upgrade_is_what_services_show(upgraded_app: 
         len(upgraded_app.evaluation.runs.get(run.id).results) for run in upgraded_app.evaluation.runs.all("small")
     ] == [3, 3]
     assert upgraded_app.models.ledger.summary(ADMIN, "2026-11").spent == 2.5
-    assert [gap.query for gap in upgraded_app.knowledge.gaps.open(demo("admin"))] == ["parking at night"]
+    assert [gap.query for gap in upgraded_app.knowledge.gaps.open(demo("admin"))] == [
+        "Which token does the VPN ask for?",
+        "parking at night",
+    ]
     draft = upgraded_app.knowledge.drafts.find(AUTHOR, "new")
     assert draft
     assert (draft.text, draft.at) == ("# Half a thought\n", "2026-11-15T12:00:00+00:00")
@@ -126,33 +132,6 @@ def test_a_workspace_of_the_version_before_goes_on_and_verifies(upgraded_app: Ap
     assert [hit.path for hit in upgraded_app.search.searcher.search("four months ahead").hits][:1] == ["hr/parental.md"]
 
 
-def test_a_workspace_of_the_version_before_gets_an_id_and_digests(upgraded_app: App) -> None:
-    guard = upgraded_app.platform.workspace.guard
-    workspace = guard.database.facts().workspace
-    assert len(workspace) == 32
-    assert (workspace, workspace) == (
-        upgraded_app.knowledge.repository.workspace(),
-        upgraded_app.index.generations.owner(),
-    )
-    assert list(guard.damaged()) == []
-
-
-def test_jobs_that_were_queued_with_a_role_ask_for_the_rights_of_now(upgraded_app: App) -> None:
-    queued = {job.arguments.get("who"): job for job in upgraded_app.platform.jobs.recent() if job.state == "queued"}
-    assert {who: job.arguments.get("door") for who, job in queued.items() if who} == {
-        "author": "app",
-        "robin@localhost": "command line",
-    }
-    upgraded_app.people.accounts.set_active(ADMIN, "author", False)
-    ended = {
-        who: upgraded_app.platform.jobs.run(job.id, upgraded_app.platform.workspace.works)
-        for who, job in queued.items()
-        if who
-    }
-    assert ended["author"].error == "The account 'author' is switched off. Ask an admin."
-    assert (ended["robin@localhost"].state, ended["robin@localhost"].error) == ("done", "")
-
-
 # ---------------------------------------------------------------- the upgrade as a command, and the way back
 
 
@@ -172,7 +151,7 @@ def test_a_check_says_what_will_be_migrated_and_changes_nothing(
     assert main(["--home", str(old_home), "--json", "upgrade", "--check"]) == 0
     said = json.loads(capsys.readouterr().out)
     counted = {name: said["database"][name] for name in ("have", "newest", "rows")}
-    assert counted == {"have": 8, "newest": migrations.newest(), "rows": 76}  # without the counters of SQLite
+    assert counted == {"have": 35, "newest": migrations.newest(), "rows": 83}  # without the counters of SQLite
     assert (said["needed"], said["index"], said["backup"]) == (True, "built", None)
     assert rows(old_home / "app.db") == before
     assert not list(old_home.glob(".concord-upgrade-*"))
@@ -182,7 +161,7 @@ def test_an_upgrade_saves_what_the_version_before_left_and_verifies(old_home: Pa
     before, saved = rows(old_home / "app.db"), beside(old_home, "saved")
     done = unopened(old_home).platform.upgrades.run(ADMIN, saved)
     assert rows(saved / "app.db") == before, "the version before opens it"
-    assert (done.database.have, done.backup and done.backup.folder) == (8, str(saved))
+    assert (done.database.have, done.backup and done.backup.folder) == (35, str(saved))
     app = unopened(old_home)
     assert app.index.verifier.problems() == ()
     assert [entry.action for entry in app.people.audit.entries(ADMIN, limit=1)] == ["upgrade"]
@@ -233,7 +212,7 @@ def test_a_command_refuses_a_workspace_of_the_version_before_and_changes_nothing
 ) -> None:
     before = tree(old_home)
     assert main(["--home", str(old_home), "--quiet", *words.split()]) == 3
-    assert f"revision 8; this version has {migrations.newest()}" in (said := capsys.readouterr().err)
+    assert f"revision 35; this version has {migrations.newest()}" in (said := capsys.readouterr().err)
     assert "python -m core upgrade DIR" in said
     assert tree(old_home) == before
 
@@ -242,7 +221,7 @@ def test_the_start_of_a_server_saves_the_workspace_before_it_migrates(
     old_home: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = rows(old_home / "app.db")
-    for name in ("0006", "0007"):
+    for name in ("0033", "0034"):
         (old_home / "upgrades" / f"revision-{name}").mkdir(parents=True)
     starting = [threading.Thread(target=unopened(old_home).platform.upgrades.begin) for _ in range(3)]
     for thread in starting:
@@ -250,8 +229,8 @@ def test_the_start_of_a_server_saves_the_workspace_before_it_migrates(
     for thread in starting:
         thread.join()
     app = small_app(old_home, NoProcesses())
-    saved = old_home / "upgrades" / "revision-0008"
-    assert sorted(path.name for path in saved.parent.glob("r*")) == ["revision-0007", "revision-0008"], "two are kept"
+    saved = old_home / "upgrades" / "revision-0035"
+    assert sorted(path.name for path in saved.parent.glob("r*")) == ["revision-0034", "revision-0035"], "two are kept"
     assert rows(saved / "app.db") == before
     assert caplog.text.count(f"python -m core restore {saved}") == 1, "one of three that start at once does it"
     assert [entry.action for entry in app.people.audit.entries(ADMIN)].count("upgrade") == 1
@@ -311,11 +290,33 @@ def test_a_workspace_of_the_version_before_gets_the_form_of_a_new_one(old_home: 
     assert form(old_home / "app.db") == form(old_home / "new.db")
 
 
-def test_a_file_that_no_release_wrote_is_refused_with_a_sentence(old_home: Path) -> None:
-    with closing(sqlite3.connect(old_home / "app.db")) as connection:
-        connection.execute("PRAGMA user_version = 7")
-    with pytest.raises(Unavailable, match="older than version 0.1.0"):
-        SqliteDatabase(old_home / "app.db").create(migrate=True)
+@pytest.mark.parametrize("command", ["upgrade --check", "upgrade DIR", "init", "search leave", "verify", "doctor"])
+def test_a_workspace_of_a_version_before_1_0_is_refused_with_the_way(
+    old_home: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql_file(old_home, "PRAGMA user_version = 32")
+    before = tree(old_home)
+    words = command.replace("DIR", str(beside(old_home, "saved"))).split()
+    assert main(["--home", str(old_home), "--quiet", *words]) in (1, 3)
+    said = "".join(capsys.readouterr())
+    assert f"{old_home / 'app.db'} was written by a version of Concord before 1.0. Nothing was changed." in said
+    assert "Upgrade it with Concord 1.0 first (python -m core upgrade DIR)" in said
+    assert tree(old_home) == before
+
+
+def test_a_backup_of_a_version_before_1_0_is_refused_and_fills_nothing(old_home: Path) -> None:
+    saved, new = beside(old_home, "saved"), beside(old_home, "new")
+    unopened(old_home).platform.upgrades.run(ADMIN, saved)
+    sql_file(saved, "PRAGMA user_version = 32")
+    sealed(saved)
+    with pytest.raises(Outdated, match="before 1.0"):
+        unopened(new).platform.backups.restore(ADMIN, saved)
+    assert not list(new.glob("*"))
+
+
+def sql_file(home: Path, statement: str) -> None:
+    with closing(sqlite3.connect(home / "app.db")) as connection, connection:
+        connection.execute(statement)
 
 
 def revised(folder: Path, revision: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +380,7 @@ def test_a_column_is_added_in_two_places(old_home: Path, tmp_path: Path) -> None
     command = [sys.executable, "-c", OPENED, str(old_home / "app.db"), str(tmp_path / "new.db")]
     said = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True).stdout.splitlines()
     assert said == [
-        "[('cross', 'str'), ('calm', 'str'), ('calm', 'str')] []",
+        "[('cross', 'str'), ('calm', 'str'), ('calm', 'str'), ('calm', 'str')] []",
         "[('cross', 'str')] []",
         "mood TEXT COLLATE \"C\" DEFAULT 'calm' NOT NULL,",
     ]
@@ -473,14 +474,3 @@ def test_every_statement_can_be_said_to_postgresql(noun: str) -> None:
                 **({"name": "x"} if (noun, name) == ("querysets", "keep") else {}),
             )
     assert connection.texts
-
-
-def test_answers_that_were_paid_for_move_into_the_cache_of_texts(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "answers.db")) as connection, connection:
-        connection.execute(
-            "CREATE TABLE answers (key TEXT PRIMARY KEY, text TEXT, model TEXT, input INTEGER, output INTEGER)"
-        )
-        connection.execute("INSERT INTO answers VALUES ('k', 'yes \"ü\"', 'openai:small', 900, 5)")
-    packed = TextCache(tmp_path / "answers.db").get("k")
-    assert packed == '{"text":"yes \\"ü\\"","model":"openai:small","input_tokens":900,"output_tokens":5}'
-    assert TextCache(tmp_path / "answers.db").get("k") == packed

@@ -12,7 +12,6 @@ from core.errors import ConcordError, Outdated, Unavailable, in_one_line
 from core.ports import Index, Leg, Progress, Ranking, no_progress
 from core.profiles import LANCE
 from core.retrieval.engines import ENGINES, IMAGE, first_difference
-from core.services.people.accounts import Accounts
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
 from core.types import Damage, Profile
@@ -147,11 +146,10 @@ class Verifier:
         generations: Generations,
         team_settings: TeamSettings,
         audit: Audit,
-        accounts: Accounts,
         looks: Sequence[tuple[str, Look]],
     ) -> None:
         self.repository, self.generations, self.team_settings = repository, generations, team_settings
-        self.audit, self.accounts = audit, accounts
+        self.audit = audit
         self.looks = looks  # whoever keeps files, and can say which of them are damaged
 
     def problems(self, progress: Progress = no_progress) -> tuple[str, ...]:
@@ -173,7 +171,6 @@ class Verifier:
         try:
             if prepare:
                 prepare()
-            yield from (f"accounts: {line}" for line in self.accounts.problems())
             yield from (f"audit: {line}" for line in self.audit.problems())
             for profile in self.team_settings.profiles():
                 yield from (f"index {profile.name}: {line}" for line in self._profile(profile, step))

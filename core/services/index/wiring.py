@@ -48,7 +48,7 @@ def wire(
     base: Base, jobs: Jobs, accounts: Accounts, models: ModelRoom, builder: IndexBuilder, answers: AnswerChecks
 ) -> IndexRoom:
     generations, team_settings = base.generations, base.team_settings
-    verifier = _verifier(base, accounts)
+    verifier = _verifier(base)
     cluster = lambda address: RayCluster(address, base.settings, InlineBulk(models.registry))
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, answers, base.events, cluster)
     offered = partial(offered_models, base.settings, models.ledger.prices)
@@ -62,7 +62,7 @@ def wire(
     return IndexRoom(generations, builder, admin, verifier, index_jobs, following)
 
 
-def _verifier(base: Base, accounts: Accounts) -> Verifier:
+def _verifier(base: Base) -> Verifier:
     """Everybody who keeps files can say which of them are damaged."""
     guard = WorkspaceGuard(base.repository, base.database, base.generations)
     looks = (
@@ -74,7 +74,7 @@ def _verifier(base: Base, accounts: Accounts) -> Verifier:
         ("the answers", TextCache(base.settings.caches / "answers.db").damaged),
         ("the models", partial(weights.damaged, base.settings.models)),
     )
-    return Verifier(base.repository, base.generations, base.team_settings, base.audit, accounts, looks)
+    return Verifier(base.repository, base.generations, base.team_settings, base.audit, looks)
 
 
 def _shared_folders(base: Base) -> tuple[SharedFolder, ...]:

@@ -7,7 +7,7 @@ import secrets
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlencode
@@ -173,21 +173,6 @@ class Accounts:
         """An account's address; those who came by the command line have theirs as id."""
         emails = {account: email for email, account in self.ids().items()}
         return emails.get(who) or (who if "@" in who else f"{who}@localhost")
-
-    @use_case("manage accounts", READS)
-    def warnings(self, actor: Actor) -> tuple[str, ...]:
-        """What is wrong with accounts, for those who manage them."""
-        return tuple(self.problems())
-
-    def problems(self) -> Iterator[str]:
-        """Accounts that share an address, which older versions let in; for services, doors call `warnings`."""
-        for row in self.database.accounts.sharing():
-            name, other = row.id, row.other
-            yield (
-                f"{name!r} and {other!r} have the same address ({row.email}), upper and lower case aside. Whoever signs in"
-                f" with it is {other!r}; {name!r} signs in by id. Switch off the one that is not needed, for example with:"
-                f" python -m core accounts off {name}"
-            )
 
     # ------------------------------------------------------------ changing
 

@@ -20,6 +20,7 @@ from core.errors import BadInput, Corrupt, Unavailable, storage_failure
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
+from core.storage.state.sqlite import SqliteDatabase
 
 if TYPE_CHECKING:
     from core.adapters.system.backup_files import Archives
@@ -138,6 +139,7 @@ class Backups:
         self._refuse_store()
         progress(0, 3, "Checking the backup")
         manifest = self.archives.checked(source)
+        SqliteDatabase(source / "app.db").facts()  # refuses what this version cannot open
         backup = _backup(source, manifest)
         if self.archives.half_restored(self.home) is None:
             self.archives.refuse_occupied(self.home)

@@ -14,10 +14,6 @@ from core.types import Damage
 
 _SLICE = 500
 _SCHEMA = "texts (key TEXT PRIMARY KEY, text TEXT, sum BLOB)"
-_ANSWERS = """
-    INSERT OR IGNORE INTO texts (key, text) SELECT key, json_object(
-        'text', text, 'model', model, 'input_tokens', input, 'output_tokens', output) FROM answers
-"""
 
 
 class TextCache:
@@ -25,14 +21,9 @@ class TextCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._current = False
 
     def _connect(self) -> sqlite3.Connection:
-        connection = cache_file(self.path, _SCHEMA)
-        if not self._current:
-            _adopt(connection)
-            self._current = True
-        return connection
+        return cache_file(self.path, _SCHEMA)
 
     def get(self, key: str) -> str | None:
         """The text that was kept, if any."""
@@ -68,22 +59,6 @@ class TextCache:
         return sum(
             kept != _sum(key, text) for key, text, kept in connection.execute("SELECT key, text, sum FROM texts")
         )
-
-
-def _adopt(connection: sqlite3.Connection) -> None:
-    """Answers once had a table of their own, and texts no checksum; they were paid for, so they move."""
-    connection.execute("BEGIN IMMEDIATE")
-    connection.create_function("entry_sum", 2, _sum, deterministic=True)
-    old = "sum" not in [row[1] for row in connection.execute("PRAGMA table_info(texts)")]
-    if old:
-        connection.execute("ALTER TABLE texts ADD COLUMN sum BLOB")
-    answers = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'answers'").fetchone()
-    if answers:
-        connection.execute(_ANSWERS)
-        connection.execute("DROP TABLE answers")
-    if old or answers:
-        connection.execute("UPDATE texts SET sum = entry_sum(key, text) WHERE sum IS NULL")
-    connection.execute("COMMIT")
 
 
 def _sum(key: str, text: str) -> bytes:

@@ -30,14 +30,9 @@ class EmbeddingCache:
 
     def __init__(self, path: Path, shipped: ShippedVectors | None = None) -> None:
         self.path, self.shipped = path, shipped
-        self._current = False
 
     def _connect(self) -> sqlite3.Connection:
-        connection = cache_file(self.path, _SCHEMA)
-        if not self._current:
-            _adopt_unsummed(connection)
-            self._current = True
-        return connection
+        return cache_file(self.path, _SCHEMA)
 
     def get(self, model: str, texts: Sequence[str]) -> Mapping[str, np.ndarray]:
         """The vectors that are known, by text."""
@@ -80,16 +75,6 @@ class EmbeddingCache:
     def _wrong(self, connection: sqlite3.Connection) -> int:
         rows = connection.execute("SELECT model, text, vector, sum FROM vectors")
         return sum(kept != _sum(model, key, blob) for model, key, blob, kept in rows)
-
-
-def _adopt_unsummed(connection: sqlite3.Connection) -> None:
-    """Entries of earlier versions have no checksum; they are taken as they are, once."""
-    connection.execute("BEGIN IMMEDIATE")
-    if "sum" not in [row[1] for row in connection.execute("PRAGMA table_info(vectors)")]:
-        connection.create_function("entry_sum", 3, _sum, deterministic=True)
-        connection.execute("ALTER TABLE vectors ADD COLUMN sum BLOB")
-        connection.execute("UPDATE vectors SET sum = entry_sum(model, text, vector)")
-    connection.execute("COMMIT")
 
 
 def _sum(model: str, key: bytes, blob: bytes) -> bytes:

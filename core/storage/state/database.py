@@ -149,6 +149,16 @@ class Database(State):
         have = self.facts().version
         return have if have < migrations.newest() else 0
 
+    def _revision(self, connection: Connection) -> int:
+        """The last revision it has seen; Outdated where that is of a version before 1.0."""
+        have = migrations.version(connection)
+        if 0 < have < migrations.OLDEST:
+            raise Outdated(
+                f"{self.place} was written by a version of Concord before 1.0. Nothing was changed. Upgrade it with "
+                "Concord 1.0 first (python -m core upgrade DIR), then open it with this version."
+            )
+        return have
+
     def refuse_earlier(self, have: int) -> None:
         """Refuse to open a revision of an earlier version: whoever upgrades saves it first."""
         if 0 < have < (newest := migrations.newest()):
@@ -240,7 +250,7 @@ class Database(State):
         """What brings it to this version. Where it is a file, a copy is migrated; Corrupt if that loses something."""
         with self._reading() as connection:
             self._lacks(connection)
-            return Rehearsal(migrations.version(connection), migrations.newest())
+            return Rehearsal(self._revision(connection), migrations.newest())
 
     @contextmanager
     def transaction(self, *locks: str) -> Iterator[State]:
@@ -257,7 +267,7 @@ class Database(State):
     def facts(self) -> DatabaseFacts:
         """What it says about itself, in whichever form it is; nothing is written."""
         with self._reading() as connection:
-            version, names = migrations.version(connection), migrations.names(connection)
+            version, names = self._revision(connection), migrations.names(connection)
         numbers = (
             self.statements.pairs(select(tables.workspace.c.id, tables.workspace.c.id)) if "workspace" in names else {}
         )
@@ -266,7 +276,7 @@ class Database(State):
 
     def _lacks(self, connection: Connection) -> bool:
         """Whether there are revisions it has not seen; one of a newer version is refused."""
-        have, newest = migrations.version(connection), migrations.newest()
+        have, newest = self._revision(connection), migrations.newest()
         if have > newest:
             raise Unavailable(f"{self.place} was written by a newer version of Concord. Update the code to open it.")
         return have < newest

@@ -158,7 +158,7 @@ class PostgresDatabase(Database):
     def create(self, workspace: str = "", *, migrate: bool = False) -> None:
         with self._reading() as connection:
             if not migrate:
-                self.refuse_earlier(migrations.version(connection))
+                self.refuse_earlier(self._revision(connection))
             done = not self._lacks(connection)
         if done and self.facts().workspace:
             return

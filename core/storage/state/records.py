@@ -785,11 +785,6 @@ class TokenOfAccount(TokenRow):
 
 
 @row
-class SharedAddress(AccountRow):
-    other: str  # the account that holds the address
-
-
-@row
 class DraftPlace(Record):
     who: str
     name: str

@@ -59,7 +59,7 @@ class SqliteDatabase(Database):
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._reading() as connection:
             if not migrate:
-                self.refuse_earlier(migrations.version(connection))
+                self.refuse_earlier(self._revision(connection))
             with _readable(self.path):
                 write_ahead(_raw(connection))
             lacks = self._lacks(connection)
@@ -69,7 +69,7 @@ class SqliteDatabase(Database):
 
     def _upgrade(self, connection: Connection, workspace: str) -> None:
         raw = _raw(connection)
-        changed = tuple(table_sums.differences(raw)) if table_sums.TABLE in migrations.names(connection) else ()
+        changed = tuple(table_sums.differences(raw)) if migrations.version(connection) else ()
         if changed:
             raise Corrupt(str(self._changed(changed)))
         migrations.upgrade(connection)
@@ -117,7 +117,7 @@ class SqliteDatabase(Database):
 
     def rehearse(self) -> Rehearsal:
         with self._reading() as connection:
-            needed, have = self._lacks(connection), migrations.version(connection)
+            needed, have = self._lacks(connection), self._revision(connection)
         if not needed:
             return Rehearsal(have, have)
         sweep(self.path.parent, _REHEARSAL)

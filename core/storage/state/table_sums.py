@@ -115,7 +115,6 @@ def differences(connection: sqlite3.Connection) -> Iterator[str]:
     """The tables that do not hold what was written."""
     kept = {name: (rows, total) for name, rows, total in connection.execute(f"SELECT name, rows, total FROM {TABLE}")}
     for name, columns in tables(connection).items():
-        written = kept.pop(name, None)
-        if written != now(connection, name, columns) and (written or name != FORM):  # earlier versions did not write it
+        if kept.pop(name, None) != now(connection, name, columns):
             yield name
     yield from kept

@@ -15,6 +15,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable, ExecutableDDLElement
 from core.storage.state.tables import METADATA, digests, revision
 
 FOLDER = Path(__file__).parent
+OLDEST = 35  # the revision of version 1.0.0
 _TABLES = {
     "sqlite": "SELECT name FROM main.sqlite_master WHERE type = 'table'",
     "postgresql": "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)",
@@ -37,13 +38,12 @@ def names(connection: Connection) -> set[str]:
 
 
 def version(connection: Connection) -> int:
-    """The last revision that a database has seen, or the number of migrations before there were revisions; 0: it is new."""
+    """The last revision that a database has seen; 0: it is new."""
     if connection.dialect.name == "sqlite":
         return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-    there = names(connection)
-    if revision.name in there:
-        return int(connection.exec_driver_sql(f"SELECT version_num FROM {revision.name}").scalar_one())
-    return int(connection.exec_driver_sql("SELECT seen FROM migrations").scalar_one()) if "migrations" in there else 0
+    if revision.name not in names(connection):
+        return 0
+    return int(connection.exec_driver_sql(f"SELECT version_num FROM {revision.name}").scalar_one())
 
 
 def upgrade(connection: Connection) -> None:
@@ -55,14 +55,13 @@ def upgrade(connection: Connection) -> None:
             connection.exec_driver_sql(statement)
         connection.execute(revision.insert(), {"version_num": str(newest())})
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql(f"PRAGMA user_version = {newest()}")  # earlier versions look there
+        connection.exec_driver_sql(f"PRAGMA user_version = {newest()}")  # cheaper to read than a table
 
 
 def _revise(connection: Connection) -> None:
     from alembic import command  # takes a fifth of a second, once per version
     from alembic.config import Config
 
-    revision.create(connection, checkfirst=True)
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", str(FOLDER).replace("%", "%%"))
     command.upgrade(config, "head")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, delete, func, or_, select, update
+from sqlalchemy import bindparam, delete, func, or_, select, update
 
 from core.access import plain_address
 from core.storage.state.records import (
@@ -13,7 +13,6 @@ from core.storage.state.records import (
     AuditEntry,
     SessionOfAccount,
     SessionRow,
-    SharedAddress,
     TokenOfAccount,
     TokenRow,
     WriterOfChange,
@@ -80,22 +79,14 @@ class AccountRows(StoredRows):
         return self._run.pairs(_EMAILS)
 
     def by_email(self, email: str) -> AccountRow | None:
-        """Upper and lower case are the same. Where two share an address, one that is on, then the one that holds it."""
-        first = (accounts.c.active.desc(), func.length(accounts.c.address), accounts.c.place)
-        return self._run.first(AccountRow, select(accounts).where(_has_address(email)).order_by(*first))
+        """Upper and lower case are the same."""
+        return self._run.first(AccountRow, select(accounts).where(accounts.c.address == plain_address(email)))
 
     def by_subject(self, issuer: str, subject: str) -> AccountRow | None:
         """Who somebody of the sign-in provider is here."""
         return self._run.first(
             AccountRow, select(accounts).where(accounts.c.issuer == issuer, accounts.c.subject == subject)
         )
-
-    def sharing(self) -> list[SharedAddress]:
-        """Accounts that are on, each with the `other` that holds its address and is on too."""
-        other = accounts.alias()
-        marked = accounts.c.address == other.c.address + " " + accounts.c.id
-        both = select(accounts, other.c.id.label("other")).where(marked, accounts.c.active == 1, other.c.active == 1)
-        return self._run.rows(SharedAddress, both.order_by(accounts.c.place))
 
     def has_admin(self) -> bool:
         """Whether an admin can act."""
@@ -133,12 +124,6 @@ class AccountRows(StoredRows):
     def keep_tries(self, since: float, until: float) -> None:
         """Drop those before and after; some lie in the future where the clock was set back."""
         self._run.change(delete(attempts).where(or_(attempts.c.at <= since, attempts.c.at > until)))
-
-
-def _has_address(email: str) -> ColumnElement[bool]:
-    """An address that another account held before is followed by the id, see the migrations."""
-    plain = plain_address(email)
-    return or_(accounts.c.address == plain, accounts.c.address == plain + " " + accounts.c.id)
 
 
 class SessionRows(NumberedRows[SessionRow]):
