@@ -11,9 +11,12 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from core.bootstrap import App, build
+from pages.ui.graph.network import drawing
+from pages.ui.graph.offline import as_html
 from tests import browser
 from tests.conftest import kb_settings, put
 from tests.hostile import PAYLOADS, document
+from tests.test_graph_page import hostile_view
 
 pytestmark = pytest.mark.browser
 
@@ -40,6 +43,33 @@ def show(screen: browser.Screen, address: str) -> None:
 
 def click(screen: browser.Screen, node: str) -> None:
     screen.page.mouse.click(*screen.page.evaluate(PLACE, node))
+
+
+def test_a_downloaded_picture_opens_without_a_network_and_asks_for_nothing(chromium: Any, tmp_path: Path) -> None:
+    from playwright.sync_api import expect
+
+    file = tmp_path / "graph.html"
+    view = hostile_view()
+    data = drawing(view, "type", {node.label: (node.label, node.label) for node in view.nodes})
+    file.write_text(as_html(f"Graph {PAYLOADS[0]}", data), encoding="utf-8")
+    page = browser.new_page(chromium)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.context.set_offline(True)
+    page.goto(file.as_uri())
+    page.wait_for_function("() => Boolean(document.querySelector('.stage')?.network)")
+    expect(page.locator("h1")).to_have_text(f"Graph {PAYLOADS[0]}")
+    ending = "</script><img src=x onerror=window.__pwned=1>"
+    page.get_by_label("Find a node").fill(ending)
+    page.keyboard.press("Enter")
+    side = page.locator("aside.side")
+    expect(side.locator("h2")).to_have_text(ending)
+    expect(side.locator(".source")).to_contain_text(ending)
+    expect(side.get_by_role("link")).to_have_count(0)
+    expect(side.get_by_role("button", name="Look around it")).to_have_count(0)
+    assert page.evaluate("window.__pwned") is None
+    assert asked == [file.as_uri()]
+    page.context.close()
 
 
 @pytest.mark.slow

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
+from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,7 @@ from streamlit.testing.v1 import AppTest
 from core.bootstrap import App
 from core.services.graph.view import GraphEdge, GraphNode, GraphView
 from pages.ui.graph.network import HIGH, WIDE, bundle, drawing, settle
+from pages.ui.graph.offline import as_html
 from pages.ui.graph.tables import narrowed
 from pages.ui.graph.views import largest
 from pages.ui.menu import PAGES
@@ -206,6 +211,63 @@ def test_hostile_titles_are_labels_and_nothing_else(visit: Open, tmp_path: Path)
     assert {key for node in data["nodes"] for key in node} == {
         "id", "label", "shape", "color", "x", "y", "size", "borderWidth"
     }, "no title that vis-network could read as markup"  # fmt: skip
+
+
+class Tags(HTMLParser):
+    """The tags of a file with their attributes, and what each script holds."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.scripts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        self.scripts += [""] * (tag == "script")
+
+    def handle_data(self, data: str) -> None:
+        if self.cdata_elem == "script":
+            self.scripts[-1] += data
+
+
+def hostile_view() -> GraphView:
+    """A view whose every text would like to be a program, or to end the script that it is in."""
+    texts = [
+        *PAYLOADS,
+        "</script><img src=x onerror=window.__pwned=1>",
+        "<!--<script>",
+        "{{ 7 * 7 }}{% raw %}",
+        "\u2028",
+    ]
+    nodes = [
+        GraphNode(f"entity:{text}", text, "entity", text, text, 0.1, sources=(text,), detail=text) for text in texts
+    ]
+    edges = [GraphEdge(nodes[0].id, node.id, 1.0, node.label) for node in nodes[1:]]
+    return GraphView(tuple(nodes), tuple(edges))
+
+
+def test_a_picture_as_a_file_loads_nothing_and_runs_its_own_scripts_only() -> None:
+    data = drawing(hostile_view(), "type", {text: (text, text) for text in PAYLOADS})
+    page = Tags(as_html(f"Graph {PAYLOADS[0]}", data))
+    assert [tag for tag, _ in page.tags] == [
+        "html", "head", "meta", "meta", "meta", "title", "style", "body", "h1", "div", "script", "script", "script"
+    ]  # fmt: skip
+    assert {name for _, attributes in page.tags for name in attributes} <= {
+        "lang", "charset", "http-equiv", "content", "name", "id", "class", "type"
+    }, "nothing with an address"  # fmt: skip
+    policy = next(attributes["content"] for tag, attributes in page.tags if "http-equiv" in attributes)
+    digests = [b64encode(sha256(script.encode()).digest()).decode() for script in page.scripts[1:]]
+    scripts = " ".join(f"'sha256-{digest}'" for digest in digests)
+    assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src {scripts}"
+    kept = json.loads(page.scripts[0])
+    assert (kept["nodes"], kept["relations"]) == (data["nodes"], [list(one) for one in data["relations"]])
+
+
+def test_the_picture_can_be_downloaded_and_the_table_not(visit: Open) -> None:
+    (button,) = visit(view="Document", around="BSA-1").get("download_button")
+    assert button.proto.label == "Download as HTML"
+    assert not visit(view="Document", around="BSA-1", **{"as": "Table"}).get("download_button")
 
 
 def test_the_bundle_and_the_component_never_parse_markup() -> None:

@@ -15,10 +15,11 @@ _HERE = Path(__file__).parent
 @cache
 def component(name: str, *shared: str) -> Any:
     """Register a component once per process. All get dom.js and base.css; `shared` names further files."""
-    script = "".join(_read(f"{part}.js") for part in ("dom", *shared, name))
-    style = "".join(_read(f"{part}.css") for part in ("base", *shared, name))
     return st.components.v2.component(
-        f"concord_{name}", html='<div id="root" class="root"></div>', css=style, js=script
+        f"concord_{name}",
+        html='<div id="root" class="root"></div>',
+        css=source("css", "base", *shared, name),
+        js=source("js", "dom", *shared, name),
     )
 
 
@@ -27,5 +28,7 @@ def heard(*names: str) -> dict[str, Callable[[], None]]:
     return {f"on_{name}_change": lambda: None for name in names}
 
 
-def _read(name: str) -> str:
-    return (_HERE / name).read_text() if (_HERE / name).exists() else ""
+def source(ending: str, *names: str) -> str:
+    """What the files of some components hold, those of one ending."""
+    files = (_HERE / f"{name}.{ending}" for name in names)
+    return "".join(file.read_text() for file in files if file.exists())

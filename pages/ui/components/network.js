@@ -420,7 +420,8 @@ function overview(state) {
     el("h2", `${counted(nodes.length, "node")}, ${counted(edges.length, "relation")}`),
     el(
       "div.muted.small",
-      "Click a node to see what it is, where it comes from and what it touches. Double-click looks around it.",
+      "Click a node to see what it is, where it comes from and what it touches.",
+      state.data.offline ? null : " Double-click looks around it.",
     ),
     el("h3", "Largest"),
     focusButtons(
@@ -462,6 +463,7 @@ function sources(state, node) {
   const isText = node.kind === "Document" || node.kind === "Passage";
   const title = isText ? "Open" : `In ${count} ${count === 1 ? "document" : "documents"}`;
   const links = node.sources.map(([doc, docTitle, path]) => {
+    if (state.data.offline) return el("div.source", docTitle, el("span", path));
     const place = node.place || { doc };
     return inside({ class: "source" }, documentHref(place), docTitle, el("span", path));
   });

@@ -1,8 +1,7 @@
-"""A view as a pyvis network: positions, sizes by PageRank, widths by weight, colours that everybody can tell apart."""
+"""A view as a network of vis-network: positions, sizes by PageRank, widths by weight, colours that everybody can tell apart."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from core.errors import Unavailable
-from core.services.graph.view import GraphEdge, GraphNode, GraphView
+from core.services.graph.view import GraphNode, GraphView
 from pages.ui.components import component
 from pages.ui.graph.descriptions import KINDS, OTHERS, Titles, Topics, about, group, legend, palette, short, starts
 
@@ -38,15 +37,14 @@ _BUNDLE = Path("lib", "vis-9.1.2", "vis-network.min.js")
 
 
 def drawing(view: GraphView, colour_by: str, titles: Titles, topics: Topics = MappingProxyType({})) -> dict[str, Any]:
-    """Everything the browser needs: pyvis' nodes, edges and options, a legend, and what each node is."""
+    """Everything the browser needs: nodes, edges and options of vis-network, a legend, and what each node is."""
     groups = {node.id: group(node, colour_by, topics) for node in view.nodes}
     colours = palette([(groups[node.id], node.size) for node in view.nodes])
     tones = {node: colours.get(name, OTHERS) for node, name in groups.items()}
-    nodes, edges, *_, options = _network(view, tones).get_network_data()
     return {
-        "nodes": nodes,
-        "edges": edges,
-        "options": json.loads(options),
+        "nodes": _nodes(view, tones),
+        "edges": _edges(view),
+        "options": _OPTIONS,
         "legend": legend(groups, colours),
         "shapes": [[SHAPES[kind], KINDS[kind]] for kind in SHAPES if any(node.kind == kind for node in view.nodes)],
         "about": {node.id: about(node, tones[node.id], titles, topics) for node in view.nodes},
@@ -54,23 +52,39 @@ def drawing(view: GraphView, colour_by: str, titles: Titles, topics: Topics = Ma
     }
 
 
-def _network(view: GraphView, tones: dict[str, str]) -> Any:
-    from pyvis.network import Network
-
-    network = Network(directed=True)  # pyvis compares every new edge with all others unless they have a direction
-    network.set_options(json.dumps(_OPTIONS))
+def _nodes(view: GraphView, tones: Mapping[str, str]) -> list[dict[str, Any]]:
+    nodes = []
     for node, size, (x, y) in zip(view.nodes, _sizes(view.nodes), _places(view), strict=True):
         label = f"{node.rank} · {node.label}" if node.rank else node.label
-        thick = 3.5 if starts(view, node) else 1.5
         shape = SHAPES.get(node.kind, "dot")
-        size = round(size * _LARGE.get(shape, 1.0), 1)
-        network.add_node(node.id, short(label) or "?", shape, tones[node.id], x=x, y=y, size=size, borderWidth=thick)
+        nodes.append(
+            {
+                "id": node.id,
+                "label": short(label) or "?",
+                "shape": shape,
+                "color": tones[node.id],
+                "x": x,
+                "y": y,
+                "size": round(size * _LARGE.get(shape, 1.0), 1),
+                "borderWidth": 3.5 if starts(view, node) else 1.5,
+            }
+        )
+    return nodes
+
+
+def _edges(view: GraphView) -> list[dict[str, Any]]:
     most = max((edge.weight for edge in view.edges), default=1.0)
     thin = _share(len(view.edges) / 2)
-    for edge in view.edges:
-        width = (0.8 + 3.7 * sqrt(edge.weight / most)) * thin
-        network.add_edge(edge.source, edge.target, width=round(width, 2), **_way(edge))
-    return network
+    return [
+        {
+            "from": edge.source,
+            "to": edge.target,
+            "width": round((0.8 + 3.7 * sqrt(edge.weight / most)) * thin, 2),
+            "arrows": {"middle": {"enabled": edge.label == "links to", "scaleFactor": 0.4}},
+            "dashes": [4, 4] if edge.label == "shares" else False,
+        }
+        for edge in view.edges
+    ]
 
 
 def _share(count: float) -> float:
@@ -98,11 +112,6 @@ def _places(view: GraphView) -> list[tuple[int, int]]:
     number = {node.id: n for n, node in enumerate(view.nodes)}
     pairs = [(number[edge.source], number[edge.target]) for edge in view.edges]
     return settle([node.hop for node in view.nodes], pairs, [node.community for node in view.nodes])
-
-
-def _way(edge: GraphEdge) -> dict[str, Any]:
-    linked = {"middle": {"enabled": edge.label == "links to", "scaleFactor": 0.4}}
-    return {"arrows": linked, "dashes": [4, 4] if edge.label == "shares" else False}
 
 
 def settle(hops: Sequence[int], pairs: Sequence[Pair], groups: Sequence[int] = ()) -> list[tuple[int, int]]:
@@ -173,16 +182,15 @@ def network(data: Mapping[str, Any], key: str, on_centre: Callable[[], None]) ->
 @cache
 def _library() -> Any:
     """The bundle as its own component: its data never changes, so a browser receives it once."""
-    script = bundle().partition("//# sourceMappingURL")[0]
     return st.components.v2.component(
-        "concord_vis_library", html="<span></span>", js=f"{script}\nexport default function () {{}}\n"
+        "concord_vis_library", html="<span></span>", js=f"{bundle()}\nexport default function () {{}}\n"
     )
 
 
 def bundle() -> str:
-    """The JavaScript of vis-network, from the pyvis package."""
+    """The JavaScript of vis-network, from the pyvis package; without the address of its source map."""
     package = find_spec("pyvis")
     path = Path(package.origin).parent / _BUNDLE if package and package.origin else Path("pyvis")
     if not path.is_file():
         raise Unavailable("pyvis is not installed, so the graph cannot be drawn. Install it with: pip install pyvis")
-    return path.read_text(encoding="utf-8")
+    return path.read_text(encoding="utf-8").partition("//# sourceMappingURL")[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from core.curation.text.markup import slugify
 from core.errors import ConcordError
 from core.graph.communities import Community
 from core.services.graph.view import GraphView
@@ -16,6 +18,7 @@ from pages.ui.graph import choices, paths, ranking, tables
 from pages.ui.graph.choices import Choice
 from pages.ui.graph.descriptions import short
 from pages.ui.graph.network import drawing, network
+from pages.ui.graph.offline import as_html
 from pages.ui.graph.tables import filtered
 from pages.ui.workspace import app
 
@@ -77,7 +80,19 @@ def _drawn(view: GraphView, choice: Choice) -> None:
         shown = largest(view)
         if len(shown.nodes) < len(view.nodes):
             st.caption(f"The {_READABLE} largest of {len(view.nodes):,} nodes are drawn; the table holds all.")
-        network(drawing(shown, choice.colour, titles, _topics(choice)), "graph_network", choices.centre)
+        data = drawing(shown, choice.colour, titles, _topics(choice))
+        network(data, "graph_network", choices.centre)
+        name = " ".join(filter(None, ("Graph", choice.view, choice.start)))
+        st.download_button(
+            "Download as HTML",
+            partial(as_html, name, data),
+            f"{slugify(name)}.html",
+            "text/html",
+            key="graph_html",
+            on_click="ignore",
+            icon=":material/download:",
+            help="The picture as one file that opens in any browser, without Concord and without a network.",
+        )
 
 
 def _topics(choice: Choice) -> dict[int, str]:
