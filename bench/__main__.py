@@ -20,7 +20,6 @@ from bench import (
     endurance,
     fusing,
     impact,
-    lance,
     lcs,
     legs,
     methods,
@@ -88,7 +87,6 @@ def main() -> None:
         "readers": _readers,
         "ray": _ray,
         "scale": lambda _: scale.write(),
-        "lance": _lance,
     }
     parser = argparse.ArgumentParser(prog="python -m bench")
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="which parts (default: all)")
@@ -440,23 +438,6 @@ def _ray(sizes: list[int]) -> None:
         f"{1 / rest:.0f} times faster."
     )
     report.write("ray", "Bulk work on Ray", text)
-
-
-def _lance(sizes: list[int]) -> None:
-    """On this machine's disk, and on a store where one is configured."""
-    found = [
-        (where, lance.measure(HOME / "lance", size, tables))
-        for size in sizes
-        if size >= 20_000
-        for where, tables in lance.places()
-    ]
-    text = lance.ABOUT.format(machine=report.machine())
-    text += markdown_table(lance.HEADS, [row for where, one in found for row in lance.rows_of(one, where)])
-    text += "\n\n" + markdown_table(lance.COSTS, [row for where, one in found for row in lance.costs(one, where)])
-    text += "\n\nNotes of the generations: " + " ".join(
-        dict.fromkeys(note for _, one in found for note in one["lance"]["notes"])
-    )
-    report.write("lance", "A profile in LanceDB beside the exact one", text)
 
 
 def _conversion(sizes: list[int]) -> None:

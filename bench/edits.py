@@ -22,7 +22,7 @@ from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.retrieval import config as configs
 from core.settings import load
-from core.storage.index.opening import BuildBatch
+from core.storage.index.generation_list import BuildBatch
 from core.types import Chunk, Document, Extract
 
 WORDS, PER_DOCUMENT, KNOWN, EDITS = 40, 10, 100_000, 7

@@ -9,6 +9,7 @@ under the same conditions as the exact image, whose lists are the truth. CPU is 
 from __future__ import annotations
 
 import os
+import random
 import sys
 import tempfile
 from collections import Counter
@@ -25,20 +26,25 @@ import psycopg
 
 from bench import report
 from bench.corpus import sentences
-from bench.lance import IMAGE, Corpus, agreement, corpus
 from bench.measure import markdown_table
 from core.analysis import analyser
 from core.ports import Index
 from core.services.platform.base import shipped_vectors
+from core.storage.index.generation_list import BuildBatch
 from core.storage.index.generations import Generations, IndexLimits
-from core.storage.index.opening import BuildBatch
 from core.storage.serving.image import inverse_frequencies, norms
+from core.types import Chunk, Document, Meta, Profile
 from tests.postgres import server
 
 K, QUESTIONS, WARM = 10, 60, 3
 TYPES, AUDIENCES = ("sop", "policy", "runbook"), 8
 Found = list[tuple[str, float]]
 Answers = tuple[list[list[str]], float]  # ids for each question, and the CPU milliseconds of one
+
+IMAGE = Profile("image", graph="none")
+PER_DOCUMENT = 10
+PARTS = 5  # sentences of a chunk
+Corpus = tuple[list[Document], list[Chunk], list[str], np.ndarray]
 
 _TABLES = """
 CREATE EXTENSION vector;
@@ -124,13 +130,38 @@ class PostgresLegs:
         return [(str(name), float(score)) for name, score in rows.fetchall()]
 
 
+def corpus(chunks: int, rows: np.ndarray) -> Corpus:
+    """Documents of ten chunks, with their analysed words and vectors."""
+    rng, numbers = random.Random(chunks), np.random.default_rng(chunks)
+    source = [" ".join(part.split())[:240] for part in sentences()[:20_000]]
+    analyse = analyser(IMAGE.lexical)
+    words = [" ".join(analyse(part)) for part in source]
+    documents, cut, terms = [], [], []
+    for n in range(chunks // PER_DOCUMENT):
+        chosen = [[rng.randrange(len(source)) for _ in range(PARTS)] for _ in range(PER_DOCUMENT)]
+        texts = [". ".join(source[at] for at in own) for own in chosen]
+        head = " ".join(source[chosen[0][0]].split()[:6])
+        document = Document(
+            f"D-{n:07d}", f"f{n % 50:02d}/{n:07d}.md", head, "\n\n".join(texts), meta=Meta(id=f"D-{n:07d}")
+        )
+        start = 0
+        for own, text in zip(chosen, texts, strict=True):
+            cut.append(Chunk(f"{rng.getrandbits(64):016x}", document.id, start, start + len(text), text, (head,), head))
+            terms.append(" ".join([*analyse(head), *(words[at] for at in own)]))
+            start += len(text) + 2
+        documents.append(document)
+    first, second = (numbers.integers(0, len(rows), len(cut)) for _ in range(2))
+    mixed = rows[first] + 0.5 * rows[second] + numbers.normal(scale=0.02, size=(len(cut), rows.shape[1]))
+    return documents, cut, terms, (mixed / np.linalg.norm(mixed, axis=1, keepdims=True)).astype(np.float32)
+
+
 def image(root: Path, made: Corpus) -> Index:
     """The exact image of these chunks."""
     documents, cut, terms, rows = made
     generations = Generations(root, IndexLimits(1, 10**9), lambda one: analyser(one.lexical))
     facts = {"commit": "0" * 40, "documents": {}, "skipped": {}, "built": "", "seconds": 0.0}
     with generations.building(IMAGE):
-        batch = BuildBatch((), documents, cut, terms, rows, position=1)
+        batch = BuildBatch((), documents, cut, terms, rows)
         generations.write(IMAGE, None, batch, facts, lambda _: nullcontext())
     return generations.open(IMAGE)
 
@@ -245,6 +276,19 @@ def _beside(exact: Answers, legs: PostgresLegs, call: Callable[[Any], Found], qu
     found, theirs = asked(call, questions, lambda: spent(backend))
     same = agreement(exact[0], found)
     return [f"{same['recall']:.3f}", f"{same['same']:.2f}", f"{exact[1]:.2f}", f"{theirs:.2f}"]
+
+
+def agreement(exact: list[list[str]], other: list[list[str]]) -> dict[str, float]:
+    """The share of the first ten that are found, of first places that are the same, and of rankings that are.
+
+    >>> agreement([["a", "b"]], [["b", "a"]])
+    {'recall': 1.0, 'first': 0.0, 'same': 0.0}
+    """
+    wanted = sum(map(len, exact))
+    hits = sum(len(set(one) & set(two)) for one, two in zip(exact, other, strict=True))
+    first = [one[:1] == two[:1] for one, two in zip(exact, other, strict=True)]
+    same = [one == two for one, two in zip(exact, other, strict=True)]
+    return {"recall": hits / max(1, wanted), "first": sum(first) / len(first), "same": sum(same) / len(same)}
 
 
 def write(chunks: int = 20_000) -> None:

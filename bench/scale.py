@@ -10,12 +10,10 @@ from pathlib import Path
 
 from bench import report
 from bench.measure import markdown_table
-from core.storage.lance.table import PARTITION, PROBES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "research" / "scale.md"
-WORDS, CODES = 247, 392  # bytes a chunk in a Lance table: its words, and a byte for each of 384 dimensions with an id
+WORDS, CODES = 247, 392  # bytes a chunk: its words, and a byte for each of 384 dimensions with an id
 HOT = WORDS + CODES
-IDS = 24  # bytes a chunk that the numbers 0 to N - 1 of the port `Index` cost at every merge
 SIZES = (200_000, 10_000_000, 1_000_000_000)
 HOURS = 730  # of a month
 
@@ -60,11 +58,6 @@ def inputs() -> dict[str, Input]:
     chunks = number(built["chunks"])
     dense = [row for row in _legs("dense") if row["way"] == "concord"][-1]
     edited = [row for row in table("edits") if row["one edit CPU s"]][-2]
-    smaller, larger = [row for row in table("lance", which=0) if row["search"] == "recommended"][-2:]
-    slope = (number(larger["LanceDB CPU ms"]) - number(smaller["LanceDB CPU ms"])) / 1e3
-    slope /= number(larger["chunks"]) - number(smaller["chunks"])
-    lance = "A profile in LanceDB beside the exact one"
-    between = f"measured at {smaller['chunks']} and {larger['chunks']} chunks, taken as linear ({lance})"
     own = next(row for row in table("api") if row["way"] == "`/api/v1/search`")
     ray, parts = table("ray", which=0), table("ray")
     at = f"measured at {built['chunks']} chunks"
@@ -73,17 +66,10 @@ def inputs() -> dict[str, Input]:
         Input("build", number(built["full CPU s"]) / chunks, "CPU s a chunk to chunk, analyse and write", f"{at} (Indexing)"),
         Input("edit", number(edited["one edit CPU s"]), "CPU s of one edit, without embedding", f"measured at {edited['chunks']} (One edit of a large index)"),
         Input("exact", number(dense["CPU p50 ms"]) / 1e3 / number(dense["chunks"]), "CPU s a chunk and query, exact vectors", f"measured at {dense['chunks']} chunks, linear (Search beside the peers)"),
-        Input("search", number(smaller["LanceDB CPU ms"]) / 1e3, "CPU s of a recommended search in LanceDB", f"measured at {smaller['chunks']} chunks ({lance})"),
-        Input("search_more", slope, "CPU s more for each further chunk", between),
         Input("embed", number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]), "CPU s to embed a chunk, default model", "measured, Xeon with VNNI (A large index with the default model)"),
         Input("request", number(own["CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
-        Input("lance", 2121.0 + WORDS + CODES + 26, "bytes a chunk in a Lance table with its indexes", f"measured once at 20,000 chunks: data 2,121, words {WORDS}, keys 26; codes of vectors {CODES}, a byte a dimension (IVF_SQ) and an id"),
-        Input("lance_fts", 24e-6, "CPU s a chunk to index words in Lance", "measured once at 400,000 chunks"),
-        Input("versions", 1.5, "times the data, for versions that are not collected yet", "assumed"),
         Input("characters", 730.0, "characters of Markdown a chunk", "measured on public handbooks"),
         Input("document", 10.0, "chunks a document", "measured on public handbooks, about"),
-        Input("commit", 0.1, "s for the two commits that replace one document in a Lance table", "measured once: 0.09 to 0.26 s"),
-        Input("flops", 20e9, "floating point operations a second and core", "assumed"),
         Input("gpu", 1207.0, "chunks a second and GPU, bge-small by sentence-transformers", "measured: NVIDIA H200, 20,000 texts of 790 characters, float32"),
         Input("load", 50.0, "searches a second", "assumed: the load of `make cluster`"),
         Input("busy", 0.5, "of a core in use at that load", "assumed"),
@@ -114,21 +100,13 @@ Values = Callable[[int], str]
 def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     """Each line: what, from which inputs, and its value for a number of chunks."""
     g = {name: figure.value for name, figure in given.items()}
-    cells = lambda n: n / PARTITION
     yield "documents", "N / document", lambda n: f"{n / g['document']:,.0f}"
     yield "Markdown", "N x characters", lambda n: size(n * g["characters"])
     yield "embedding cache", "N x 384 x 4 bytes", lambda n: size(n * 1536)
     yield "**an exact index**, on every node", "N x image", lambda n: size(n * g["image"])
     yield "its vectors, which must lie in memory", "N x 384 x 4 bytes", lambda n: size(n * 1536)
     yield "CPU of one exact search", "N x exact", lambda n: duration(n * g["exact"])
-    yield "**a Lance table** on the store", "N x lance x versions", lambda n: size(n * g["lance"] * g["versions"])
-    yield "two copies in a store of one's own", "twice that", lambda n: size(2 * n * g["lance"] * g["versions"])
-    yield "its hot part: words and codes of vectors", f"N x ({WORDS} + {CODES}) bytes", lambda n: size(n * HOT)
-    yield (
-        f"read for one vector query, {PROBES} cells of {PARTITION:,}",
-        f"{PROBES} x {PARTITION:,} x {CODES} bytes",
-        lambda n: size(PROBES * PARTITION * CODES),
-    )
+    yield "words and codes of vectors, one byte a dimension", f"N x ({WORDS} + {CODES}) bytes", lambda n: size(n * HOT)
     yield "**embedding** on processors", "N x embed", lambda n: core_hours(n * g["embed"])
     yield "… in 24 hours", "N x embed / 86,400", lambda n: f"cores: {math.ceil(n * g['embed'] / 86_400):,}"
     yield "… dollars", "x core_hour", lambda n: money(n * g["embed"] / 3600 * g["core_hour"])
@@ -137,32 +115,10 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
     yield "embedding on GPUs", "N / gpu", lambda n: core_hours(n / g["gpu"]).replace("core", "GPU")
     yield "… dollars", "x gpu_hour", lambda n: money(n / g["gpu"] / 3600 * g["gpu_hour"])
     yield "**chunks, terms, exact index**", "N x build", lambda n: core_hours(n * g["build"])
-    yield "words of a Lance table", "N x lance_fts", lambda n: core_hours(n * g["lance_fts"])
-    yield (
-        f"assignment to N / {PARTITION:,} cells, again at four times the size",
-        f"2 x 384 x N x N / {PARTITION:,} / flops",
-        lambda n: core_hours(2 * 384 * n * cells(n) / g["flops"]),
-    )
-    yield "ids that every twentieth merge into a Lance table reads", f"N x {IDS} bytes", lambda n: size(n * IDS)
-    yield (
-        "a first load, one document a commit",
-        "N / document x commit",
-        lambda n: duration(n / g["document"] * g["commit"]),
-    )
     yield (
         "**cores for searching**, exact",
         "load x (request + N x exact) / busy",
         lambda n: f"{math.ceil(g['load'] * (g['request'] + n * g['exact']) / g['busy']):,}",
-    )
-    yield (
-        "cores for searching, Lance",
-        "load x (search + N x search_more) / busy",
-        lambda n: f"{math.ceil(g['load'] * _lance_query(n, g) / g['busy']):,}",
-    )
-    yield (
-        "CPU of one search, Lance",
-        "search + N x search_more",
-        lambda n: duration(_lance_query(n, g)),
     )
     yield (
         "nodes of an engine with shards, two replicas",
@@ -170,17 +126,11 @@ def lines(given: dict[str, Input]) -> Iterator[tuple[str, str, Values]]:
         lambda n: f"{_shards(n):,}",
     )
     yield "**a month, exact**, three nodes", "cores, memory, disk", lambda n: money(_month_exact(n, g))
-    yield "a month, Lance, three nodes", "cores, store, hot part on disk", lambda n: money(_month_lance(n, g))
     yield (
         "a month, engine with shards",
         "nodes x node x core_hour, beside the smallest cluster",
         lambda n: money((_shards(n) * g["node"] + g["smallest"]) * g["core_hour"] * HOURS),
     )
-
-
-def _lance_query(n: int, g: dict[str, float]) -> float:
-    """CPU s of a recommended search in Lance, as a line through what was measured."""
-    return g["search"] + n * g["search_more"]
 
 
 def _shards(n: int) -> int:
@@ -193,12 +143,6 @@ def _month_exact(n: int, g: dict[str, float]) -> float:
     memory = max(0.0, n * 1536 / 1e9 - 4 * cores / 3)
     each_node = memory * g["gb_memory"] + 2 * n * g["image"] / 1e9 * g["gb_nvme"]
     return cores * g["core_hour"] * HOURS + 3 * each_node
-
-
-def _month_lance(n: int, g: dict[str, float]) -> float:
-    cores = max(g["smallest"], g["load"] * _lance_query(n, g) / g["busy"])
-    stored = n * g["lance"] * g["versions"] / 1e9 * g["gb_store"]
-    return cores * g["core_hour"] * HOURS + stored + 3 * n * HOT / 1e9 * g["gb_nvme"]
 
 
 def size(count: float) -> str:
@@ -255,13 +199,13 @@ ENGINES = """## Which engine from where on
 | chunks | engine behind the port `Index` | what ends it | proved here |
 |---|---|---|---|
 | up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
-| where vectors no longer fit in memory | the Lance profile: one table on the store, every node answers every query | it saves memory, not time: {lance_200k} of CPU a search at 200,000, {lance_10m} at 10 million if that stays a line; one writer at a time per table ({rate:.0f} documents a second, each a commit of its own: load in batches) | to 200,000; the rest is this arithmetic |
+| beyond, while memory lasts | exact words, and vectors by the ANN index of the LanceDB tables | memory for vectors; approximate | in tests, with the limit lowered |
 | beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch | money and operation | none of these could be had here; the port that it needs was tried with PostgreSQL (below) |
 
 ### What the port becomes
 
 `Index` (`core/ports.py`) speaks of chunks by number, 0 to N - 1: masks of what somebody may find, lists of all documents and the vocabulary are as long as N. That is right for an
-image in memory, costs a Lance profile arrays as long as N after every merge, and no engine with shards can give it. What an engine behind a server can give:
+image in memory, and no engine with shards can give it. What an engine behind a server can give:
 
 ```python
 @dataclass(frozen=True)
@@ -288,11 +232,11 @@ The way there, each step with the exact image as its reference and no change in 
 | 1. opaque ids | a `Ranking` maps ids, not numbers; `passage`, `excerpt`, `context`, `vector` take many ids at once: one question to a server, not ten | some 100 calls in 25 files, most of them one line |
 | 2. conditions | `allowed` returns a `Where`; only the image makes a mask of it. Each chunk carries its audience, the one list of readers that its folder and its document give; a person's view becomes the audiences that hold them | `retrieval/reader_index.py`, 8 callers of `allowed`, one column of the index |
 | 3. counts | `count` and `rarity` instead of the vocabulary and of all documents | "did you mean", facets, freshness read the database or the image |
-| 4. a generation | a merge writes rows with its number, and a search names the newest that is whole: what publishes a Lance version today | `storage/lance` already does |
+| 4. a generation | a merge writes rows with its number, and a search names the newest that is whole: what publishes a generation today | `storage/index` already does |
 
 Audiences are few: as many as different lists of readers are written in the policy and in documents. A person who joins a group changes no chunk.
 
-Legs that need every chunk (tfidf, graph, pagerank) stay with the image, as they do for a Lance profile today. What a query does to its candidates (fusion, reranking,
+Legs that need every chunk (tfidf, graph, pagerank) stay with the image. What a query does to its candidates (fusion, reranking,
 confidence, grouping by document) works on the few that legs return, so pipeline, evaluation and pages stay.
 
 ### Tried: PostgreSQL with pgvector
@@ -313,8 +257,6 @@ tried. PostgreSQL with pgvector is there too, so `python -m bench.postgres` fill
 
 The verdict: steps 1 and 2 are worth doing when somebody brings a base of millions; until then the image's words are {times} times cheaper, and nothing of this is built into
 the product.
-
-Not in the arithmetic: requests to the store (a search of a Lance table on S3 makes dozens), and a copy of the hot part on a node's disk, for which there is no code.
 
 What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../cluster.md#the-store). What grows with documents
 is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
@@ -359,9 +301,6 @@ def page() -> str:
     engines = ENGINES.format(
         exact_500k=duration(500_000 * g["exact"]),
         exact_10m=duration(10_000_000 * g["exact"]),
-        lance_200k=duration(_lance_query(200_000, g)),
-        lance_10m=duration(_lance_query(10_000_000, g)),
-        rate=1 / g["commit"],
         docs_10m=f"{10_000_000 / g['document']:,.0f}",
         docs_1b=f"{1_000_000_000 / g['document']:,.0f}",
         **tried(),

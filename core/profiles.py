@@ -20,7 +20,7 @@ from core.types import ChunkerSpec, Frozen, Profile
 INDEX_FORMAT = 7  # raise it when the same profile gives another index
 
 DEFAULT = Profile("local")
-IMAGE, LANCE = SERVED_BY = ("image", "lance")
+EARLIER_ENGINES = ("image", "lance")  # that profiles of earlier versions name
 GRAPHS = ("rules", "spacy", "llm", "none")  # how entities are found
 
 ABOUT: Mapping[str, str] = {
@@ -35,8 +35,6 @@ ABOUT: Mapping[str, str] = {
     "writer": "The language model that writes contexts and questions and finds where a subject changes; further ones step in.",
     "graph": "How entities are found: rules, spacy, llm (a language model) or none.",
     "lexical": "How words are analysed and scored by BM25.",
-    "engine": "What answers: image (exact, mapped into memory) or lance (a LanceDB table on the store or on disk, "
-    "approximate, for indexes beyond memory; without a graph).",
 }
 """What each part of a profile is, for the form and the command line."""
 
@@ -60,7 +58,6 @@ def check(profile: Profile) -> Profile:
         raise BadInput(f"profile.graph: {profile.graph!r} is unknown. Known: {', '.join(GRAPHS)}.")
     analyser(profile.lexical)
     _check_embedders(profile)
-    _check_engine(profile)
     full = Frozen(sorted(check_spec(profile.chunker).items()))
     return replace(profile, chunker=ChunkerSpec(profile.chunker.name, full))
 
@@ -99,33 +96,16 @@ def _check_embedders(profile: Profile) -> None:
         raise BadInput(f"profile.combine: {profile.combine!r} is unknown. Known: {', '.join(COMBINATIONS)}.")
 
 
-def usual_graph(engine: str) -> str:
-    """How entities are found where nobody chose.
-
-    >>> usual_graph("image"), usual_graph("lance")
-    ('rules', 'none')
-    """
-    return "none" if engine == LANCE else DEFAULT.graph
-
-
-def _check_engine(profile: Profile) -> None:
-    if profile.engine not in SERVED_BY:
-        raise BadInput(f"profile.engine: {profile.engine!r} is unknown. Known: {', '.join(SERVED_BY)}.")
-    if profile.engine == LANCE and profile.graph != "none":
-        raise BadInput(
-            "profile.graph: an index in LanceDB has no graph, which would need memory. Choose the graph none."
-        )
-    if profile.engine == LANCE and profile.questions:
-        raise BadInput("profile.questions: an index in LanceDB keeps no questions. Choose 0, or the engine image.")
-
-
 def from_mapping(raw: Mapping[str, Any], where: str = "profile") -> Profile:
-    """A profile from plain values; unknown keys are refused.
+    """A profile from plain values; unknown keys are refused. Profiles of earlier versions name an engine: there is one now.
 
     >>> from_mapping({"name": "windows", "chunker": {"name": "fixed"}}).chunker.params["overlap"]
     50
+    >>> from_mapping({"name": "large", "engine": "lance", "graph": "none"}).graph
+    'none'
     """
-    return check(strict.parse(Profile, raw, where))
+    left = {key: value for key, value in raw.items() if key != "engine" or value not in EARLIER_ENGINES}
+    return check(strict.parse(Profile, left, where))
 
 
 @lru_cache(maxsize=256)
@@ -136,8 +116,6 @@ def identity(profile: Profile) -> str:
         del shape["writers"]  # keeps the digests of indexes built before there were writers
     if not profile.embedders:  # likewise for embedders
         shape = {key: value for key, value in shape.items() if key not in ("embedders", "combine")}
-    if profile.engine == IMAGE:  # likewise for the engine
-        del shape["engine"]
     if not profile.questions:  # likewise for questions
         del shape["questions"]
     return strict.digest({**shape, "name": "", "format": INDEX_FORMAT}, 10)

@@ -199,7 +199,6 @@ class Profile:
     embedders: tuple[str, ...] = ()  # more models, combined with `embedder`
     combine: str = "concatenation"  # or rrf: each ranks by itself, and the ranks are fused
     graph: str = "rules"
-    engine: str = "image"  # or lance: searched in a table on the store, for indexes beyond memory
     questions: int = 0  # that a language model writes for each passage, as a field of their own
 
 

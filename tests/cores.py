@@ -64,12 +64,12 @@ def asked(item: pytest.Item) -> list[str]:
 
 
 def warm() -> None:
-    """What each process would load for itself, ten CPU seconds: for its first search, training, network, LanceDB (which itself
+    """What each process would load for itself, ten CPU seconds: for its first search, training, network (which itself
     starts a thread) and law about texts."""
     gc.disable()
     from core.evaluation.tuning import ranking_loops
 
-    for name in ("xgboost", "numba", "torch._dynamo", "lance_namespace"):
+    for name in ("xgboost", "numba", "torch._dynamo"):
         with suppress(ImportError):
             import_module(name)
     kernels.warm()

@@ -21,7 +21,6 @@ from sqlalchemy import make_url
 from core.errors import Unavailable
 from core.storage.git.shared import SharedRepository
 from core.storage.git.transport import RemoteAccess
-from core.storage.lance import table
 from core.storage.object_store import objects
 from core.storage.object_store.objects import ObjectStore
 from core.storage.state.postgres import PostgresDatabase
@@ -129,17 +128,6 @@ def test_files_of_the_store_are_reached_by_the_authority_that_boto3_is_told(
         assert stored.data == b"text"
 
 
-def test_tables_of_the_store_are_reached_by_the_authority_of_the_process(
-    pem: Path, keys: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(STORE.get, pem) as (url, asked):
-        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
-        monkeypatch.setenv("SSL_CERT_FILE", str(pem))
-        with suppress(ValueError):  # there is no table
-            table.newest("s3://bucket/tables")
-        assert asked
-
-
 @contextmanager
 def database(pem: Path) -> Iterator[tuple[int, list[str]]]:
     """As much of PostgreSQL as comes before the password, over TLS: its port, and who asked for what."""
@@ -177,7 +165,7 @@ def test_postgresql_is_reached_by_the_authority_of_its_address(pem: Path, other:
             assert any("ann" in one for one in asked) is reached, "nobody is named before the certificate is checked"
 
 
-def test_keys_of_a_role_that_change_are_followed_by_files_and_by_open_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keys_of_a_role_that_change_are_followed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A role of a container: every answer has other keys, which run out in a moment."""
     given: list[str] = []
 
@@ -194,12 +182,8 @@ def test_keys_of_a_role_that_change_are_followed_by_files_and_by_open_tables(mon
         monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", keys_at.replace("localhost", "127.0.0.1"))
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
         store = ObjectStore("s3://bucket/main")
-        tables = table.connect("s3://bucket/tables")
-        for look in (lambda: store.get("a"), lambda: tables.open_table("chunks")):
-            asked.clear()
-            for _ in range(2):
-                with suppress(ValueError):  # there is no table
-                    look()
-            used = {who.partition("Credential=")[2].partition("/")[0] for _, who in asked}
-            assert len(used) > 1, "the second request has other keys than the first"
-            assert used <= {*given}
+        for _ in range(2):
+            store.get("a")
+        used = {who.partition("Credential=")[2].partition("/")[0] for _, who in asked}
+        assert len(used) > 1, "the second request has other keys than the first"
+        assert used <= {*given}

@@ -94,6 +94,24 @@ def answers(app: App) -> list:
     return out
 
 
+def test_a_profile_that_names_the_engine_lance_opens_and_its_tables_go(app: App) -> None:
+    """An earlier version had a second engine. Its profiles are read as any other; nothing of its index is."""
+    raw = {"name": "large", "engine": "lance", "graph": "none", "embedder": "hash"}
+    app.platform.settings._write("profiles.yaml", {"profiles": [raw]}, demo("admin").person, "Add profile large")
+    large = app.platform.settings.profile("large")
+    old = app.index.generations.root / "large-0123456789" / "gen-000001-0123456789ab"
+    old.mkdir(parents=True)
+    (old / "MANIFEST.json").write_text('{"files": {}, "table": {"version": 1}}')
+    assert large == from_mapping({"name": "large", "graph": "none", "embedder": "hash"})
+    assert app.index.generations.current(large) is None
+    app.index.generations.sweep()
+    assert not old.parent.exists()
+    put(app, {"a.md": text_of(1)})
+    assert app.index.builder.build(large).generation.chunks
+    with pytest.raises(BadInput, match="unknown"):
+        from_mapping({"name": "large", "engine": "duckdb"})
+
+
 @pytest.mark.sqlite
 def test_incremental_equals_full_chunk_by_chunk_and_score_by_score(tmp_path: Path) -> None:
     incremental = small_app(tmp_path / "incremental")

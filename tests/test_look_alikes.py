@@ -102,20 +102,5 @@ def test_an_edit_and_another_policy_count_at_once(tmp_path: Path) -> None:
     assert found(app, OUTSIDE, "cash report", BM25) == found(app, SYSTEM, "cash report", BM25)
 
 
-def test_a_table_in_lancedb_weighs_words_without_the_folder(both: tuple[App, App]) -> None:
-    for app in both:
-        profile = replace(app.platform.settings.profile(), name="beyond", engine="lance", graph="none")
-        app.platform.settings.add_profile(profile, SYSTEM.person)
-        app.index.builder.build(profile)
-    app, bare = both
-    for way in ("bm25", "fields", "dense", "convex-0.5"):
-        for query in ASKED[:3]:
-            mine, theirs = (
-                found(one, who, query, WAYS[way], "beyond") for one, who in ((app, OUTSIDE), (bare, SYSTEM))
-            )
-            assert [row[:-1] for row in mine] == [row[:-1] for row in theirs]
-            assert [row[-1] for row in mine] == pytest.approx([row[-1] for row in theirs], rel=1e-12)
-
-
 def test_a_policy_that_names_an_own_index_opens_and_hides_the_same() -> None:
     assert policy.read_all(f"{READERS}own_index: [cases/]\n".encode()) == policy.read_all(READERS.encode())

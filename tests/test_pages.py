@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -397,9 +397,7 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
     app.text_input(key="new_name").set_value("whole").run()
     app.selectbox(key="new_chunker").set_value("hierarchical").run()
     app.selectbox(key="new_context").set_value("none").run()
-    app.selectbox(key="new_engine").set_value("lance").run()
-    assert app.selectbox(key="new_no_graph").disabled, "a table of LanceDB has no graph beside it"
-    assert app.number_input(key="new_no_questions").disabled, "nor questions of passages"
+    app.selectbox(key="new_graph").set_value("none").run()
     app.selectbox(key="new_stemmer").set_value("none").run()
     app.selectbox(key="new_stopwords").set_value("none").run()
     app.number_input(key="new_lexical_k1").set_value(0.9).run()
@@ -422,16 +420,6 @@ def test_the_profile_form_has_every_part_that_a_profile_has(visit: Open, own_app
 
 def test_every_kind_of_job_has_a_name(own_app: App) -> None:
     assert set(own_app.platform.workspace.works) <= set(NAMES)
-
-
-def test_what_a_search_in_lancedb_is_worth_stands_under_its_generations(visit: Open, own_app: App) -> None:
-    beyond = replace(own_app.platform.settings.profile(), name="beyond", engine="lance", graph="none")
-    own_app.index.admin.add_profile(demo("admin"), beyond)
-    own_app.index.builder.build(beyond)
-    app = visit("index", home=own_app.settings.home)
-    assert not any("LanceDB" in caption.value for caption in app.caption), "production is searched exactly"
-    app.selectbox(key="generations_of").set_value("beyond").run()
-    assert "Searched in LanceDB. It is small enough that every vector is compared." in [c.value for c in app.caption]
 
 
 def test_a_profile_that_is_wrong_is_refused_while_it_is_filled_in(visit: Open, own_app: App) -> None:

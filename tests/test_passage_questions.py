@@ -120,13 +120,11 @@ def test_an_index_from_before_there_were_questions_opens_and_is_joined(tmp_path:
     assert segments._stacked(tables)["questions"].to_pylist() == ["", "q"]
 
 
-def test_a_profile_has_at_most_ten_questions_and_none_in_lancedb() -> None:
+def test_a_profile_has_at_most_ten_questions() -> None:
     assert profiles.identity(PROFILE) != profiles.identity(replace(PROFILE, questions=0))
     assert profiles.model_uses(replace(PROFILE, writers=("haiku",))) == (("haiku", "passage questions"),)
     with pytest.raises(BadInput, match="11 is not between 0 and 10"):
         profiles.check(replace(PROFILE, questions=11))
-    with pytest.raises(BadInput, match="an index in LanceDB keeps no questions"):
-        profiles.check(replace(PROFILE, engine="lance", graph="none"))
 
 
 def test_an_estimate_counts_one_call_for_each_passage_that_has_no_questions_yet(tmp_path: Path) -> None:

@@ -933,11 +933,11 @@ def _words(tool: Any, visit: ToolSession, given: dict[str, Any]) -> Any:
 
 @pytest.fixture(scope="module")
 def asked_app(app: App, tmp_path_factory: pytest.TempPathFactory) -> App:
-    """A copy that was asked nothing yet, with another profile in LanceDB."""
+    """A copy that was asked nothing yet, with another profile."""
     home = Path(shutil.copytree(app.settings.home, tmp_path_factory.mktemp("asked") / "home"))
     copy = small_app(home, processes=NoProcesses())
     settings = copy.platform.settings
-    settings.add_profile(replace(settings.profile(), name="beyond", engine="lance", graph="none"), INSIDE.person)
+    settings.add_profile(replace(settings.profile(), name="beyond", graph="none"), INSIDE.person)
     put(copy, {"synonyms.yaml": "synonyms:\n  - heimwort = quokkawort\n  - heimwart = quokkawart\n"})
     for profile in (settings.profile(), settings.profile("beyond")):
         copy.index.builder.build(profile)

@@ -13,7 +13,6 @@ import pytest
 from core.bootstrap import App
 from core.errors import NotFound, Unavailable
 from core.ports import Progress, no_progress
-from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.services.search.pending import VectorProgress
 from core.services.search.searcher import as_json
@@ -171,7 +170,7 @@ def test_words_alone_are_no_base_of_a_measurement_a_rollback_or_an_earlier_day(t
     assert app.index.admin.rollback(demo("admin"), whole[1].number).current
 
 
-def test_a_few_texts_and_tables_of_lance_get_their_vectors_at_once(tmp_path: Path) -> None:
+def test_a_few_texts_get_their_vectors_at_once(tmp_path: Path) -> None:
     app = words_only(tmp_path)
     profile = app.platform.settings.profile()
     app.index.builder.build(profile)
@@ -179,8 +178,6 @@ def test_a_few_texts_and_tables_of_lance_get_their_vectors_at_once(tmp_path: Pat
     before = app.index.generations.current(profile).number
     assert app.index.builder.build(profile, words=True).generation.number == before + 1
     assert app.index.generations.current(profile).pending == 0
-    table = from_mapping({"name": "table", "engine": "lance", "graph": "none"})
-    assert app.index.builder.build(table, words=True).generation.pending == 0
 
 
 def test_progress_is_that_of_the_job_that_embeds() -> None:

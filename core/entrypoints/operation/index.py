@@ -56,8 +56,7 @@ class ProfilesAddOptions:
     context: Annotated[str, Option(_about("context"))] = "structural"
     questions: Annotated[int, Option(_about("questions"), metavar="N")] = 0
     writer: Annotated[tuple[str, ...], Option(f"{_about('writer')}; repeat", metavar="MODEL")] = ()
-    graph: Annotated[str, Option(f"{_about('graph')} (default: rules; none with the engine lance)")] = ""
-    engine: Annotated[str, Option(_about("engine"))] = profiles.IMAGE
+    graph: Annotated[str, Option(_about("graph"))] = profiles.DEFAULT.graph
     lexical: Annotated[str, Option(_LEXICAL, metavar="JSON")] = "{}"
     estimate: Annotated[bool, Option("say what building it would take, and keep nothing")] = False
 
@@ -116,14 +115,13 @@ def profiles_list(call: CommandCall) -> Shown:
             p["chunker"]["name"],
             "+".join((p["embedder"], *p["embedders"])),
             p["context"],
-            p["engine"],
             p["digest"],
             p["generation"] or "-",
             "yes" if p["production"] else "",
         )
         for p in value
     ]
-    heads = ("name", "chunker", "embedder", "context", "engine", "digest", "generation", "production")
+    heads = ("name", "chunker", "embedder", "context", "digest", "generation", "production")
     fetch = [
         f"! {p['name']} needs a model that is not on this machine. Fetch it with: python -m core models fetch {name}"
         for p in value
@@ -144,8 +142,7 @@ def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
         "name": form.name,
         "context": form.context,
         "questions": form.questions,
-        "engine": form.engine,
-        "graph": form.graph or profiles.usual_graph(form.engine),
+        "graph": form.graph,
         "chunker": _chunker(form.chunker, params_of(form.param)),
     }
     if form.embedder:

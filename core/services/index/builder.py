@@ -25,11 +25,11 @@ from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.asking import Bill, together
 from core.llm.writer import Writer
 from core.ports import Bulk, Embedder, Models, Progress, no_progress
-from core.profiles import LANCE, model_uses
+from core.profiles import model_uses
 from core.services.index.embedding import embed_texts, evenly, in_background, unknown_texts
 from core.services.index.entity_extraction import EntityExtractor, Extracts
 from core.services.knowledge.documents import assign_ids
-from core.storage.index.opening import BuildBatch
+from core.storage.index.generation_list import BuildBatch
 from core.types import Chunk, Document, Generation, Profile
 
 if TYPE_CHECKING:
@@ -249,9 +249,9 @@ class IndexBuilder:
 
         with watch.timed("embed"):
             texts = [embedded_text(chunk) for chunk in chunks]
-            later = way.words_first and profile.engine != LANCE
             timed = partial(embed, told=no_progress)
-            later = later and self._takes_long(embedder, [*target.pending_texts(base), *texts], timed)
+            waiting = [*target.pending_texts(base), *texts]
+            later = way.words_first and self._takes_long(embedder, waiting, timed)
         with in_background(partial(self._prepare, profile, extract, not later)) as prepared:
             if not later:
                 with watch.timed("embed"):
@@ -272,8 +272,7 @@ class IndexBuilder:
             "notes": _notes(fallbacks, len(plan.rows), paid),
             **{key: getattr(everything, key) for key in _CALLS},
         }
-        position = self.repository.position(commit) if profile.engine == LANCE else 0
-        batch = BuildBatch(plan.gone, plan.documents, chunks, terms, vectors, extracts, embed, position)
+        batch = BuildBatch(plan.gone, plan.documents, chunks, terms, vectors, extracts, embed)
         generation = target.write(profile, base, batch, facts, watch.timed)
         seconds = {name: round(value, 3) for name, value in watch.seconds.items()}
         return Built(

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from core.curation.document.frontmatter import read_document
 from core.errors import ConcordError, Outdated, Unavailable, in_one_line
 from core.ports import Index, Leg, Progress, Ranking, no_progress
-from core.profiles import LANCE
 from core.retrieval.engines import ENGINES, IMAGE, first_difference
 from core.services.people.audit import Audit
 from core.services.platform.settings import TeamSettings
@@ -193,8 +192,6 @@ class Verifier:
             yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. Catch up with: python -m core reindex"
         yield from self._documents(profile, serving.commit)
         yield from self.generations.check(profile)
-        if profile.engine == LANCE:
-            return  # its own answers are approximate, and there is no other engine to compare with
         step("Asking every engine")
         yield from disagreements(partial(self.generations.open, profile, words=True), step)
 

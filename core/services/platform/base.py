@@ -231,6 +231,5 @@ def _generations(
     copies: PublishedGenerations | None = None,
     view: Callable[[Any], Any] = lambda index: index,
 ) -> Generations:
-    tables = f"{settings.store.rstrip('/')}/tables" if copies else ""
     analyse = lambda profile: analyser(profile.lexical)
-    return Generations(root, IndexLimits(keep, settings.exact_limit), analyse, copies, tables, view=view)
+    return Generations(root, IndexLimits(keep, settings.exact_limit), analyse, copies, view=view)

@@ -14,7 +14,6 @@ from core.access import EVERYBODY, UPKEEP, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.statuses import STATES, Freshness, freshness, parse_date
 from core.ports import Clock, Index
-from core.profiles import IMAGE
 from core.retrieval.sections import excerpt_of
 from core.retrieval.snippets import WIDTH, Snippet, snippet
 from core.services.platform.settings import TeamSettings
@@ -95,7 +94,7 @@ class SearchPage:
             return
         self.find("warm up")
         index = self.searcher.index(words=True)
-        for chunk in range(min(index.size, WARMED) if index.profile.engine == IMAGE else 0):
+        for chunk in range(min(index.size, WARMED)):
             snippet(excerpt_of(index.excerpt(chunk), chunk, index).text, "", index.profile.lexical, index.rarity)
 
     def _unfiltered(self, index: Index, query: str, config: SearchConfig, filters: Filters, day: date | None) -> Result:

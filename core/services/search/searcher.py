@@ -13,7 +13,6 @@ from core import strict
 from core.access import EVERYBODY, IN_HAND, use_case
 from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.ports import Index, Llm, Models, Reranker
-from core.profiles import LANCE
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.alpha import ALPHAS
@@ -233,7 +232,7 @@ class Searcher:
         """A result with what was only imported, and in doubt with the words that no document uses, unless they are misspelt."""
         imported = self._documents.imported()
         result = replace(result, hits=tuple(_marked(hit, imported) for hit in result.hits)) if imported else result
-        if result.fits or index.profile.engine == LANCE:  # its words are not in memory
+        if result.fits:
             return result
         allowed = index.allowed(Filters(), self.clock.today())
         result = self._as_meant(index, result, allowed)
@@ -255,8 +254,6 @@ class Searcher:
     @use_case(IN_HAND)
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
         """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
-        if index.profile.engine == LANCE:  # its words are not in memory
-            return ()
         unknown, words = unknown_words(result.query, index)
         if not unknown or (len(unknown) * 3 < words and result.fits):
             return ()

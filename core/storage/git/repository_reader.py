@@ -352,10 +352,6 @@ class RepositoryReader:
             line.sort(key=lambda state: state[1], reverse=True)
         return tuple(line)
 
-    def position(self, commit: str) -> int:
-        """How many commits a commit holds, itself counted: more than any that it follows."""
-        return int(self.git.ask("rev-list", "--count", safe_revision(commit)))
-
     def history(self, commit: str, path: str) -> tuple[Commit, ...]:
         """The commits of one document, newest first, through renames, back to where it was added."""
         steps, wanted = [], safe_path(path)

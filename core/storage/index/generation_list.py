@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from core.adapters.system.files import write_atomic
 from core.errors import Corrupt, StorageFailed, Unavailable, storing
 from core.profiles import identity
 from core.storage.index import index_damage
 from core.storage.object_store.local_copies import PublishedGenerations
-from core.types import Damage, Generation, Profile
+from core.types import Chunk, Damage, Document, Extract, Generation, Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    Embed = Callable[[Sequence[str]], np.ndarray]  # texts to one vector each
 
 FORMAT = 3  # 1 had no checksums, 2 was one segment
 OWNER = "WORKSPACE"
@@ -27,6 +32,33 @@ class Parent:
 
     folder: Path
     manifest: Mapping[str, Any]
+
+
+Analyse = Callable[[str], list[str]]
+Timed = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class BuildBatch:
+    """What a build adds to its parent, and what it takes away. Without `vectors` they are pending; with them, `embed` gives those
+    that are pending in the parent."""
+
+    gone: Sequence[str]  # ids of documents that the parent has and this one has not
+    documents: Sequence[Document]
+    chunks: Sequence[Chunk]
+    terms: Sequence[str]
+    vectors: np.ndarray | None
+    extracts: Sequence[Extract] | None = None
+    embed: Embed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFiles:
+    """What an engine says of the files that it put into a folder: facts for the manifest, and which are links, with their
+    checksums."""
+
+    facts: Mapping[str, Any]
+    links: Mapping[str, str]
 
 
 class Catalogue:
@@ -183,7 +215,7 @@ def generation_of(path: Path, manifest: Mapping[str, Any], current: bool = True)
         chunks=manifest["chunks"],
         built=manifest["built"],
         seconds=manifest["seconds"],
-        bytes=sum(manifest["files"].values()) + manifest.get("table", {}).get("bytes", 0),
+        bytes=sum(manifest["files"].values()),
         folder=path.name,
         current=current,
         notes=tuple(manifest.get("notes", ())),

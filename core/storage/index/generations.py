@@ -42,19 +42,18 @@ from core.adapters.system.files import (
 )
 from core.adapters.system.later import Later
 from core.errors import NotFound, storing
-from core.profiles import IMAGE, LANCE, identity
+from core.profiles import identity
 from core.storage.index import index_damage
-from core.storage.index.generation_list import FORMAT, Parent, generation_of
-from core.storage.index.opening import Analyse, BuildBatch, IndexEngine, OpenGenerations, Timed
+from core.storage.index.generation_list import FORMAT, Analyse, BuildBatch, Parent, Timed, generation_of
+from core.storage.index.opening import OpenGenerations
 from core.storage.object_store.local_copies import PublishedGenerations
 from core.types import Generation, Profile
 
 if TYPE_CHECKING:
     from core.storage.index import image_engine
-    from core.storage.lance import engine as lance_engine
     from core.storage.serving import fields, stopwords, tfidf
 else:  # what needs numpy and pyarrow
-    image_engine, lance_engine = Later("core.storage.index.image_engine"), Later("core.storage.lance.engine")
+    image_engine = Later("core.storage.index.image_engine")
     fields, stopwords, tfidf = (Later(f"core.storage.serving.{name}") for name in ("fields", "stopwords", "tfidf"))
 
 _BUILDING = "building-"
@@ -77,23 +76,16 @@ class Generations(OpenGenerations):
         limits: IndexLimits,
         analyser: Callable[[Profile], Analyse],
         copies: PublishedGenerations | None = None,
-        tables: str = "",
         *,
         view: Callable[[Any], Any] = lambda index: index,
     ) -> None:
-        """`tables`: where the tables of Lance profiles are, such as s3://bucket/tables; beside their generations if empty."""
         super().__init__(root, copies, view)
         self.keep, self.exact_limit = limits
-        self._analyser, self._tables = analyser, tables
+        self._analyser = analyser
 
     @cached_property
-    def _image(self) -> image_engine.ImageEngine:
+    def engine(self) -> image_engine.ImageEngine:
         return image_engine.ImageEngine(self.exact_limit, self._analyser)
-
-    def engine(self, profile: Profile) -> IndexEngine:
-        if profile.engine == LANCE:
-            return lance_engine.LanceEngine(self, self._tables, self._analyser)
-        return self._image
 
     # ------------------------------------------------------------ copies of what is published
 
@@ -167,7 +159,6 @@ class Generations(OpenGenerations):
             self._open.pop(folder.name, None)
             if self.copies:
                 self.copies.remove(folder)
-            self.engine(profile).remove(profile)
             shutil.rmtree(folder, ignore_errors=True)
 
     def sweep(self) -> None:
@@ -177,6 +168,8 @@ class Generations(OpenGenerations):
                 descriptor = try_flock(folder / "LOCK")
             if descriptor is not None:
                 self._remove_leftovers(folder)
+                if any("table" in (index_damage.manifest(path) or {}) for path in folder.glob("gen-*")):
+                    shutil.rmtree(folder, ignore_errors=True)  # of the engine lance, which earlier versions had
                 os.close(descriptor)
             sweep(folder, _MERGING)
             for place in (*folder.glob("gen-*"), *folder.glob("gen-*/segments/*")):
@@ -193,7 +186,7 @@ class Generations(OpenGenerations):
     ) -> Generation:
         """Write and publish a generation."""
         with scratch_folder(self.folder(profile), _BUILDING) as build:
-            made = self.engine(profile).write(build, profile, parent, batch, timed)
+            made = self.engine.write(build, profile, parent, batch, timed)
             notes = [*facts.get("notes", ()), *made.facts["notes"]]
             with timed("publish"):
                 return self._publish(profile, build, {**facts, **made.facts, "notes": notes}, made.links)
@@ -227,19 +220,18 @@ class Generations(OpenGenerations):
             fsync_folder(folder)
             self._point(profile, final.name, pinned=False)
         self._retire(profile)
-        self.engine(profile).published(profile, final.name, facts)
         return generation
 
     # ------------------------------------------------------------ merging
 
     def merge_due(self, profile: Profile) -> bool:
         """Whether there are so many segments, or so much of one is gone, that they should become one."""
-        if profile.engine != IMAGE or self.pinned(profile):
-            return False  # the files of a table are joined by every build
+        if self.pinned(profile):
+            return False
         parent = next(self.usable(profile), None)
         if parent is None or parent.manifest.get("pending"):
             return False  # the build that adds the vectors asks again
-        return self._image.due(parent)
+        return self.engine.due(parent)
 
     def merge(self, profile: Profile) -> Generation | None:
         """Write the segments that are due as one, while others build and search, then publish it; None if nothing was done."""
@@ -249,11 +241,11 @@ class Generations(OpenGenerations):
         sweep(folder, _MERGING)
         with open(parent.folder / "PIN") as pin, scratch_folder(folder, _MERGING) as aside:
             fcntl.flock(pin, fcntl.LOCK_SH)
-            merged = self._image.merge(profile, parent, aside / "segment")
+            merged = self.engine.merge(profile, parent, aside / "segment")
             with self.building(profile) as newest:
                 if newest and not self.pinned(profile):
                     with scratch_folder(folder, _BUILDING) as build:
-                        made = self._image.put_in_place(build, newest, parent, merged)
+                        made = self.engine.put_in_place(build, newest, parent, merged)
                         return self._publish(profile, build, made.facts, made.links) if made else None
         return None
 

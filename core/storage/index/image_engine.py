@@ -12,8 +12,7 @@ import numpy as np
 
 from core.adapters.system import sums
 from core.storage.index import inspection, segment_list, segments
-from core.storage.index.generation_list import Parent, generation_of
-from core.storage.index.opening import Analyse, BuildBatch, BuiltFiles, Timed
+from core.storage.index.generation_list import Analyse, BuildBatch, BuiltFiles, Parent, Timed, generation_of
 from core.storage.index.segment_list import Segment
 from core.storage.index.segments import SegmentRows
 from core.storage.lance import ann
@@ -22,7 +21,7 @@ from core.storage.serving.mapped import MappedIndex
 from core.types import Profile
 
 if TYPE_CHECKING:
-    from core.storage.index.opening import Embed
+    from core.storage.index.generation_list import Embed
 
 _RECALL = "ANN index: recall@10"
 _OF_FILES = (
@@ -58,15 +57,6 @@ class ImageEngine:
 
     def check(self, path: Path, manifest: Mapping[str, Any]) -> Sequence[str]:
         return tuple(inspection.disagreements(path, manifest))
-
-    def published(self, profile: Profile, folder: str, facts: Mapping[str, Any]) -> None:
-        """Nothing lies beside its files."""
-
-    def copy(self, profile: Profile, target: Path) -> None:
-        """Nothing lies beside its files."""
-
-    def remove(self, profile: Profile) -> None:
-        """Nothing lies beside its files."""
 
     def write(
         self, build: Path, profile: Profile, parent: Parent | None, batch: BuildBatch, timed: Timed

@@ -7,76 +7,21 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from core.errors import Unavailable
 from core.storage.index import index_damage
 from core.storage.index.generation_list import Catalogue, Parent, folder_name
 from core.storage.object_store.local_copies import PublishedGenerations
-from core.types import Chunk, Document, Extract, Profile
+from core.types import Profile
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from core.storage.lance.opened import TableIndex
+    from core.storage.index.image_engine import ImageEngine
     from core.storage.serving.mapped import MappedIndex
-
-    Opened = MappedIndex | TableIndex
-    Embed = Callable[[Sequence[str]], np.ndarray]  # texts to one vector each
-
-Analyse = Callable[[str], list[str]]
-Timed = Callable[[str], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class BuildBatch:
-    """What a build adds to its parent, and what it takes away. Without `vectors` they are pending; with them, `embed` gives those
-    that are pending in the parent."""
-
-    gone: Sequence[str]  # ids of documents that the parent has and this one has not
-    documents: Sequence[Document]
-    chunks: Sequence[Chunk]
-    terms: Sequence[str]
-    vectors: np.ndarray | None
-    extracts: Sequence[Extract] | None = None
-    embed: Embed | None = None
-    position: int = 0  # of the commit on the main line
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltFiles:
-    """What an engine says of the files that it put into a folder: facts for the manifest, and which are links, with their
-    checksums."""
-
-    facts: Mapping[str, Any]
-    links: Mapping[str, str]
-
-
-class IndexEngine(Protocol):
-    """How the generations of a kind of profile are written and read."""
-
-    def open(self, path: Path, manifest: Mapping[str, Any], profile: Profile) -> Opened: ...
-
-    def check(self, path: Path, manifest: Mapping[str, Any]) -> Iterable[str]:
-        """What contradicts itself in a generation."""
-
-    def write(
-        self, build: Path, profile: Profile, parent: Parent | None, batch: BuildBatch, timed: Timed
-    ) -> BuiltFiles:
-        """Write what a generation is made of into a folder."""
-
-    def published(self, profile: Profile, folder: str, facts: Mapping[str, Any]) -> None:
-        """After a generation got its name."""
-
-    def copy(self, profile: Profile, target: Path) -> None:
-        """Copy what lies beside the generations of a profile."""
-
-    def remove(self, profile: Profile) -> None:
-        """Delete what lies beside the generations of a profile."""
 
 
 class OpenGenerations(Catalogue):
@@ -88,19 +33,20 @@ class OpenGenerations(Catalogue):
         """`view` gives an open generation as whoever reads now may see it."""
         super().__init__(root, copies)
         self._view = view
-        self._open: dict[str, tuple[Any, Opened]] = {}
+        self._open: dict[str, tuple[Any, MappedIndex]] = {}
         self._opening = threading.Lock()
 
-    def engine(self, profile: Profile) -> IndexEngine:
-        """That which a profile names."""
+    @cached_property
+    def engine(self) -> ImageEngine:
+        """How generations are written and read."""
         raise NotImplementedError
 
     def check(self, profile: Profile) -> tuple[str, ...]:
         """What contradicts itself in the generation that serves."""
         path, manifest = self._serving(profile)
-        return tuple(self.engine(profile).check(path, manifest))
+        return tuple(self.engine.check(path, manifest))
 
-    def open(self, profile: Profile, *, words: bool = False) -> Opened:
+    def open(self, profile: Profile, *, words: bool = False) -> MappedIndex:
         """The serving generation, ready to search; opened once and kept until another one is published.
 
         While one thread opens a new generation, the others go on with the one they have. One whose vectors are pending is
@@ -112,10 +58,10 @@ class OpenGenerations(Catalogue):
                 f"The vectors of profile {profile.name!r} are still being computed: until they are there, it can be searched "
                 "by words alone, and nothing is measured. Try again in a while."
             )
-        seen: Opened = self._view(index)
+        seen: MappedIndex = self._view(index)
         return seen
 
-    def _opened(self, profile: Profile) -> Opened:
+    def _opened(self, profile: Profile) -> MappedIndex:
         key = folder_name(profile)
         stamp = _stamp(f"{self.root}/{key}/CURRENT")  # text: joining paths would cost more than asking for the file
         opened = self._open.get(key)
@@ -133,13 +79,13 @@ class OpenGenerations(Catalogue):
         finally:
             self._opening.release()
 
-    def _pinned_index(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> Opened:
-        index = self.engine(profile).open(path, manifest, profile)
+    def _pinned_index(self, profile: Profile, pin: IO[str], path: Path, manifest: Mapping[str, Any]) -> MappedIndex:
+        index = self.engine.open(path, manifest, profile)
         index.pin = pin
         return index
 
     @contextmanager
-    def at(self, profile: Profile, commit: str) -> Iterator[tuple[Opened, Parent] | None]:
+    def at(self, profile: Profile, commit: str) -> Iterator[tuple[MappedIndex, Parent] | None]:
         """The generation of a commit, open and kept from being removed in the block; None if it is not kept any more."""
         found = self.kept(profile, commit)
         try:
@@ -148,7 +94,7 @@ class OpenGenerations(Catalogue):
             if found and found[0].pin:
                 found[0].pin.close()
 
-    def kept(self, profile: Profile, commit: str) -> tuple[Opened, Parent] | None:
+    def kept(self, profile: Profile, commit: str) -> tuple[MappedIndex, Parent] | None:
         """The generation of a commit, pinned as long as its index lives; None if it is not kept any more."""
         for parent in self.usable(profile):
             if parent.manifest["commit"] != commit or parent.manifest.get("pending"):
@@ -185,7 +131,6 @@ class OpenGenerations(Catalogue):
             place = target / self.folder(profile).name
             shutil.copytree(path, place / path.name)
             shutil.copyfile(self.folder(profile) / "CURRENT", place / "CURRENT")
-            self.engine(profile).copy(profile, place)
 
     def used(self) -> Mapping[str, list[str]]:
         """The generations that this process reads or would open next, by the folder of their profile."""

@@ -1,1 +1,1 @@
-"""Indexes beyond memory: one Lance table per profile, searched where it lies. The doors are `writing.write` and `opened.TableIndex`."""
+"""Vectors in LanceDB tables, one for each segment. The door is `ann`."""

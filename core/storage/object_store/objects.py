@@ -8,7 +8,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -51,35 +51,6 @@ def client() -> Any:
         response_checksum_validation="when_required",
     )
     return _session().client("s3", config=config)
-
-
-def lance_options() -> Mapping[str, str]:
-    """What LanceDB needs as `storage_options` to reach the same store.
-
-    >>> lance_options()["aws_virtual_hosted_style_request"] if _endpoint() else "false"
-    'false'
-    """
-    session = _session()
-    found = session.get_credentials()
-    if found is None:
-        raise Unavailable("The store needs credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.")
-    limits = {"connect_timeout": f"{CONNECT}s", "timeout": f"{READ}s", "client_retry_timeout": str(ATTEMPTS * READ)}
-    endpoint, options = _endpoint(), {"region": session.region_name, **_keys(found), **limits}
-    if endpoint:
-        options |= {"endpoint": endpoint, "aws_virtual_hosted_style_request": "false"}
-        options["allow_http"] = str(endpoint.startswith("http://")).lower()
-    return options
-
-
-def _keys(found: Any) -> dict[str, str]:
-    """Keys that stay as they are. Those of a role expire while a table is open: LanceDB finds and renews them by itself."""
-    from botocore.credentials import RefreshableCredentials
-
-    if isinstance(found, RefreshableCredentials):
-        return {}
-    keys = found.get_frozen_credentials()
-    token = {"aws_session_token": keys.token} if keys.token else {}
-    return {"aws_access_key_id": keys.access_key, "aws_secret_access_key": keys.secret_key, **token}
 
 
 def _session() -> Any:

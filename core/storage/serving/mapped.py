@@ -18,7 +18,7 @@ from core.curation.text.render import in_words
 from core.errors import Unavailable
 from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
-from core.retrieval.engines import IMAGE, engine_of
+from core.retrieval.engines import APPROXIMATE, IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.storage.index import graph_files, segment_list
 from core.storage.index.duckdb import HEADING
@@ -496,6 +496,10 @@ class DenseLeg:
     vector: np.ndarray
     _last: list[np.ndarray] = field(default_factory=list)  # what a search took for all, until it is asked for once
     floor = -1.0
+
+    @property
+    def note(self) -> str:
+        return APPROXIMATE if self.index.size > self.index._exact_limit else ""
 
     def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
         if not self.index.size:

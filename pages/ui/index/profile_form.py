@@ -88,19 +88,11 @@ def _embedding() -> dict[str, Any]:
 
 
 def _serving() -> dict[str, Any]:
-    """What answers, how entities are found where that can have a graph, and how many questions are written for passages."""
-    first, second, third = st.columns(3)
-    engine = first.selectbox("Engine", list(profiles.SERVED_BY), key="new_engine", help=ABOUT["engine"])
-    beyond = engine == profiles.LANCE
-    graphs = ["none"] if beyond else list(profiles.GRAPHS)
-    graph = second.selectbox(
-        "Graph", graphs, key="new_no_graph" if beyond else "new_graph", disabled=beyond, help=ABOUT["graph"]
-    )
-    key = "new_no_questions" if beyond else "new_questions"
-    questions = third.number_input("Questions", 0, MOST, 0, key=key, disabled=beyond, help=ABOUT["questions"])
-    if beyond:
-        st.caption("Approximate: the recall that is measured stands with each generation. For indexes beyond memory.")
-    return {"engine": engine, "graph": graph, "questions": questions}
+    """How entities are found, and how many questions are written for passages."""
+    first, second = st.columns(2)
+    graph = first.selectbox("Graph", list(profiles.GRAPHS), key="new_graph", help=ABOUT["graph"])
+    questions = second.number_input("Questions", 0, MOST, 0, key="new_questions", help=ABOUT["questions"])
+    return {"graph": graph, "questions": questions}
 
 
 def _words() -> dict[str, Any]:

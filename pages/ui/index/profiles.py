@@ -7,7 +7,6 @@ from functools import partial
 import streamlit as st
 
 from core.access import Actor
-from core.profiles import LANCE
 from core.types import Profile
 from pages.ui import actions, identity, style
 from pages.ui.index import profile_form
@@ -36,7 +35,6 @@ def draw() -> None:
                 "Embedder": _embedders(profile),
                 "BM25": f"k1 {profile.lexical.k1:g}, b {profile.lexical.b:g}, {profile.lexical.stemmer}",
                 "Graph": profile.graph,
-                "Engine": "LanceDB, approximate" if profile.engine == LANCE else profile.engine,
             }
         )
     st.dataframe(rows, hide_index=True, key="profiles", placeholder="")
