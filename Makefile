@@ -15,8 +15,6 @@ PRETTIER := .ci/node_modules/.bin/prettier
 STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= --cores auto  # tests on several cores, one file on one core
 
-SERVICES := alpha answers api api_doors as_of audit authoring backups bulk change_checks deliveries digests disagreements doors evaluation_cli exports freshness graph guessing impact inbox index jobs ledger links mcp merges pictures playground playground_moves pools provider querysets questions ranker remote review_rules reviews runs security sessions sign_in tokens transitions tuning upload webhooks words written_answers
-
 .DEFAULT_GOAL := help
 .PHONY: help setup run cluster cluster-down test test-all faults test-postgres real-models screens vectors reference lint format lock editor bench clean
 
@@ -66,8 +64,8 @@ test-all: setup $(VENV)/.tested ## also what takes long: kills, walks, large col
 faults: setup $(VENV)/.tested ## write sixty lines wrongly, one at a time, and say which of them the quick tests find
 	@$(PY) tests/faults.py
 
-test-postgres: setup $(VENV)/.tested ## the tests of the services with every workspace on a PostgreSQL server
-	@CONCORD_TEST_DATABASE=postgresql $(PY) -m pytest -m "not slow and not sqlite" $(PARALLEL) $(SERVICES:%=tests/test_%.py)
+test-postgres: setup $(VENV)/.tested ## the tests of services and doors with every workspace on a PostgreSQL server
+	@CONCORD_TEST_DATABASE=postgresql $(PY) -m pytest -m "not slow and not sqlite" $(PARALLEL) tests/services tests/doors
 
 real-models: $(VENV)/.installed ## a server and two small language models (1.2 GB), for the long suite
 	@$(PYTHON) -m venv .cache/real-models/venv

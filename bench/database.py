@@ -21,7 +21,7 @@ from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.services.people.accounts import DEMO
 from core.settings import load
-from tests.postgres import server
+from tests.support.postgres import server
 
 PROCESSES, MESSAGES, MERGES, READS = 3, 300, 15, 1000
 _, AUTHOR, _, REVIEWER, _, _ = DEMO

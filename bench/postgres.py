@@ -34,7 +34,7 @@ from core.storage.index.generation_list import BuildBatch
 from core.storage.index.generations import Generations, IndexLimits
 from core.storage.serving.image import inverse_frequencies, norms
 from core.types import Chunk, Document, Meta, Profile
-from tests.postgres import server
+from tests.support.postgres import server
 
 K, QUESTIONS, WARM = 10, 60, 3
 TYPES, AUDIENCES = ("sop", "policy", "runbook"), 8

@@ -18,9 +18,9 @@ from bench import report
 from bench.measure import markdown_table
 from core.bootstrap import App
 from tests.conftest import NoProcesses, put, small_app
-from tests.git_server import free_port, started
-from tests.nodes import REVIEWER, node, proposed
-from tests.remotes import bare
+from tests.support.git_server import free_port, started
+from tests.support.nodes import REVIEWER, node, proposed
+from tests.support.remotes import bare
 
 MERGES = 15
 OWN, FOLDER, HTTP = "its own", "shared, a folder", "shared, smart HTTP"

@@ -16,7 +16,7 @@ from bench.measure import cpu
 from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.settings import load
-from tests.object_store import BUCKET, seaweedfs
+from tests.support.object_store import BUCKET, seaweedfs
 
 LOOKS = 100
 HEADER = ("chunks", "index", "files", "uploaded", "publish", "first fetch", "fetch of an edit", "idle look")

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from tests import browser
-from tests.browser import ROOT
+from tests.support import browser
+from tests.support.browser import ROOT
 from tests.walker_bases import starter
 
 SCRIPT = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"

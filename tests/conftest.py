@@ -81,9 +81,10 @@ from core.storage.index import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import Answer, LlmRequest, Person, Profile
-from tests import blank, cores
+from tests import cores
 from tests.durations import Durations
-from tests.postgres import Homes, Server, server
+from tests.support import blank
+from tests.support.postgres import Homes, Server, server
 
 duckdb_files.OPENING["threads"] = "1"  # half the CPU of writing a small file
 # Words of four documents are asked of every engine, of twenty: DuckDB takes a hundredth of a second for each.
@@ -556,7 +557,7 @@ def served_home(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 @pytest.fixture(scope="session")
 def served_url(served_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app serves it, for tests that take nothing away."""
-    from tests import browser
+    from tests.support import browser
 
     log = tmp_path_factory.mktemp("log") / "server.log"
     with browser.server(served_home, log, port=browser.own_port() - 10_000) as address:  # beside one server of a test
@@ -592,7 +593,7 @@ def _no_packaged_components() -> None:
 @pytest.fixture(scope="session")
 def _chromium() -> Iterator[Any]:
     """A real browser, one per process of tests."""
-    from tests import browser
+    from tests.support import browser
 
     with browser.chromium() as made:
         asyncio._set_running_loop(None)
@@ -621,7 +622,7 @@ def own_app(kb_home: Path, tmp_path_factory: pytest.TempPathFactory) -> App:
 @pytest.fixture(scope="module")
 def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the app serves it."""
-    from tests import browser
+    from tests.support import browser
 
     with browser.server(own_app.settings.home, tmp_path_factory.mktemp("log") / "server.log") as address:
         yield address
@@ -630,7 +631,7 @@ def url(own_app: App, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
 @pytest.fixture
 def visit(monkeypatch: pytest.MonkeyPatch, kb_home: Path, kb_served: Callable[[], App]) -> Callable[..., Any]:
     """Open a page of a workspace as a persona, on the day of `FixedClock`. What one test opens of one workspace, one App serves."""
-    from tests.apptest import page_of
+    from tests.support.apptest import page_of
 
     served: list[Path] = []
     monkeypatch.setattr(SystemClock, "today", lambda _: FixedClock().today())

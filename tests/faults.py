@@ -143,7 +143,12 @@ def chosen(fault: Fault, folder: Path, whole: bool = False) -> list[str]:
         else []
     )
     named = [name.partition("::") for name in fault.tests.split()]
-    return own + [f"tests/test_{file}.py{'' if whole else mark + test}" for file, mark, test in named]
+    return own + [f"{test_file(file)}{'' if whole else mark + test}" for file, mark, test in named]
+
+
+def test_file(name: str) -> str:
+    """Where test_name.py is under tests/; no two files have one name."""
+    return next(path.relative_to(ROOT).as_posix() for path in ROOT.glob(f"tests/**/test_{name}.py"))
 
 
 def finder(folder: Path, asked: list[str], log: Path) -> str:

@@ -172,7 +172,7 @@ def _by_action() -> tuple[dict[str, list[str]], ...]:
     """The commands, operations and tools of each action."""
     from core.entrypoints.api.operations import operations
     from core.entrypoints.mcp.tools import TOOLS
-    from tests import test_doors as doors
+    from tests.doors import test_doors as doors
 
     every = (
         [(doors.needs(name), name) for name in doors.commands()],

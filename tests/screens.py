@@ -21,8 +21,9 @@ from core.entrypoints.cli import main
 from core.settings import load
 from pages.ui import style
 from pages.ui.home.tour import BREAKS
-from tests import browser, conftest  # conftest: one thread for each library, as in tests
-from tests.browser import Screen, act_as, small_png
+from tests import conftest  # conftest: one thread for each library, as in tests
+from tests.support import browser  # conftest: one thread for each library, as in tests
+from tests.support.browser import Screen, act_as, small_png
 
 ROOT = conftest.ROOT
 FOLDER = ROOT / "docs" / "screens"

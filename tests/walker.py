@@ -21,8 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from core.bootstrap import App
-from tests import browser
 from tests.conftest import PASSWORD
+from tests.support import browser
 from tests.walker_bases import BASES
 from tests.walker_controls import Families, spared, use, view_of
 from tests.walker_coverage import PRESSED, Finding, Log

@@ -1,6 +1,6 @@
 """One record per method: its name, what it computes, its parameters, and how it is shown.
 
-Pages, help texts, `docs/reference/methods.md` and the laws in `tests/test_methods.py` read the records. To add a
+Pages, help texts, `docs/reference/methods.md` and the laws in `test_methods.py` read the records. To add a
 method, write one file with its record and add one line to the dict of its package.
 """
 
