@@ -33,7 +33,7 @@ $(VENV)/.torch: .ci/torch-cpu.txt .ci/torch-cuda.txt | $(VENV)/.installed
 	@rm -rf $(TORCH)/test $(TORCH)/include; find $(TORCH)/bin -type f ! -name torch_shm_manager -delete  # 200 MB for testing torch and building on it
 
 $(VENV)/.compiled: $(VENV)/.installed  # what a server imports, and its loops: 20 CPU seconds once, beside what prepares the workspace
-	@$(PY) -c 'import pages.ui.server.routes; from core.storage.serving import kernels; from core.evaluation.tuning import ranking_loops; kernels.warm(); ranking_loops.warm()' 2>$@.log
+	@$(PY) -c 'import pages.ui.server.routes; from core.storage.index.arrays import kernels; from core.evaluation.tuning import ranking_loops; kernels.warm(); ranking_loops.warm()' 2>$@.log
 	@mv $@.log $@
 
 $(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed

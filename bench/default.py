@@ -13,7 +13,7 @@ from bench.sessions import starter
 from core.bootstrap import App
 from core.retrieval import config as configs
 from core.retrieval import pipeline
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
 from core.types import SearchConfig
 
 ASKED, TURNS = 200, 5

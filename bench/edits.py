@@ -31,7 +31,7 @@ import json, sys, time
 from pathlib import Path
 from bench.edits import workspace
 from bench.measure import in_turns
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
 app = workspace(Path(sys.argv[1]))
 profile = app.platform.settings.profile()
 kernels.warm()

@@ -12,8 +12,8 @@ from bench.corpus import queries
 from bench.measure import Timing, in_turns, timed
 from core.retrieval import config as configs
 from core.retrieval import pipeline
-from core.storage.index import duckdb
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
+from core.storage.index.record import duckdb
 
 SLOW = 12  # queries for peers that take a second each
 K = 10

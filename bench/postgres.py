@@ -30,9 +30,9 @@ from bench.measure import markdown_table
 from core.analysis import analyser
 from core.ports import Index
 from core.services.platform.base import shipped_vectors
+from core.storage.index.arrays.image import inverse_frequencies, norms
 from core.storage.index.generation_list import BuildBatch
 from core.storage.index.generations import Generations, IndexLimits
-from core.storage.serving.image import inverse_frequencies, norms
 from core.types import Chunk, Document, Meta, Profile
 from tests.support.postgres import server
 

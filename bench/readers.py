@@ -11,7 +11,7 @@ from bench.building import workspace
 from bench.corpus import queries
 from bench.measure import cpu, in_turns
 from core.access import SYSTEM, Actor, reading_as
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
 
 FOLDERS, GROUPS, ASKED = 500, 200, 200
 BUILT = 20_000  # chunks up to which a whole index is built

@@ -13,8 +13,8 @@ from core.access import SYSTEM
 from core.bootstrap import App
 from core.retrieval import config as configs
 from core.retrieval import pipeline
-from core.storage.index import segments
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
+from core.storage.index.record import segments
 from core.types import Profile
 
 COUNTS = (1, 2, 4, 8)

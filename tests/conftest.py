@@ -77,7 +77,7 @@ from core.services.index import verify
 from core.services.jobs import wiring
 from core.services.people.accounts import DEMO, NewAccount
 from core.settings import Settings, load
-from core.storage.index import duckdb as duckdb_files
+from core.storage.index.record import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import Answer, LlmRequest, Person, Profile

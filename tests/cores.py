@@ -26,7 +26,7 @@ import pytest
 from _pytest.capture import FDCapture
 from hypothesis.internal import charmap
 
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
 from tests.durations import Durations
 from tests.forks import Zygote
 

@@ -35,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IMPORTED = """
     streamlit.web.cli streamlit.web.bootstrap streamlit.web.server.starlette streamlit.testing.v1 pandas pyarrow
     tokenizers uvicorn starlette.middleware fastapi mcp authlib.jose core.bootstrap core.entrypoints.cli
-    core.entrypoints.api.application core.entrypoints.mcp.server core.storage.serving.compiled
+    core.entrypoints.api.application core.entrypoints.mcp.server core.storage.index.arrays.compiled
     uvicorn.lifespan.on uvicorn.protocols.http.httptools_impl uvicorn.protocols.websockets.websockets_impl uvloop
     anyio._backends._asyncio rich.console rich.traceback rapidfuzz.distance onnxruntime
 """  # nothing that starts a thread or reads the environment
@@ -270,7 +270,7 @@ def prepare() -> None:
     from core.entrypoints.api import operations
     from core.errors import ConcordError
     from core.services.search import page
-    from core.storage.serving import kernels
+    from core.storage.index.arrays import kernels
     from core.types import Profile
 
     manifest_scanner.scan_component_manifests = lambda: []  # half a second to look into every package, as in conftest

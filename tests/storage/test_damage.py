@@ -28,7 +28,7 @@ from core.services.knowledge.drafts import version
 from core.settings import load
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
-from core.storage.index import segments
+from core.storage.index.record import segments
 from core.storage.state import table_sums
 from tests.conftest import ME, ROOT, NoProcesses, demo, forget_app, put, small_app, sql
 

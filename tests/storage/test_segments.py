@@ -16,8 +16,8 @@ import pytest
 from core.adapters.system import sums
 from core.bootstrap import App
 from core.ports import Index, Leg
-from core.storage.index import segments
 from core.storage.index.generations import Generations, IndexLimits
+from core.storage.index.record import segments
 from core.types import FIELDS, Filters
 from tests.conftest import HashEmbedder, demo, indexed, put, rounds, small_app
 

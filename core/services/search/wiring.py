@@ -63,5 +63,5 @@ def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files:
     page = SearchPage(searcher, base.team_settings, base.clock)
     queries = QueryLog(base.database, searcher, base.team_settings, base.audit, base.clock)
     base.upkeep.daily.append(queries.sweep)
-    base.upkeep.warmup.extend([lambda: Later("core.storage.serving.kernels").warm(), page.warm])
+    base.upkeep.warmup.extend([lambda: Later("core.storage.index.arrays.kernels").warm(), page.warm])
     return Search(searcher, page, queries, as_of, Answerer(models.registry, searcher, models.fitness.require), progress)

@@ -51,10 +51,10 @@ from core.types import Generation, Profile
 
 if TYPE_CHECKING:
     from core.storage.index import image_engine
-    from core.storage.serving import fields, stopwords, tfidf
+    from core.storage.index.arrays import fields, stopwords, tfidf
 else:  # what needs numpy and pyarrow
     image_engine = Later("core.storage.index.image_engine")
-    fields, stopwords, tfidf = (Later(f"core.storage.serving.{name}") for name in ("fields", "stopwords", "tfidf"))
+    fields, stopwords, tfidf = (Later(f"core.storage.index.arrays.{name}") for name in ("fields", "stopwords", "tfidf"))
 
 _BUILDING = "building-"
 _MERGING = "merging-"

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.adapters.system import sums
-from core.storage.index import inspection, segment_list, segments
+from core.storage.index import inspection
+from core.storage.index.arrays import image
 from core.storage.index.generation_list import Analyse, BuildBatch, BuiltFiles, Parent, Timed, generation_of
-from core.storage.index.segment_list import Segment
-from core.storage.index.segments import SegmentRows
-from core.storage.lance import ann
-from core.storage.serving import image
-from core.storage.serving.mapped import MappedIndex
+from core.storage.index.mapped import MappedIndex
+from core.storage.index.record import lance, segment_list, segments
+from core.storage.index.record.segment_list import Segment
+from core.storage.index.record.segments import SegmentRows
 from core.types import Profile
 
 if TYPE_CHECKING:
@@ -109,13 +109,13 @@ class ImageEngine:
         rows = image.map_array(folder / "served" / "vectors.npy")
         if len(rows) <= self.exact_limit:
             return []
-        ann.build_ann(folder / "vec", len(rows))
+        lance.build_ann(folder / "vec", len(rows))
         ids = image.read_table(folder / "served" / "chunks.arrow")["id"].to_pylist()
         sample = range(0, len(rows), max(1, len(rows) // 100))
         hits = 0
         for n in sample:
             best = {ids[m] for m in np.argsort(-(rows @ rows[n]), kind="stable")[:10].tolist()}
-            hits += len(best.intersection(ann.search_ann(folder / "vec", rows[n], 10)[0]))
+            hits += len(best.intersection(lance.search_ann(folder / "vec", rows[n], 10)[0]))
         return [f"{_RECALL} {hits / (10 * len(sample)):.3f} on {len(sample)} queries"]
 
     # ------------------------------------------------------------ merging

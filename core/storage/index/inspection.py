@@ -12,10 +12,9 @@ import numpy as np
 
 from core import strict
 from core.errors import in_one_line
-from core.storage.index import duckdb, graph_files
-from core.storage.index.segment_list import gone_chunks, listed
-from core.storage.lance import ann
-from core.storage.serving import image
+from core.storage.index.arrays import image
+from core.storage.index.record import duckdb, graph_files, lance
+from core.storage.index.record.segment_list import gone_chunks, listed
 from core.types import LexicalOptions
 
 _NEW = ("counts.npy", "lengths.npy", "sketches.npy")  # generations of earlier versions have none
@@ -94,7 +93,7 @@ def _vectors(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     if manifest.get("pending") and not (folder / "served" / "vectors.npy").exists():
         return  # they are still being computed
     ids = _ids(folder)
-    stored, rows = ann.read(folder / "vec")
+    stored, rows = lance.read(folder / "vec")
     served = image.map_array(folder / "served" / "vectors.npy")
     if stored != ids:
         yield f"LanceDB holds {len(stored)} vectors that are not those of the {len(ids)} chunks"

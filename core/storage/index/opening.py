@@ -21,7 +21,7 @@ from core.types import Profile
 
 if TYPE_CHECKING:
     from core.storage.index.image_engine import ImageEngine
-    from core.storage.serving.mapped import MappedIndex
+    from core.storage.index.mapped import MappedIndex
 
 
 class OpenGenerations(Catalogue):

@@ -20,7 +20,7 @@ from core.retrieval import config as configs
 from core.retrieval.near_copies import LOOK, compared, groups, possible, sketched
 from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan
-from core.storage.serving import compiled, kernels
+from core.storage.index.arrays import compiled, kernels
 from core.types import Filters, SearchConfig
 from tests.conftest import demo, indexed, put
 from tests.support.apptest import Open, drawn

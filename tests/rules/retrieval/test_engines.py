@@ -20,7 +20,7 @@ from core.ports import Index
 from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_difference
 from core.retrieval.legs import LEGS
 from core.services.index import verify
-from core.storage.serving import library_engines as adapters
+from core.storage.index import library_engines as adapters
 from tests.conftest import ROOT, SAMPLED, HashEmbedder, put, small_app
 
 DEPTH = 10

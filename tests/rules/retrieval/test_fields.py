@@ -20,7 +20,7 @@ from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.hits import FurtherHits
 from core.services.evaluation.cached_candidates import CandidateCache
-from core.storage.serving.fields import fit, load
+from core.storage.index.arrays.fields import fit, load
 from core.types import FIELDS, SearchConfig
 from tests.conftest import indexed
 

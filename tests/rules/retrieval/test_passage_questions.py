@@ -20,8 +20,8 @@ from core.errors import BadInput
 from core.llm.writer import Writer
 from core.services.index.model_calls import build_calls
 from core.settings import load
-from core.storage.index import segments
-from core.storage.serving import fields
+from core.storage.index.arrays import fields
+from core.storage.index.record import segments
 from core.types import Chunk, ChunkerSpec, Profile
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
 from tests.rules.curation.test_agentic import Memory

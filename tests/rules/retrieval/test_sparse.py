@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.retrieval import config as configs
-from core.storage.index import duckdb
-from core.storage.serving import tfidf
-from core.storage.serving.image import inverse_frequencies
+from core.storage.index.arrays import tfidf
+from core.storage.index.arrays.image import inverse_frequencies
+from core.storage.index.record import duckdb
 from core.types import Filters
 from tests.conftest import ROOT, examples, put, small_app
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from core.analysis import STOPWORDS, analyser, options_for
 from core.bootstrap import App
 from core.retrieval import config as configs
-from core.storage.serving.stopwords import features
+from core.storage.index.arrays.stopwords import features
 from core.types import LexicalOptions
 from tests.conftest import indexed
 

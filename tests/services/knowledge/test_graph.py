@@ -31,8 +31,8 @@ from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
-from core.storage.index import graph_files
-from core.storage.serving import image
+from core.storage.index.arrays import image
+from core.storage.index.record import graph_files
 from core.types import Answer, Filters, Graph, LlmRequest
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, examples, indexed, put, small_app
 from tests.support.graphs import FILES, RELATIONS, page, some_graph

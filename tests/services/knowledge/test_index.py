@@ -20,8 +20,8 @@ from core.profiles import from_mapping, identity
 from core.retrieval import config as configs
 from core.services.index.embedding import in_background
 from core.settings import load
-from core.storage.index import duckdb, graph_files
-from core.storage.serving import compiled, kernels
+from core.storage.index.arrays import compiled, kernels
+from core.storage.index.record import duckdb, graph_files
 from core.types import Filters
 from tests.conftest import HashEmbedder, demo, put, small_app, until, write
 

@@ -18,8 +18,8 @@ import numpy as np
 
 from core.lru import last_results
 from core.retrieval.filters import admits
-from core.storage.serving import image
-from core.storage.serving.kernels import Postings
+from core.storage.index.arrays import image
+from core.storage.index.arrays.kernels import Postings
 from core.types import DocumentFacts, Filters, LexicalOptions
 
 _TERMS = 4096  # whose postings are kept

@@ -18,12 +18,11 @@ import numpy as np
 from core.errors import Unavailable
 from core.ports import Leg, Ranking
 from core.retrieval.engines import DUCKDB
-from core.storage.index import duckdb
-from core.storage.index.segment_list import Segment, gone_chunks
-from core.storage.lance import ann
-from core.storage.serving import image
-from core.storage.serving.stitched import MergedSegments, StitchedTexts, objects
-from core.storage.serving.tfidf import FullLeg
+from core.storage.index.arrays import image
+from core.storage.index.arrays.stitched import MergedSegments, StitchedTexts, objects
+from core.storage.index.arrays.tfidf import FullLeg
+from core.storage.index.record import duckdb, lance
+from core.storage.index.record.segment_list import Segment, gone_chunks
 from core.types import LexicalOptions
 
 RANK_BM25_LIMIT = 50_000  # chunks; it keeps a dictionary for each, 5 KB: 240 MB
@@ -122,7 +121,7 @@ class Engines:
     @cached_property
     def vectors(self) -> list[Any]:
         """The Lance table of each segment."""
-        return [ann.table(segment.folder(self.folder) / "vec") for segment in self.listed]
+        return [lance.table(segment.folder(self.folder) / "vec") for segment in self.listed]
 
     def numbered(self, n: int, found: Sequence[tuple[str, float]]) -> dict[int, float]:
         """Chunks that a segment's table gave, by number; without those that are gone."""
@@ -161,7 +160,7 @@ class LanceLeg:
         nearest: dict[int, float] = {}
         unseen = 0.0
         for n, table in enumerate(self.engines.vectors):
-            found = ann.nearest(table, self.vector, min(wanted, self.engines.listed[n].chunks))
+            found = lance.nearest(table, self.vector, min(wanted, self.engines.listed[n].chunks))
             cosines = self._cosines(found)
             nearest |= self.engines.numbered(n, cosines)
             if len(found) < self.engines.listed[n].chunks:
@@ -174,7 +173,7 @@ class LanceLeg:
             part = self.engines.stitched.chunks.part if self.engines.stitched else None
             ids = [self.engines.ids[chunk] for chunk in chunks if part is None or part[chunk] == n]
             if ids:
-                found = self._cosines(ann.distances(table, self.vector, ids))
+                found = self._cosines(lance.distances(table, self.vector, ids))
                 cosines |= self.engines.numbered(n, found)
         return [cosines.get(chunk, 0.0) for chunk in chunks]
 

@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 
 from core.adapters.system.files import fsync_tree, scratch_folder
-from core.storage.index.duckdb import HEADING
-from core.storage.serving import image, kernels
-from core.storage.serving.kernels import fit
-from core.storage.serving.stitched import MergedSegments
+from core.storage.index.arrays import image, kernels
+from core.storage.index.arrays.kernels import fit
+from core.storage.index.arrays.stitched import MergedSegments
+from core.storage.index.record.duckdb import HEADING
 from core.types import FIELDS
 
 UNFINISHED = ".fields-"  # folders that are being written

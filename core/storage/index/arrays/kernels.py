@@ -209,7 +209,7 @@ def near_top(scores: np.ndarray, depth: int, slack: float) -> np.ndarray:
 
 def warm() -> None:
     """Load the compiled loops now; a long-lived process does it once and searches faster."""
-    from core.storage.serving import compiled
+    from core.storage.index.arrays import compiled
 
     compiled.best(np.zeros(1), np.empty(0, np.bool_), 1)
     compiled.possible(np.zeros((1, near_copies.SIGNATURE), np.uint32))
@@ -239,7 +239,7 @@ def _read_only(*arrays: np.ndarray) -> list[np.ndarray]:
 def _compiled(size: int) -> Any:
     """The compiled loops, if they are loaded or if the index is large enough to pay for loading them."""
     if size >= COMPILED_FROM:
-        from core.storage.serving import compiled
+        from core.storage.index.arrays import compiled
 
         return compiled
-    return sys.modules.get("core.storage.serving.compiled")
+    return sys.modules.get("core.storage.index.arrays.compiled")

@@ -23,8 +23,8 @@ import numpy as np
 import pyarrow as pa
 
 from core.retrieval.near_copies import sketched
-from core.storage.index import duckdb
-from core.storage.serving import kernels
+from core.storage.index.arrays import kernels
+from core.storage.index.record import duckdb
 from core.types import DocumentFacts, LexicalOptions
 
 LIST = "SEGMENTS.json"  # of a generation with more than its first segment

@@ -16,7 +16,7 @@ import numpy as np
 
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.ports import Ranking
-from core.storage.serving import image, kernels
+from core.storage.index.arrays import image, kernels
 
 FEATURES = 50_000
 UNFINISHED = ".tfidf-"  # folders that are being written

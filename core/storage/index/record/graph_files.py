@@ -23,9 +23,9 @@ from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree
 from core.errors import Corrupt
 from core.graph.assembly import ExtractColumns, Named, assemble
-from core.storage.index.segment_list import Segment, gone_chunks, listed
-from core.storage.serving import image
-from core.storage.serving.stitched import MergedSegments
+from core.storage.index.arrays import image
+from core.storage.index.arrays.stitched import MergedSegments
+from core.storage.index.record.segment_list import Segment, gone_chunks, listed
 from core.types import Extract, Graph
 
 _TABLES = {

@@ -20,10 +20,9 @@ import pyarrow as pa
 
 from core.analysis import analyser
 from core.chunking import with_context
-from core.storage.index import duckdb, graph_files
-from core.storage.index.segment_list import Segment, gone_chunks, of_gone
-from core.storage.lance import ann
-from core.storage.serving import fields, image
+from core.storage.index.arrays import fields, image
+from core.storage.index.record import duckdb, graph_files, lance
+from core.storage.index.record.segment_list import Segment, gone_chunks, of_gone
 from core.types import Chunk, Document, Extract, LexicalOptions
 
 FOLDED = 256  # chunks; so few are written anew with every edit
@@ -129,7 +128,7 @@ def write(
 def write_vectors(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:
     """The vectors of a segment: one per chunk, in the order of these ids."""
     (folder / "vec").mkdir()
-    ann.write(folder / "vec", ids, vectors)
+    lance.write(folder / "vec", ids, vectors)
     image.write_vectors(folder / "served", vectors[np.argsort(np.array(ids, dtype="U16"), kind="stable")])
 
 

@@ -19,8 +19,8 @@ import pyarrow as pa
 
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.analysis import STOPWORDS, analyser
-from core.storage.serving import image, kernels
-from core.storage.serving.kernels import Postings
+from core.storage.index.arrays import image, kernels
+from core.storage.index.arrays.kernels import Postings
 from core.types import LexicalOptions
 
 UNFINISHED = ".stopwords-"  # folders that are being written

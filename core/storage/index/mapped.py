@@ -20,18 +20,17 @@ from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import APPROXIMATE, IMAGE, engine_of
 from core.retrieval.filters import admits
-from core.storage.index import graph_files, segment_list
-from core.storage.index.duckdb import HEADING
-from core.storage.index.segment_list import Segment, listed
-from core.storage.lance import ann
-from core.storage.serving import fields, image, kernels, stopwords
-from core.storage.serving import tfidf as ngrams
-from core.storage.serving.fields import Field, OwnerScores, StitchedField
-from core.storage.serving.kernels import Postings, near_top
-from core.storage.serving.library_engines import Engines
-from core.storage.serving.spread import spread_of
-from core.storage.serving.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
-from core.storage.serving.stopwords import StopWords
+from core.storage.index.arrays import fields, image, kernels, stopwords
+from core.storage.index.arrays import tfidf as ngrams
+from core.storage.index.arrays.fields import Field, OwnerScores, StitchedField
+from core.storage.index.arrays.kernels import Postings, near_top
+from core.storage.index.arrays.spread import spread_of
+from core.storage.index.arrays.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
+from core.storage.index.arrays.stopwords import StopWords
+from core.storage.index.library_engines import Engines
+from core.storage.index.record import graph_files, lance, segment_list
+from core.storage.index.record.duckdb import HEADING
+from core.storage.index.record.segment_list import Segment, listed
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
 FIELD_SCORES = 16  # of the last queries: their words, and what those score in each field
@@ -370,7 +369,7 @@ class MappedIndex:
         for n, segment in enumerate(self.segments):
             numbers = self._stitched.chunks.numbers[n] if self._stitched else np.arange(self.size)
             if segment.chunks > self._exact_limit:
-                ids, _ = ann.search_ann(segment.folder(self._folder) / "vec", vector, depth)
+                ids, _ = lance.search_ann(segment.folder(self._folder) / "vec", vector, depth)
                 known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
                 local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
             else:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from core import strict
 from core.adapters.system.files import read_json, write_atomic
 from core.errors import Corrupt
-from core.storage.serving import image
+from core.storage.index.arrays import image
 
 _FOLDERS = ("vec", "served", "graph", "fields", "fields-of-all-words")
 

@@ -1,0 +1,1 @@
+"""The arrays that searches read: made from the record, mapped into memory."""

@@ -1,1 +1,0 @@
-"""Vectors in LanceDB tables, one for each segment. The door is `ann`."""
