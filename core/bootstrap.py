@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from core import strict
 from core.access import Actor, require
 from core.adapters.system.processes import SystemClock
 from core.ports import Clock, Models, Processes
 from core.services.answers import wiring as answers_
 from core.services.deliveries import wiring as deliveries_
-from core.services.evaluation import collections
 from core.services.evaluation import wiring as evaluation_
-from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.graph import wiring as graph_
 from core.services.impact import wiring as impact_
 from core.services.inbox import wiring as inbox_
@@ -26,7 +22,6 @@ from core.services.models import wiring as models_
 from core.services.people import wiring as people_
 from core.services.platform import wiring as platform_
 from core.services.platform.base import Step, lay
-from core.services.platform.settings import TeamSettings
 from core.services.playground import wiring as playground_
 from core.services.remote import wiring as remote_
 from core.services.reviews import wiring as reviews_
@@ -37,7 +32,6 @@ from core.services.tuning import wiring as tuning_
 from core.services.upload import wiring as upload_
 from core.services.words import wiring as words_
 from core.settings import PROJECT, Settings
-from core.types import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +88,7 @@ def build(
     index = index_.wire(base, jobs, accounts, room, builder, checks)
     remote = remote_.wire(base, jobs, reviews)
     tuning = tuning_.wire(base, room, runs, index, learned)
-    aside = partial(_scratch_workspace, settings, room.registry, base.team_settings, base.clock)
-    evaluation = evaluation_.wire(base, room, runs, builder, tuning, aside)
+    evaluation = evaluation_.wire(base, room, runs, builder, tuning)
     seed: list[Step] = [accounts.seed] if settings.sign_in == "demo" else []
     sample = sample_.wire(base, impacts, partial(_past, settings, room.registry, base.clock), seed)
     return App(
@@ -129,29 +122,9 @@ def _alone(settings: Settings, name: str) -> Settings:
 def evaluation_workspace(app: App, actor: Actor, name: str) -> App:
     """A workspace of its own for a collection."""
     require(actor, "run an evaluation")
-    other = build(_alone(app.settings, name), models=app.models.registry)
+    other = build(_alone(app.settings, name), clock=app.evaluation.runs.clock, models=app.models.registry)
     other.platform.workspace.create(migrate=True)  # it is a cache
     return other
-
-
-def _scratch_workspace(
-    settings: Settings,
-    models: Models,
-    team_settings: TeamSettings,
-    clock: Clock,
-    actor: Actor,
-    documents: Sequence[Document],
-) -> ExperimentContext:
-    """A workspace with a few documents for an experiment; what is in production counts there, too."""
-    require(actor, "run an evaluation")
-    name = f"documents-{strict.digest([[document.path, document.blob] for document in documents])}"
-    other = build(_alone(settings, name), models=models, clock=clock)
-    other.platform.workspace.create(migrate=True)  # it is a cache
-    if not other.knowledge.repository.head():
-        files = {document.path: document.text.encode() for document in documents}
-        other.knowledge.documents.save(collections.AUTHOR, files, [], "Documents of an experiment")
-    context = other.evaluation.experiments.context
-    return replace(context, runs=context.runs.under(team_settings))
 
 
 def _past(settings: Settings, models: Models, clock: Clock) -> SamplePast:

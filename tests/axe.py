@@ -72,7 +72,6 @@ VIEWS = {
     "graph table": "/graph?around=BSA-SOP-001&as=Table",
     "evaluation": "/evaluation",
     "evaluation runs": "/evaluation?evaluation_tab=Runs",
-    "evaluation experiments": "/evaluation?evaluation_tab=Experiments",
     "evaluation asked": "/evaluation?evaluation_tab=Asked",
     "tuning": "/tuning",
     "tuning tau": "/tuning?tuning_tab=Train",

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 
 from core.bootstrap import App, build
+from core.evaluation.generators.known_items import KnownItemSettings
 from core.services.reviews.discussion import CommentPlace
 from core.settings import load
 from core.types import Profile
@@ -125,7 +126,7 @@ def lived_in(app: App, files: dict[str, str]) -> App:
         demo("reader"), "where is the **guest** wifi?", "a password", 0, app.knowledge.repository.head()
     )
     app.index.builder.build(app.platform.settings.profile())
-    app.evaluation.experiments.context.generate(demo("admin"), per_category=3)
+    app.evaluation.generator.known_items(demo("admin"), KnownItemSettings(per_category=3))
     for base in ("bm25", "dense"):
         plan = app.evaluation.runs.plan("", f'{{"base": "{base}", "depth": 20}}')
         app.evaluation.runs.evaluate("known-items", [plan])

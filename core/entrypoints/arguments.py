@@ -34,7 +34,6 @@ ARGUMENTS: Mapping[str, str] = {
     "eval beir folder": "a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/",
     "eval compare after": "the id of the run that is compared",
     "eval compare before": "the id of the run that it is compared with",
-    "eval experiment name": "compliance, chunking, cascade, support or thesis",
     "eval export name": "a query set by its name, or a run by its id",
     "eval export out": "the file or folder to write",
     "eval generate name": "the name of the new query set (default: its kind)",

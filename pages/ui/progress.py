@@ -16,7 +16,6 @@ from pages.ui.workspace import app
 NAMES = {
     "generate": "Making questions",
     "evaluate": "Running configurations",
-    "experiment": "Experiment",
     "calibrate": "Calibrating tau",
     "learn": "Learning alpha",
     "prompt": "Tuning a prompt",

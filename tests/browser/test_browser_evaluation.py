@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App, build
+from core.evaluation.generators.known_items import KnownItemSettings
 from tests.conftest import demo, kb_settings
 from tests.support import browser
 
@@ -25,7 +26,7 @@ def judged_app(kb_home: Path, tmp_path: Path) -> App:
     made = build(kb_settings(tmp_path / "kb"))
     made.platform.workspace.create()
     admin = demo("admin")
-    made.evaluation.experiments.context.generate(admin, per_category=8)
+    made.evaluation.generator.known_items(admin, KnownItemSettings(per_category=8))
     run(made, "", "bm25")
     return made
 
@@ -101,7 +102,7 @@ def test_from_questions_to_a_promotion_and_back(chromium: Any, judged_app: App, 
 def test_every_view_in_dark(chromium: Any, judged_app: App, tmp_path: Path) -> None:
     from playwright.sync_api import expect
 
-    judged_app.evaluation.experiments.context.generate(demo("admin"), per_category=25)
+    judged_app.evaluation.generator.known_items(demo("admin"), KnownItemSettings(per_category=25))
     run(judged_app, "", "bm25", "dense", "convex-0.3", "rrf-60", "tm2c2-0.5")
     job = judged_app.evaluation.jobs.learn(demo("admin"), "known-items", "ridge", "convex-0.5", "nDCG@10", "lss")
     judged_app.platform.jobs.run(job.id, judged_app.platform.workspace.works)

@@ -130,7 +130,6 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
     "eval beir": "{beir} --config bm25",
     "eval run": "nothing",
     "eval compare": "one other",
-    "eval experiment": "nothing",
     "tune alpha": "nothing",
     "tune tau": "nothing",
     "tune confidence": "nothing",

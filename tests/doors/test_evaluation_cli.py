@@ -110,22 +110,6 @@ def test_export_and_import_round_trip(run: Run, runs: dict[str, Any], tmp_path: 
 
 
 @pytest.mark.sqlite
-def test_a_report_and_its_markdown_are_written(run: Run, tmp_path: Path, runs: dict[str, Any]) -> None:
-    code, value, _ = run(
-        "eval", "experiment", "compliance", "--queryset", "few", "--out", str(tmp_path / "r.html"), "--markdown", str(tmp_path / "r.md")
-    )  # fmt: skip
-    assert code == 0
-    assert len(value["runs"]) == 15
-    written = (tmp_path / "r.md").read_text()
-    assert written.startswith(
-        "# The compliance benchmark\n\nFifteen ways to search the same index, on known-item questions in 5"
-    )
-    assert "- depth: 30 candidates per leg" in written
-    assert "flatter BM25" in written
-    assert (tmp_path / "r.html").stat().st_size > 1_000_000, "plotly is inside"
-
-
-@pytest.mark.sqlite
 def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Run, runs: dict[str, Any]) -> None:
     _, value, _ = run("tune", "alpha", "few", "--measure", "MRR@10")
     assert len(value["curve"]) == 101
@@ -156,7 +140,6 @@ def test_drift_runs_production_again_where_it_was_measured(run: Run, runs: dict[
     [
         (("eval", "run", "none"), "There is no query set 'none'"),
         (("eval", "compare", "aaaa", "bbbb"), "There is no single run 'aaaa'"),
-        (("eval", "experiment", "magic"), "There is no experiment 'magic'"),
         (("eval", "generate", "--kind", "magic"), "There is no kind 'magic'"),
         (("eval", "generate", "--kind", "qa"), "language model"),
         (("eval", "import", "/does/not/exist.csv"), "There is no file"),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.papers import __main__ as replays
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import build
 from core.entrypoints.cli import main, parser
@@ -22,19 +23,19 @@ from tests.support.scripted_server import ScriptedServer
 RULE = "---\nid: BSA-1\ntitle: Records\ntags: [bsa]\n---\n# Records\n\nThe BSA Officer files Form 112 with FinCEN. Records are kept for 5 years.\n"
 
 
-def commands() -> list[tuple[str, list[str]]]:
-    """Every command of the page with the mark before it."""
+def commands() -> list[tuple[str, str, list[str]]]:
+    """Every command of the page with the mark before it and its program."""
     text = (ROOT / "docs" / "research" / "papers.md").read_text(encoding="utf-8")
     rows = [line for line in text.splitlines() if line.startswith("|")]
-    found = [match for row in rows for match in re.findall(r"([‡§] )?`python -m core ([^`]+)`", row)]
-    return [(mark, shlex.split(command)) for mark, command in found]
+    found = [match for row in rows for match in re.findall(r"([‡§] )?`python -m (core|bench\.papers) ([^`]+)`", row)]
+    return [(mark, program, shlex.split(command)) for mark, program, command in found]
 
 
 def test_every_command_of_the_page_is_one() -> None:
     assert len(commands()) > 40
-    whole = parser()
-    for _, command in commands():
-        whole.parse_args(command)
+    parsers = {"core": parser(), "bench.papers": replays.parser()}
+    for _, program, command in commands():
+        parsers[program].parse_args(command)
 
 
 def test_the_page_has_thirty_parts_and_each_choice_has_its_place() -> None:
@@ -68,8 +69,9 @@ def replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.mark.slow
 def test_the_commands_of_the_page_run(replayed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed = {}
-    for mark, command in commands():
-        if not mark and main(["--home", str(replayed), "--quiet", *command]) != 0:
+    programs = {"core": main, "bench.papers": replays.main}
+    for mark, program, command in commands():
+        if not mark and programs[program]([*command, "--home", str(replayed), "--quiet"]) != 0:
             failed[" ".join(command)] = capsys.readouterr().err.strip()[-300:]
         capsys.readouterr()
     assert failed == {}

@@ -18,6 +18,7 @@ from core.bootstrap import App, build
 from core.chunking.agentic import context_task
 from core.entrypoints.cli import main
 from core.errors import ConcordError, Unfit
+from core.evaluation.generators.known_items import KnownItemSettings
 from core.llm.usable import unsupported
 from core.retrieval import config as configs
 from core.services.models.fitness import FEATURES
@@ -118,7 +119,7 @@ def _chunk(passage: object, text: str) -> object:
 
 
 def test_questions_say_who_worded_them(real_app: App) -> None:
-    queryset = real_app.evaluation.experiments.context.generate(ADMIN, per_category=2, name="real")
+    queryset = real_app.evaluation.generator.known_items(ADMIN, KnownItemSettings(per_category=2, name="real"))
     labels = {judgment.source for judgment in queryset.judgments if "paraphrase" in judgment.question}
     print(labels, [question.text for question in queryset.questions if question.category == "heading_paraphrase"])
     assert labels <= {"known-item (rules)", "known-item (llm)"}

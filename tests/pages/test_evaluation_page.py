@@ -16,6 +16,7 @@ from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.evaluation.querysets.queryset import Question
+from core.evaluation.reports.report import html
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.run import Run, distinct, latest, over_commits
 from core.evaluation.statistics import compare
@@ -261,15 +262,6 @@ def test_one_category_is_no_heat_map(visit: Open, kb: App) -> None:
         figure(app, "board_heat")
 
 
-def test_an_experiment_takes_a_few_documents_where_that_is_asked_for(visit: Open, kb: App) -> None:
-    app = visit("evaluation", kb, evaluation_tab="Experiments")
-    app.number_input(key="experiment_limit").set_value(50)
-    app.number_input(key="experiment_documents").set_value(10)
-    ran(app.button(key="do_thesis").click())
-    (job,) = [job for job in kb.platform.jobs.listed(ADMIN) if job.kind == "experiment"]
-    assert (job.arguments["name"], job.arguments["limit"], job.arguments["documents"]) == ("thesis", 50, 10)
-
-
 def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     measured(kb, "bm25", "dense")
     first = words(visit("evaluation", kb, evaluation_tab="Runs"))
@@ -291,21 +283,14 @@ def test_the_trend_begins_with_the_second_commit(visit: Open, kb: App) -> None:
     assert len(set(distinct(runs, dict.fromkeys((run.id for run in runs), "same")).values())) == 2
 
 
-def test_a_report_holds_every_run_and_opens_again(visit: Open, kb: App) -> None:
+def test_a_report_holds_every_run(visit: Open, kb: App) -> None:
     measured(kb, "bm25", "dense")
-    made = kb.evaluation.experiments.summary(
-        demo("author"), [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
-    )
+    runs = [kb.evaluation.runs.get(run.id) for run in kb.evaluation.runs.all("small")]
+    made = kb.evaluation.runs.report(demo("author"), runs)
     assert [part.title for part in made.parts][:2] == ["Leaderboard", "Leaderboard with intervals"]
-    app = visit("evaluation", kb, evaluation_tab="Experiments")
-    assert "No report yet" in words(app)
-    ran(app.button(key="do_compliance").click())
-    work(kb)
-    (path,) = kb.evaluation.experiments.reports(demo("author"))
-    assert len(kb.evaluation.experiments.values(demo("author"), path)["runs"]) == 15
-    app = visit("evaluation", kb, evaluation_tab="Experiments")
-    ran(app.button(key=f"open_{path.stem}").click())
-    assert len(figure(app, "report_heat")["data"][0]["y"]) == 15
+    page = html(made)
+    assert "Plotly.newPlot" in page
+    assert all(run.id in page for run in runs)
 
 
 # ---------------------------------------------------------------- tuning

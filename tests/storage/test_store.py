@@ -476,26 +476,22 @@ def test_a_build_that_counts_on_a_file_is_safe_from_whoever_collects_meanwhile(s
     assert found(carl, "error 809")[0] == "vpn.md"
 
 
-# ---------------------------------------------------------------- models, reports, backups
+# ---------------------------------------------------------------- models and backups
 
 
-def test_models_and_reports_made_on_one_machine_are_on_all(store: str, tmp_path: Path) -> None:
+def test_models_made_on_one_machine_are_on_all(store: str, tmp_path: Path) -> None:
     ann = node(tmp_path / "ann", store)
     bob = another(ann, tmp_path / "bob")
     model = ann.settings.home / "models" / "rankers" / "plain.json"
-    report = ann.settings.home / "reports" / "chunking.html"
-    for path, text in ((model, "{}"), (report, "<p>1</p>")):
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
+    model.parent.mkdir(parents=True)
+    model.write_text("{}", encoding="utf-8")
     ann.index.following.share()
     bob.index.following.share()
     assert bob.tuning.ranker_files.names() == ("plain",)
-    copied = bob.settings.home / "reports" / "chunking.html"
-    assert copied.read_text(encoding="utf-8") == "<p>1</p>"
-    copied.write_text("<p>2</p>", encoding="utf-8")
+    (bob.settings.home / "models" / "rankers" / "plain.json").write_text("[]", encoding="utf-8")
     bob.index.following.share()
     ann.index.following.share()
-    assert report.read_text(encoding="utf-8") == "<p>2</p>"
+    assert model.read_text(encoding="utf-8") == "[]"
     before = uploaded(store)
     ann.index.following.share()
     assert uploaded(store) == before

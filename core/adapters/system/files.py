@@ -236,7 +236,7 @@ def damaged_cache(path: Path, table: str, wrong: Callable[[sqlite3.Connection], 
 
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO  # what the group and everybody else may do
-OWN = ("app.db*", "app.lock", "kb.git", "index", "cache", "models", "reports", "impact", "as_of", "jobs", "store.json")
+OWN = ("app.db*", "app.lock", "kb.git", "index", "cache", "models", "impact", "as_of", "jobs", "store.json")
 
 
 def write_privately() -> None:

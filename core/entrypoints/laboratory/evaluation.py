@@ -1,4 +1,4 @@
-"""Commands that measure: runs, comparisons, experiments."""
+"""Commands that measure: runs and comparisons."""
 
 from __future__ import annotations
 
@@ -27,15 +27,12 @@ from core.entrypoints.terminal import table
 from core.errors import BadInput, Unavailable, one_of
 from core.evaluation.measures.by_name import KEY, PASSAGES
 from core.evaluation.querysets import beir
-from core.evaluation.reports import report
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import Run, distinct, label
 from core.llm.asking import dollars_of
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.evaluation import collections
-from core.services.evaluation.experiments import EXPERIMENTS, WrittenReport
-from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.evaluation.runs import machine
 from core.services.index import builder
 from core.services.tuning.production import drifted
@@ -56,9 +53,6 @@ class EvalBeirOptions:
     limit: Annotated[int, Option("only the first N judged queries")] = 0
     sample: Annotated[int, Option("only N judged queries, drawn by the seed")] = 0
     seed: Annotated[int, Option("the same seed draws the same queries")] = 42
-    experiment: Annotated[str, Option("run a built-in experiment on it instead, for example cascade")] = ""
-    out: Annotated[Path | None, Option("where the HTML report of the experiment goes")] = None
-    markdown: Annotated[Path | None, Option("also write its tables as Markdown")] = None
     split: Annotated[str, Option("which qrels (default: test)")] = "test"
 
 
@@ -111,30 +105,15 @@ class EvalCompareOptions:
 
 
 @form
-class EvalExperimentOptions:
-    estimate: EstimateInput = False
-    name: Annotated[str, Argument("NAME")]
-    queryset: Annotated[str, Option("which questions (default: known items, made if need be)")] = ""
-    limit: Annotated[int, Option("only so many questions, evenly from every category")] = 0
-    questions: Annotated[int, Option("make so many known items, shared out as the compliance benchmark's 1706")] = 0
-    model: Annotated[tuple[str, ...], Option("a language model to compare; repeat for several")] = ()
-    embedder: Annotated[tuple[str, ...], Option("one more embedder to compare")] = ()
-    repeats: Annotated[int, Option("how often the calls of the main row are made")] = 3
-    documents: Annotated[int, Option("only so many documents, in a workspace of their own")] = 0
-    out: Annotated[Path | None, Option("where the HTML report goes (default: reports/)")] = None
-    markdown: Annotated[Path | None, Option("also write the tables as Markdown")] = None
-
-
-@form
 class EvalDriftOptions:
     measure: Annotated[str, Option("what is compared")] = comparisons.MEASURE
 
 
 @command(
-    "eval beir", "index a BEIR folder in a workspace of its own and score configurations", "evaluation.experiments.run"
+    "eval beir", "index a BEIR folder in a workspace of its own and score configurations", "evaluation.runs.measure"
 )
 def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
-    """Score configurations on a BEIR folder, or run an experiment on it; the index is kept for the next time."""
+    """Score configurations on a BEIR folder; the index is kept for the next time."""
     from core.bootstrap import build, evaluation_workspace
 
     main = build(call.settings)
@@ -149,16 +128,6 @@ def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     if not app.knowledge.repository.head():
         app.knowledge.documents.save(collections.AUTHOR, collection.files, [], f"Records of {collection.name}")
     built = app.index.builder.build(profile, progress=call.progress)
-    if form.experiment:
-        queryset = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(collection))
-        written = app.evaluation.experiments.run(
-            collections.AUTHOR,
-            form.experiment,
-            queryset.name,
-            progress=call.progress,
-            options=ExperimentOptions(out=form.out),
-        )
-        return _reported(written, form.markdown)
     index = app.index.generations.open(profile)
     about = {"dataset": collection.name, "split": form.split, "profile": profile.name}
     rows = []
@@ -312,35 +281,6 @@ def eval_compare(call: UseCaseCall, form: EvalCompareOptions) -> Shown:
     lines += [comparison.spent, *([f"! {comparison.note}"] if comparison.note else [])]
     lines += [f"  {name}: {difference.sentence}" for name, difference in comparison.by_category.items()]
     return Shown(comparison_json(comparison), [*lines, *table(rows, ("difference", "before", "after", "question"))])
-
-
-@command(
-    "eval experiment",
-    f"a built-in experiment: {', '.join(EXPERIMENTS)}",
-    "evaluation.experiments.estimate",
-)
-def eval_experiment(call: CommandCall, form: EvalExperimentOptions) -> Shown:
-    asked = (tuple(form.model), tuple(form.embedder), max(1, form.repeats), form.questions)
-    chosen = ExperimentOptions(*asked, documents=form.documents, out=form.out)
-    if form.estimate:
-        rows = call.app.evaluation.experiments.estimate(call.actor, form.name, form.queryset, form.limit, chosen)
-        return show_estimate(rows)
-    experiment = call.app.evaluation.experiments.run(
-        call.actor, form.name, form.queryset, form.limit, call.progress, chosen
-    )
-    return _reported(experiment, form.markdown)
-
-
-def _reported(experiment: WrittenReport, markdown: Path | None) -> Shown:
-    """What an experiment found, and where its report is."""
-    if markdown:
-        markdown.parent.mkdir(parents=True, exist_ok=True)
-        markdown.write_text(report.markdown(experiment.report), encoding="utf-8")
-    texts = [part for part in experiment.report.parts if isinstance(part, report.Text)]
-    boards = [part for part in experiment.report.parts if isinstance(part, report.ReportTable)][:1]
-    lines = [experiment.report.title, *(line for text in texts for line in text.lines)]
-    lines += [line for board in boards for line in table(board.rows, board.heads)]
-    return Shown({"report": str(experiment.path), **experiment.report.values}, [*lines, f"Report: {experiment.path}"])
 
 
 @command(

@@ -26,6 +26,8 @@ from core.entrypoints.record import (
 )
 from core.entrypoints.terminal import table
 from core.errors import BadInput, NotFound
+from core.evaluation.generators.known_items import KnownItemSettings
+from core.evaluation.generators.qa import QaSettings
 from core.evaluation.querysets.export_querysets import WRITERS
 from core.evaluation.querysets.import_querysets import ARROW
 from core.evaluation.querysets.queryset import Judgment
@@ -240,18 +242,19 @@ def show_estimate(rows: Sequence[CallEstimate]) -> Shown:
 @command("eval generate", "make a query set from the knowledge base", "evaluation.jobs.estimate")
 def eval_generate(call: CommandCall, form: EvalGenerateOptions) -> Shown:
     app = call.app
-    context = app.evaluation.experiments.context
+    generator = app.evaluation.generator
     refused, left_out = dict[str, int](), dict[str, str]()
     if form.estimate:
         rows = app.evaluation.jobs.estimate(call.actor, form.kind, form.per_category)
         return show_estimate(rows)
     if form.kind == "known-items":
         by_rules = Counter[str]()
-        name = form.name or form.kind
-        queryset = context.generate(call.actor, form.seed, form.per_category, name, call.progress, by_rules)
-        refused, left_out = worded_by_rules(by_rules), context.left_out(queryset)
+        items = KnownItemSettings(form.seed, form.per_category, form.name or form.kind)
+        queryset = generator.known_items(call.actor, items, call.progress, by_rules)
+        refused, left_out = worded_by_rules(by_rules), generator.left_out(queryset)
     elif form.kind == "qa":
-        made = context.generate_qa(call.actor, form.seed, form.per_category, form.name, call.progress)
+        asked = QaSettings(form.seed, form.per_category, form.name or QaSettings().name)
+        made = generator.qa(call.actor, asked, call.progress)
         queryset, refused, left_out = made.queryset, dict(made.refused), dict(made.left_out)
     elif form.kind == "frontmatter":
         queryset = app.evaluation.querysets.from_frontmatter(call.actor, form.name or form.kind)

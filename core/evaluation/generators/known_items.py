@@ -104,13 +104,6 @@ def entities(text: str) -> list[str]:
 
 RULES, LLM = "known-item (rules)", "known-item (llm)"
 PER_CATEGORY = 120
-BENCHMARK: Mapping[str, int] = {  # the compliance benchmark's questions, 1,706 in all
-    "heading_direct": 505,
-    "entity_lookup": 537,
-    "heading_paraphrase": 311,
-    "exact_phrase": 213,
-    "first_sentence": 140,
-}
 PHRASE = (5, 9)  # words of an exact phrase
 MOST_HOLDERS = 3  # documents; an entity that more of them name is no known item
 
@@ -175,18 +168,6 @@ def generate(
     most = f"{sum(sizes.values()):,} asked for" if sizes else f"at most {per_category} per category"
     about = f"known items of {len(corpus.documents)} documents, seed {seed}, {most}"
     return QuerySet(settings.name, tuple(unique.values()), tuple(dict.fromkeys(judgments)), about)
-
-
-def shared_out(total: int) -> dict[str, int]:
-    """So many questions in the shares of the compliance benchmark.
-
-    >>> shared_out(1706) == dict(BENCHMARK), sum(shared_out(100).values()), shared_out(100)["entity_lookup"]
-    (True, 100, 31)
-    """
-    exact = {category: total * size / sum(BENCHMARK.values()) for category, size in BENCHMARK.items()}
-    floors = {category: int(share) for category, share in exact.items()}
-    rest = sorted(exact, key=lambda category: floors[category] - exact[category])[: total - sum(floors.values())]
-    return {category: size + (category in rest) for category, size in floors.items()}
 
 
 def _sample(items: list[KnownItem], size: int, seed: str) -> list[KnownItem]:

@@ -71,17 +71,6 @@ def segments(document: Document, size: int = WORDS, least: int = LEAST) -> list[
     return [(document.body + run[0].start(), document.body + run[-1].end()) for run in runs if len(run) >= least]
 
 
-def fitting(documents: Sequence[Document]) -> int:
-    """The words of a segment: a thousand, or half as many until a third of the documents has two segments.
-
-    >>> fitting([Document("d", "d.md", "D", "word " * 700)]), fitting([Document("d", "d.md", "D", "word " * 1600)])
-    (250, 1000)
-    """
-    sizes = [WORDS >> halved for halved in range(4)]
-    several = {size: sum(len(segments(each, size, size // 2)) > 1 for each in documents) for size in sizes}
-    return next((size for size in sizes if 3 * several[size] >= len(documents)), sizes[-1])
-
-
 @dataclass(frozen=True, slots=True)
 class QaSettings:
     """Which questions are asked for."""

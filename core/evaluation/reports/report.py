@@ -1,10 +1,10 @@
-"""Reports: tables, charts and sentences, as one HTML file that needs nothing else, or as Markdown for the docs."""
+"""Reports: tables, charts and sentences, as one HTML file that needs nothing else."""
 
 from __future__ import annotations
 
 import html as escaping
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -42,7 +42,7 @@ Part = ReportTable | Chart | Text
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an experiment found. `facts` say what it was made from; `values` is the same for programs."""
+    """What was found. `facts` say what it was made from; `values` is the same for programs."""
 
     name: str
     title: str
@@ -116,29 +116,3 @@ td{border-bottom:1px solid #e3e8ee;padding:.3rem .6rem}td.n{text-align:right}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.1rem 1rem;color:#4a5866;font-size:.9rem}dd{margin:0}
 .note{color:#4a5866;font-size:.9rem}
 """
-
-
-def markdown(report: Report) -> str:
-    """The same without charts, for the docs."""
-    lines = [f"# {report.title}", "", report.about, ""]
-    lines += [f"- {key}: {value}" for key, value in report.facts.items() if key not in ("runs", "query set digest")]
-    for part in report.parts:
-        if isinstance(part, Chart):
-            continue
-        lines += ["", f"## {part.title}", ""]
-        lines += (
-            _table_lines(part)
-            if isinstance(part, ReportTable)
-            else [line for text in part.lines for line in (text, "")][:-1]
-        )
-        lines += ["", part.note] if isinstance(part, ReportTable) and part.note else []
-    return "\n".join(lines) + "\n"
-
-
-def _table_lines(part: ReportTable) -> list[str]:
-    rule = tuple("---" for _ in part.heads)
-    return [_line(row) for row in (part.heads, rule, *part.rows)]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -1,1 +1,1 @@
-"""Query sets, and runs of configurations over them; experiments that write reports. The door is `runs.Runs`."""
+"""Query sets, and runs of configurations over them. The door is `runs.Runs`."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from core import profiles, strict
 from core.curation.document.questions import same_form
 from core.evaluation.measures.by_name import READ
-from core.ports import Index, Llm, Reranker
+from core.ports import Index, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates, stored
@@ -23,7 +23,7 @@ from core.retrieval.prompts import RerankPrompt
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
-from core.types import NOTHING, Answer, Filters, Hit, LlmRequest, SearchConfig, Stage
+from core.types import NOTHING, Filters, Hit, SearchConfig, Stage
 
 if TYPE_CHECKING:
     from core.storage.state.database import State
@@ -213,20 +213,16 @@ class CandidateCache:
             self._saved.put(query, _packed(gathered))
         self._known[query] = gathered
 
-    def rank(
-        self, query: str, config: SearchConfig, repeat: int = 0, prompt: RerankPrompt | None = None
-    ) -> RankedQuestion:
+    def rank(self, query: str, config: SearchConfig, prompt: RerankPrompt | None = None) -> RankedQuestion:
         """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also its `hits`.
 
-        A repeat asks the language model anew instead of taking its cached answer; a prompt stands for the one that the
-        configuration names.
+        A prompt stands for the one that the configuration names.
         """
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)
         ask = usual._replace(
             house=replace(usual.house, pins={}),  # a pinned question would find what was written down for it
             reranker=lambda: self.reader.of(usual.reranker(), read),
-            llm=lambda: asked_anew(usual.llm(), repeat),
             prompt=lambda name: prompt or usual.prompt(name),
         )
         with tally() as paid:
@@ -267,21 +263,6 @@ def _with_reading(times: dict[str, float], read: Sequence[float]) -> dict[str, f
     """The times of stages, that of the cross-encoder as it was when it read."""
     stage = "cross-encoder" if "cross-encoder" in times else "rerank"
     return {**times, stage: round(sum(read), 4)} if read else times
-
-
-def asked_anew(llm: Llm, repeat: int) -> Llm:
-    """The model as it is, or for a repeat one whose answers are not those of the times before."""
-    return _Again(llm, repeat) if repeat else llm
-
-
-class _Again:
-    """A model that is given a few tokens more to answer with: the same question, but another one to a cache."""
-
-    def __init__(self, llm: Llm, repeat: int) -> None:
-        self.name, self.server, self._llm, self._repeat = llm.name, llm.server, llm, repeat
-
-    def complete(self, request: LlmRequest) -> Answer:
-        return self._llm.complete(replace(request, max_tokens=request.max_tokens + self._repeat))
 
 
 def generation_key(searcher: Searcher, index: Index) -> str:

@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core import strict
 from core.access import Actor
 from core.evaluation.measures import by_name
 from core.evaluation.measures.by_name import STANDARD, ranking_measure
 from core.evaluation.querysets.beir import Collection
-from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.ports import Index, Progress, no_progress
 from core.retrieval.config import DEFAULT
 from core.retrieval.config import name as config_name
@@ -84,20 +82,6 @@ def at_depth(text: str, config: SearchConfig, depth: int) -> SearchConfig:
     """
     says_so = "depth" in text or config.depth != DEFAULT.depth
     return config if says_so else replace(config, depth=depth)
-
-
-def queryset(collection: Collection) -> QuerySet:
-    """The queries of a collection as a query set, for experiments in its workspace."""
-    documents = {record: doc for doc, record in collection.records.items()}
-    questions = tuple(Question(query, text, collection.name) for query, text in collection.queries.items())
-    judgments = tuple(
-        Judgment(query, documents[record], grade=grade, source="qrels")
-        for query, gains in collection.qrels.items()
-        for record, grade in gains.items()
-        if record in documents
-    )
-    name = f"{collection.name.lower()}-{strict.digest(list(collection.queries), 6)}"
-    return QuerySet(name, questions, judgments, f"{len(questions)} queries of {collection.name}")
 
 
 def report(collection: Collection, scores: BeirScores) -> dict[str, Any]:

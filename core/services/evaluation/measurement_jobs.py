@@ -13,11 +13,12 @@ from typing import Any
 from core import strict
 from core.access import READS, Actor, use_case
 from core.errors import Refused, one_of
-from core.evaluation.generators.qa import GeneratedSet
+from core.evaluation.generators.known_items import KnownItemSettings
+from core.evaluation.generators.qa import GeneratedSet, QaSettings
 from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.services.evaluation.experiments.context import KNOWN, ExperimentContext, check_count
+from core.services.evaluation.question_generator import QuestionGenerator, check_count
 from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.models.call_estimates import CallEstimate
 from core.services.tuning.prompts import ROUNDS, SAMPLES
@@ -27,7 +28,6 @@ from core.services.tuning.trainable import Trainable
 MEASURING = (
     "generate",
     "evaluate",
-    "experiment",
     "calibrate",
     "learn",
     "prompt",
@@ -43,12 +43,12 @@ class EvaluationJobs:
 
     def __init__(
         self,
-        context: ExperimentContext,
+        generator: QuestionGenerator,
         tuning: Sweeps,
         trainables: Iterable[Trainable],
         jobs: Jobs,
     ) -> None:
-        self.context, self.tuning, self.jobs = context, tuning, jobs
+        self.generator, self.tuning, self.jobs = generator, tuning, jobs
         self.trainables = {trainable.job: trainable for trainable in trainables}
 
     def works(self) -> Mapping[str, Work]:
@@ -70,7 +70,7 @@ class EvaluationJobs:
     @use_case("keep a query set", READS)
     def estimate(self, actor: Actor, kind: str, per_category: int = 120) -> tuple[CallEstimate, ...]:
         """What making a query set would ask a language model; nothing is asked for it."""
-        return self.context.generating(kind, per_category)
+        return self.generator.estimate(kind, per_category)
 
     @use_case("run an evaluation")
     def calibrate(self, actor: Actor, queryset: str, config: str, rule: TauRule) -> Job:
@@ -140,7 +140,7 @@ class EvaluationJobs:
 
     def _generate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         actor = self.jobs.actor(arguments, "keep a query set")
-        return GENERATORS[arguments["kind"]](self.context, actor, arguments, progress)
+        return GENERATORS[arguments["kind"]](self.generator, actor, arguments, progress)
 
     def _calibrate(self, arguments: Mapping[str, Any], progress: Progress) -> Any:
         calibrated = self.tuning.tau(
@@ -163,18 +163,17 @@ def _sets(job: Job) -> tuple[str, ...]:
 
 
 def _known_items(
-    context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress
+    generator: QuestionGenerator, actor: Actor, arguments: Mapping[str, Any], progress: Progress
 ) -> dict[str, Any]:
     by_rules = Counter[str]()
-    queryset = context.generate(
-        actor, arguments["seed"], arguments["per_category"], arguments["name"] or KNOWN, progress, by_rules
-    )
-    return made_json(GeneratedSet(queryset, worded_by_rules(by_rules), context.left_out(queryset)))
+    settings = KnownItemSettings(arguments["seed"], arguments["per_category"], arguments["name"] or "known-items")
+    queryset = generator.known_items(actor, settings, progress, by_rules)
+    return made_json(GeneratedSet(queryset, worded_by_rules(by_rules), generator.left_out(queryset)))
 
 
-def _qa(context: ExperimentContext, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    generated = context.generate_qa(actor, arguments["seed"], arguments["per_category"], arguments["name"], progress)
-    return made_json(generated)
+def _qa(generator: QuestionGenerator, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    settings = QaSettings(arguments["seed"], arguments["per_category"], arguments["name"] or QaSettings().name)
+    return made_json(generator.qa(actor, settings, progress))
 
 
 def worded_by_rules(reasons: Mapping[str, int]) -> dict[str, int]:

@@ -7,7 +7,6 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,9 @@ from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.evaluation.measures.by_name import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question, by_question, known_unit, settled
+from core.evaluation.reports import run_report
+from core.evaluation.reports.report import Report
+from core.evaluation.runs import comparisons
 from core.evaluation.runs.comparisons import RunComparison
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.runs.run import Answered, Run, label, means, pack, reaches, times_of, unpack
@@ -38,9 +40,8 @@ from core.services.evaluation.querysets import QuerySets
 from core.services.jobs.jobs import Job, Jobs
 from core.services.models.call_estimates import CallEstimate, CallEstimator
 from core.services.models.ledger import stopping
-from core.services.platform.settings import TeamSettings
 from core.services.search.searcher import Searcher
-from core.types import NOTHING, Profile, SearchConfig
+from core.types import Profile, SearchConfig
 
 if TYPE_CHECKING:
     from core.services.platform.base import Base
@@ -86,12 +87,6 @@ class Runs:
         self.querysets, self.searcher, self.jobs, self.estimator = querysets, searcher, jobs, estimator
         self.at_once = base.settings.llm_concurrency  # questions that a language model is asked at the same time
         self.scores = scores  # of rerankers, known before
-
-    def under(self, team_settings: TeamSettings) -> Runs:
-        """The same runs, with what is in production elsewhere."""
-        other = copy(self)
-        other.team_settings = team_settings
-        return other
 
     # ------------------------------------------------------------ run
 
@@ -160,24 +155,22 @@ class Runs:
         plans: Sequence[RunPlan],
         unit: str = "document",
         progress: Progress = no_progress,
-        repeat: int = 0,
     ) -> tuple[Run, ...]:
         """One run per plan, for services and jobs; doors call `measure` or `start`, which check rights.
 
-        Legs are searched once per profile and depth; finished runs and questions are reused. A repeat asks language
-        models again; its rankings are kept, its runs are not.
+        Legs are searched once per profile and depth; finished runs and questions are reused.
         """
         known_unit(unit)
         judged_set = self.querysets.get(queryset) if isinstance(queryset, str) else queryset
         if not judged_set.judgments:
             raise BadInput(f"Nobody judged anything in {judged_set.name!r} yet, so there is nothing to measure.")
-        runners: dict[str, _SetRunner] = {}
+        runners: dict[str, SetRunner] = {}
         runs = []
         for n, plan in enumerate(plans):
             digest = profiles.identity(plan.profile)
             if digest not in runners:
                 index = self.searcher.generations.open(plan.profile)
-                runners[digest] = _SetRunner(self, index, judged_set, unit, repeat)
+                runners[digest] = SetRunner(self, index, judged_set, unit)
                 for other in sorted(
                     plans, key=lambda plan: -len(plan.config.legs)
                 ):  # pairs first: single legs are ranked from them
@@ -186,8 +179,8 @@ class Runs:
             runs.append(self._run(runners[digest], plan, n, len(plans), progress))
         return tuple(runs)
 
-    def _run(self, runner: _SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
-        search = search_key(self.searcher, runner.index, plan.config) + (f"-{runner.repeat}" if runner.repeat else "")
+    def _run(self, runner: SetRunner, plan: RunPlan, n: int, plans: int, progress: Progress) -> Run:
+        search = search_key(self.searcher, runner.index, plan.config)
         number = strict.digest([search, plan.config.pins, runner.queryset.name, runner.digest, runner.unit, MEASURED])
         if (known := self._find(number)) and _complete(known):
             return known
@@ -201,31 +194,15 @@ class Runs:
                 f"No judgment of {runner.queryset.name!r} finds its place in this generation. "
                 f"The first: {runner.gains.unmapped[0].why if runner.gains.unmapped else 'no question is judged'}"
             )
-        run = self._assemble(number, runner, plan, results, ranked, round(time.perf_counter() - started, 3))
+        run = self.assemble(number, runner, plan, results, ranked, round(time.perf_counter() - started, 3))
         run = replace(run, id=_degraded(run)) if run.warnings else run
-        if not runner.repeat:
-            self._keep(run, search)
+        self._keep(run, search)
         return run
 
-    def each(
-        self,
-        queryset: QuerySet,
-        profile: Profile,
-        chosen: Mapping[str, SearchConfig],
-        progress: Progress = no_progress,
-    ) -> Run:
-        """A run in which every question has a configuration of its own, such as its own alpha; it is not stored."""
-        runner = _SetRunner(self, self.searcher.generations.open(profile), queryset)
-        first = next(iter(chosen.values()))
-        ranked = runner.rank(first, "", progress, chosen)
-        results = {each.id: runner.answered(each, ranked[each.id], first) for each in runner.judged}
-        number = strict.digest([runner.digest, runner.index.generation.digest, strict.plain(chosen)])
-        return self._assemble(number, runner, RunPlan(profile, first), results, ranked, 0.0)
-
-    def _assemble(
+    def assemble(
         self,
         number: str,
-        runner: _SetRunner,
+        runner: SetRunner,
         plan: RunPlan,
         results: Mapping[str, Answered],
         ranked: Mapping[str, RankedQuestion],
@@ -258,6 +235,17 @@ class Runs:
             machine="" if runner.reader.elsewhere else machine(),
             results=results,
         )
+
+    @use_case("run an evaluation", READS)
+    def report(self, actor: Actor, runs: Sequence[Run], measure: str = comparisons.MEASURE) -> Report:
+        """Runs of one query set as a report: leaderboard, intervals, categories."""
+        if not runs:
+            raise NotFound("There is no run to report on. Start one on the Evaluation page.")
+        facts = run_report.facts(self.querysets.get(runs[0].queryset), runs, self.clock.stamp())
+        title = f"Evaluation on {runs[0].queryset}"
+        about = f"{len(runs)} configurations by {measure}, every difference paired by question."
+        parts = run_report.leaderboard_parts(runs, run_report.COLUMNS, measure)
+        return Report("evaluation", title, about, facts, tuple(parts))
 
     # ------------------------------------------------------------ store and find
 
@@ -381,7 +369,7 @@ def _complete(run: Run) -> bool:
     return fused and run.figures.keys() >= {name for name in RANKED if reaches(run.config, name)}
 
 
-class _SetRunner:
+class SetRunner:
     """Runs configurations of one query set on one generation."""
 
     def __init__(
@@ -390,10 +378,9 @@ class _SetRunner:
         index: Index,
         queryset: QuerySet,
         unit: str = "document",
-        repeat: int = 0,
     ) -> None:
         self.searcher, self.database, self.index = runs.searcher, runs.database, index
-        self.at_once, self.repeat, self.reader = runs.at_once, repeat, ReadOnce(runs.scores)
+        self.at_once, self.reader = runs.at_once, ReadOnce(runs.scores)
         self.queryset, self.digest, self.unit = queryset, queryset.digest, unit
         self.gains = anchoring.gains(queryset.judgments, index, unit)
         self.judged = [
@@ -410,18 +397,16 @@ class _SetRunner:
         self._caches.append(CandidateCache(self.searcher, self.database, self.index, config, self.reader))
         return self._caches[-1]
 
-    def rank(
-        self, config: SearchConfig, search: str, progress: Progress, own: Mapping[str, SearchConfig] = NOTHING
-    ) -> dict[str, RankedQuestion]:
-        """Every judged question under a configuration, or under its own; costly rankings are stored in the database."""
+    def rank(self, config: SearchConfig, search: str, progress: Progress) -> dict[str, RankedQuestion]:
+        """Every judged question under a configuration; costly rankings are stored in the database."""
         candidates, saved, what = self.candidates(config), RankingCache(self.database, search), label(config)
         costly = config.rerank != "off" or config.alpha_from == "llm" or config.parents  # the rest is arithmetic
-        known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly and not own else {}
+        known = {query: _ranked(raw) for query, raw in saved.all().items()} if costly else {}
         ranked: dict[str, RankedQuestion] = {}
         try:
-            for n, (question, text, answer) in enumerate(self._ranked(candidates, config, known, own), 1):
+            for n, (question, text, answer) in enumerate(self._ranked(candidates, config, known), 1):
                 ranked[question.id] = answer
-                if costly and not own and text not in known and not answer.warnings:
+                if costly and text not in known and not answer.warnings:
                     saved.put(text, strict.plain(answer))
                 progress(n, len(self.judged), f"Searching with {what}")
         finally:
@@ -430,18 +415,14 @@ class _SetRunner:
         return ranked
 
     def _ranked(
-        self,
-        candidates: CandidateCache,
-        config: SearchConfig,
-        known: Mapping[str, RankedQuestion],
-        own: Mapping[str, SearchConfig],
+        self, candidates: CandidateCache, config: SearchConfig, known: Mapping[str, RankedQuestion]
     ) -> Iterator[tuple[Question, str, RankedQuestion]]:
         """Questions in order with what is found for them; where a language model is asked, several at once."""
 
         def answer(question: Question) -> RankedQuestion:
             text = _plain(question)
             with stopping():
-                return known.get(text) or candidates.rank(text, own.get(question.id, config), self.repeat)
+                return known.get(text) or candidates.rank(text, config)
 
         at_once = self.at_once if self.searcher.model_uses(config) else 1
         with together(answer, self.judged, at_once) as answers:

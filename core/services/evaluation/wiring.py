@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core.access import Actor
 from core.adapters.models import spacy_ner
 from core.services.evaluation.editing import QuerySetEditor
-from core.services.evaluation.experiments import Experiments
-from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.evaluation.measurement_jobs import EvaluationJobs
 from core.services.evaluation.querysets import QuerySets
+from core.services.evaluation.question_generator import QuestionGenerator
 from core.services.evaluation.runs import Runs
 from core.services.index.builder import IndexBuilder
 from core.services.jobs.jobs import Jobs
@@ -19,19 +16,16 @@ from core.services.models.wiring import ModelRoom, estimator
 from core.services.platform.base import Base, shipped_scores
 from core.services.search.searcher import Searcher
 from core.services.tuning.wiring import Tuning
-from core.types import Document
-
-Aside = Callable[[Actor, Sequence[Document]], ExperimentContext]
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """Query sets, runs over them, experiments."""
+    """Query sets, and runs over them."""
 
     querysets: QuerySets
     editor: QuerySetEditor
     runs: Runs
-    experiments: Experiments
+    generator: QuestionGenerator
     jobs: EvaluationJobs
 
 
@@ -42,11 +36,10 @@ def wire_runs(base: Base, jobs: Jobs, models: ModelRoom, searcher: Searcher) -> 
     return runs
 
 
-def wire(base: Base, models: ModelRoom, runs: Runs, builder: IndexBuilder, tuning: Tuning, aside: Aside) -> Evaluation:
+def wire(base: Base, models: ModelRoom, runs: Runs, builder: IndexBuilder, tuning: Tuning) -> Evaluation:
     recogniser = spacy_ner.names if spacy_ner.installed() else None
-    context = ExperimentContext(runs, builder, base.documents, models.registry, names=recogniser, aside=aside)
-    experiments = Experiments(context, base.settings.home / "reports", runs.jobs, base.events.written)
+    generator = QuestionGenerator(runs, builder, base.documents, models.registry, recogniser)
     trained = (tuning.training, tuning.prompts, tuning.rankers, tuning.embedders, tuning.learning)
-    jobs = EvaluationJobs(context, tuning.sweeps, [one.trainable for one in trained], runs.jobs)
-    base.upkeep.works.update({"experiment": experiments.work, **jobs.works()})
-    return Evaluation(runs.querysets, QuerySetEditor(runs.querysets), runs, experiments, jobs)
+    jobs = EvaluationJobs(generator, tuning.sweeps, [one.trainable for one in trained], runs.jobs)
+    base.upkeep.works.update(jobs.works())
+    return Evaluation(runs.querysets, QuerySetEditor(runs.querysets), runs, generator, jobs)

@@ -78,8 +78,8 @@ def _verifier(base: Base) -> Verifier:
 
 
 def _shared_folders(base: Base) -> tuple[SharedFolder, ...]:
-    """Models and reports of the workspace, where machines share them."""
+    """Models of the workspace, where machines share them."""
     if not base.generations.copies:
         return ()
     index, home = base.generations.copies.index, base.settings.home
-    return tuple(SharedFolder(index.objects, index.conformance, home / name) for name in ("models", "reports"))
+    return (SharedFolder(index.objects, index.conformance, home / "models"),)

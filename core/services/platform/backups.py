@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _MAIN = "refs/heads/main"
 _LOG = logging.getLogger(__name__)
-_FOLDERS = ("models", "reports")  # files that are only ever replaced as a whole
+_MODELS = "models"  # files that are only ever replaced as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,7 @@ class Backups:
             with self.database.frozen(self.repository.heads) as (heads, copy_database):
                 copy_database(folder / "app.db")
             self._refuse_fewer(self.repository.copy(folder / "kb.git", heads), heads)
-            for name in _FOLDERS:
-                _copy_folder(self.home / name, folder / name)
+            _copy_folder(self.home / _MODELS, folder / _MODELS)
             progress(2, 3, "Writing the manifest")
             facts = {
                 "workspace": self.repository.workspace(),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.storage.state.database import Database
 
 
-FOLDERS = ("impact", "as_of", "models", "reports", "cache")
+FOLDERS = ("impact", "as_of", "models", "cache")
 MARK = "emptying"  # a file that says that it has begun
 
 

@@ -85,7 +85,7 @@ def _suggestions(document: Document, questions: Sequence[str], key: str) -> None
             on_change=_take,
             args=(key,),
         )
-    if app().evaluation.experiments.context.llm():
+    if app().evaluation.generator.llm():
         st.button("Suggest with the language model", icon=":material/auto_awesome:", type="tertiary", key=f"{key}_answer_ask", on_click=_ask, args=(key, document))  # fmt: skip
 
 

@@ -193,7 +193,7 @@ def _exported(form: str, run: str, account: str) -> str:
 
 def _report(runs: Sequence[str], measure: str, account: str) -> str:
     me = app().people.accounts.actor(account)
-    return report.html(app().evaluation.experiments.summary(me, [with_questions(run, me) for run in runs], measure))
+    return report.html(app().evaluation.runs.report(me, [with_questions(run, me) for run in runs], measure))
 
 
 def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:

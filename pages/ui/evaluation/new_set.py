@@ -55,7 +55,7 @@ def outcome() -> None:
 
 
 def _generate() -> None:
-    model = app().evaluation.experiments.context.llm()
+    model = app().evaluation.generator.llm()
     kinds = [kind for kind in KINDS if kind != "qa" or model]
     kind = str(st.radio("From", kinds, format_func=KINDS.__getitem__, key="make_kind"))
     st.caption(ABOUT[kind])

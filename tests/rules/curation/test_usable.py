@@ -465,10 +465,6 @@ def test_calls_are_estimated_from_a_sample_with_a_range_before_anything_is_asked
         assert app.evaluation.jobs.estimate(ADMIN, "known-items", 3)[0].calls == (1, 1), "there is one section"
         unfit(app, "paraphrase")
         assert app.evaluation.jobs.estimate(ADMIN, "known-items", 3) == (), "what is refused is not announced"
-        assert {row.purpose for row in app.evaluation.experiments.estimate(ADMIN, "cascade", "items")} == {
-            "weights",
-            "rerank",
-        }
         topics = calls["community summary"].calls
         assert 1 == topics[0] <= topics[1] <= 200, "topics are summarised when the graph is first looked at"
         assert server.seen == []

@@ -35,7 +35,6 @@ from core.retrieval.ordering import rank
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import PRESETS, fifteen, presets, spell
 from core.retrieval.rerankers import RERANKERS
-from core.services.evaluation.experiments import cascade_study, chunking, compliance
 from core.types import ChunkerSpec, Document, SearchConfig
 from pages.ui import style
 from tests.conftest import ROOT, examples, put
@@ -203,16 +202,9 @@ def test_the_figure_of_a_preset_is_that_of_the_table_that_measured_it() -> None:
         assert "on seven public collections" in preset.about
 
 
-def test_every_preset_and_every_row_of_every_experiment_parses() -> None:
-    configured = [
-        *presets().values(),
-        *fifteen().values(),
-        *compliance.configurations(),
-        *cascade_study.stages().values(),
-    ]
-    for config in configured:
+def test_every_preset_parses() -> None:
+    for config in (*presets().values(), *fifteen().values()):
         assert configs.parse(spell(config)) == config
-    assert len(list(chunking.deterministic(chunking.check(chunking.Profile("local"))))) == 19
 
 
 @pytest.mark.parametrize(

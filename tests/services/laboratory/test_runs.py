@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,13 +11,9 @@ from core import profiles
 from core.bootstrap import App
 from core.errors import BadInput, Cancelled, NotFound, Refused, Unavailable
 from core.evaluation.measures.by_name import ranking_measure
-from core.evaluation.reports.report import markdown
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import RUN_FORMATS, scored
 from core.retrieval import config as configs
-from core.services.evaluation.experiments import EXPERIMENTS, chunking
-from core.services.evaluation.experiments.compliance import configurations
-from core.services.evaluation.experiments.context import ExperimentOptions, sampled
 from core.services.evaluation.runs import RunPlan
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put
 from tests.support.evaluated import ADMIN, AUTHOR, corpus, judged, questions
@@ -280,48 +275,3 @@ def test_drift_marks_a_loss_that_is_not_chance(judged_app: App) -> None:
     assert found.lost
     assert found.sentence.startswith("small: Worse by")
     assert judged_app.platform.workspace.works["drift"]({}, lambda *_: None)["lost"] == ["small"]
-
-
-# ---------------------------------------------------------------- experiments
-
-
-def test_the_compliance_benchmark_has_fifteen_different_configurations() -> None:
-    assert len(set(configurations())) == 15
-
-
-@pytest.mark.parametrize("name", list(EXPERIMENTS))
-def test_an_experiment_ends_in_a_report_that_needs_no_network(
-    shared_app: App, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(chunking, "SIX", 1)
-    made = shared_app.evaluation.experiments.run(
-        ADMIN, name, "small", limit=10, options=ExperimentOptions(out=tmp_path / "report.html")
-    )
-    page = made.path.read_text(encoding="utf-8")
-    assert "Plotly.newPlot" in page
-    head = page[: page.index("<script>")] + page[page.index("<h1>") :]
-    assert "http://" not in head
-    assert "https://" not in head
-    assert made.report.values["runs"]
-    depth = {"cascade": 100, "support": 100, "thesis": 10}.get(name, 30)
-    assert made.report.facts["depth"] == f"{depth} candidates per leg"
-    json.dumps(made.report.values)
-
-
-def test_the_compliance_report_says_which_questions_it_is_about(shared_app: App) -> None:
-    made = shared_app.evaluation.experiments.run(ADMIN, "compliance", "small", limit=10).report
-    assert made.title == "The compliance benchmark on small (10 questions)"
-    assert made.about.endswith("on the questions of small (10 questions) in 2 categories.")
-    assert "Known items reward" not in markdown(made)
-
-
-def test_what_needs_a_language_model_is_left_out_with_a_sentence(judged_app: App) -> None:
-    made = judged_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=6)
-    assert any("No language model is configured" in line for line in made.report.values["skipped"])
-    assert judged_app.evaluation.experiments.reports(demo("author")) == (made.path,)
-
-
-def test_sampling_takes_evenly_from_every_category() -> None:
-    some = sampled(questions(), 10)
-    assert [sum(one.category == name for one in some.questions) for name in ("first", "second")] == [5, 5]
-    assert {one.question for one in some.judgments} == {one.id for one in some.questions}

@@ -1,4 +1,4 @@
-"""The studies as experiments: their rows, in their order, with a language model behind a real endpoint."""
+"""The studies, replayed: their rows, in their order, with a language model behind a real endpoint."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from typing import Any
 
 import pytest
 
+from bench.papers import support
+from bench.papers.__main__ import queries
+from bench.papers.context import BENCHMARK, PaperOptions, shared_out
+from bench.papers.markdown import markdown
+from bench.papers.replays import estimate, replay
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build, evaluation_workspace
 from core.errors import BadInput
-from core.evaluation.generators import known_items
 from core.evaluation.querysets import anchoring, beir
-from core.evaluation.reports.report import Report, ReportTable, markdown
+from core.evaluation.reports.report import Report, ReportTable
 from core.profiles import check
 from core.retrieval import config as configs
 from core.services.evaluation import collections
-from core.services.evaluation.experiments import support
-from core.services.evaluation.experiments.context import ExperimentOptions
 from core.services.tuning.prompts import PromptSettings, parted
 from core.settings import load
 from core.types import Filters, SearchConfig
@@ -78,7 +80,7 @@ def table(report: Report, title: str) -> dict[str, dict[str, str]]:
 def test_the_cascade_study_has_its_rows_and_tables_with_a_language_model(
     study_app: App, server: ScriptedServer
 ) -> None:
-    report = study_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=ASKED).report
+    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED).report
     rows = ["dense", "bi-modal", "tri-modal", "tri-modal + cross-encoder", "full pipeline"]
     weighed = ["tri-modal, static weights", "tri-modal, weights by the model"]
     assert report.values["stages"] == list(table(report, "Ablation")) == [*rows, *weighed]
@@ -97,7 +99,7 @@ def test_the_cascade_study_has_its_rows_and_tables_with_a_language_model(
 
 
 def test_the_cascade_study_says_what_each_stage_moved_made_worse_and_took(study_app: App) -> None:
-    report = study_app.evaluation.experiments.run(ADMIN, "cascade", "small", limit=ASKED).report
+    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED).report
     moved = table(report, "What each stage moved")
     assert list(moved) == ["cross-encoder", "language model"]
     assert moved["language model"]["another first document"] == "100%", "the last of ten came first"
@@ -119,7 +121,7 @@ def test_the_cascade_study_says_what_each_stage_moved_made_worse_and_took(study_
 
 
 def test_consecutive_rows_of_the_cascade_differ_in_one_stage() -> None:
-    from core.services.evaluation.experiments.cascade_study import STEPS, stages
+    from bench.papers.cascade import STEPS, stages
 
     rows, stage = stages(), {"legs": "legs", "fusion": "legs", "missing": "legs", "normalisation": "legs"}
     for before, after in STEPS:
@@ -173,9 +175,9 @@ def test_the_support_study_has_its_tables_with_several_language_models_and_makes
     study_app: App, server: ScriptedServer
 ) -> None:
     server.answers = [by_meaning]
-    options = ExperimentOptions(models=(MODEL, CHEAP), repeats=3)
-    estimated = study_app.evaluation.experiments.estimate(ADMIN, "support", "small", ASKED, options)
-    report = study_app.evaluation.experiments.run(ADMIN, "support", "small", limit=ASKED, options=options).report
+    options = PaperOptions(models=(MODEL, CHEAP), repeats=3)
+    estimated = estimate(study_app, "support", "small", ASKED, options)
+    report = replay(study_app, ADMIN, "support", "small", limit=ASKED, options=options).report
     first, other = "bge-small-en-v1.5-int8", "all-minilm-l6-v2"
     assert list(table(report, "Embedders alone and BM25")) == [first, other, "BM25"]
     assert list(table(report, "The best embedder with each other by RRF")) == [first, f"{first} + {other} (RRF)", f"{first} + BM25 (RRF)"]  # fmt: skip
@@ -202,8 +204,8 @@ def test_the_support_study_has_its_tables_with_several_language_models_and_makes
 def test_the_estimate_of_the_benchmark_counts_the_paraphrases_of_as_many_questions_as_are_asked_for(
     study_app: App,
 ) -> None:
-    options = [ExperimentOptions(questions=count) for count in (0, 5)]
-    every, few = (study_app.evaluation.experiments.estimate(ADMIN, "compliance", options=option) for option in options)
+    options = [PaperOptions(questions=count) for count in (0, 5)]
+    every, few = (estimate(study_app, "compliance", options=option) for option in options)
     assert [row.calls[1] for row in few] == [1]
     assert every[0].calls[1] > 1
 
@@ -332,8 +334,8 @@ def test_the_cascade_study_runs_on_a_sample_of_a_collection(study_app: App, coll
     app = evaluation_workspace(study_app, ADMIN, "beir-tiny")
     app.knowledge.documents.save(collections.AUTHOR, drawn.files, [], "Records")
     app.index.builder.build(app.platform.settings.profile())
-    kept = app.evaluation.querysets.keep(collections.AUTHOR, collections.queryset(drawn))
-    report = app.evaluation.experiments.run(collections.AUTHOR, "cascade", kept.name).report
+    kept = app.evaluation.querysets.keep(collections.AUTHOR, queries(drawn))
+    report = replay(app, collections.AUTHOR, "cascade", kept.name).report
     assert report.values["stages"][-1] == "tri-modal, weights by the model"
     assert table(report, "Queries that a stage made worse")["language model"]["degraded"].endswith(" / 4")
     config = configs.parse("rrf-60")
@@ -366,9 +368,9 @@ def test_a_collection_is_ranked_as_it_would_be_served_and_only_recall_looks_deep
 
 
 def test_the_compliance_benchmark_is_made_at_its_own_size_and_says_what_is_ours(study_app: App) -> None:
-    options = ExperimentOptions(questions=1706)
-    assert known_items.shared_out(1706) == known_items.BENCHMARK
-    report = study_app.evaluation.experiments.run(ADMIN, "compliance", limit=40, options=options).report
+    options = PaperOptions(questions=1706)
+    assert shared_out(1706) == BENCHMARK
+    report = replay(study_app, ADMIN, "compliance", limit=40, options=options).report
     said = markdown(report)
     assert re.fullmatch(r"known-items-1706 \(40 questions\), .*1,706 asked for\)", report.facts["query set"])
     assert re.search(r"1,706 questions were asked for; the documents give \d+", said)

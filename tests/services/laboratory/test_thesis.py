@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from bench.papers import chunking, thesis
+from bench.papers.context import PaperOptions
+from bench.papers.markdown import markdown
+from bench.papers.replays import WrittenReport, replay
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
@@ -20,9 +24,7 @@ from core.evaluation.generators import qa
 from core.evaluation.learning.learners import NETWORKS, TREES
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
-from core.evaluation.reports.report import ReportTable, markdown
-from core.services.evaluation.experiments import WrittenReport, chunking, thesis
-from core.services.evaluation.experiments.context import ExperimentOptions
+from core.evaluation.reports.report import ReportTable
 from core.settings import load
 from core.types import SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, put, small_app
@@ -119,7 +121,7 @@ def replay_app(replay_server: ScriptedServer, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture(scope="module")
 def replayed(replay_app: App) -> WrittenReport:
-    return replay_app.evaluation.experiments.run(ADMIN, "thesis", limit=24, options=ExperimentOptions(documents=4))
+    return replay(replay_app, ADMIN, "thesis", limit=24, options=PaperOptions(documents=4))
 
 
 def tables(made: WrittenReport) -> dict[str, ReportTable]:
@@ -209,7 +211,7 @@ def test_chunking_scores_agentic_rows_and_reads_parents(priced_app: App) -> None
     asked = tuple(Question(f"q{n}", f"Which gate does code{n}x{n} need?", "gates") for n in range(8))
     gates = tuple(Judgment(f"q{n}", f"m/manual{n}.md", (), f"gate{n}x{n}") for n in range(8))
     priced_app.evaluation.querysets.keep(ADMIN, QuerySet("gates", asked, gates))
-    made = priced_app.evaluation.experiments.run(ADMIN, "chunking", "gates")
+    made = replay(priced_app, ADMIN, "chunking", "gates")
     names = [row["name"] for row in made.report.values["chunkers"]]
     assert names == [
         "local",
@@ -237,7 +239,7 @@ def test_without_a_model_its_rows_are_left_out_with_the_reason(
     monkeypatch.setattr(chunking, "SIX", 1)
     monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
     app = judged(tmp_path / "home")
-    values = app.evaluation.experiments.run(ADMIN, experiment, "small", limit=24).report.values
+    values = replay(app, ADMIN, experiment, "small", limit=24).report.values
     left_out = [line.split(" was left out: ")[0] for line in values["skipped"]]
     assert left_out[:2] == ["agentic-1", "agentic-2"]
     assert all("No language model is configured" in line for line in values["skipped"])
@@ -252,16 +254,14 @@ def test_without_questions_that_quote_their_answers_the_thesis_says_what_to_make
     bare = replace(questions(name="bare"), judgments=tuple(replace(row, quote="") for row in questions().judgments))
     app.evaluation.querysets.keep(ADMIN, bare)
     with pytest.raises(BadInput, match="No question of 'bare' quotes its answer"):
-        app.evaluation.experiments.run(ADMIN, "thesis", "bare")
+        replay(app, ADMIN, "thesis", "bare")
 
 
 def test_without_a_model_known_items_that_quote_stand_in_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
-    made = judged(tmp_path / "home").evaluation.experiments.run(
-        ADMIN, "thesis", limit=12, options=ExperimentOptions(documents=10)
-    )
+    made = replay(judged(tmp_path / "home"), ADMIN, "thesis", limit=12, options=PaperOptions(documents=10))
     assert "known items that quote their answers, not SF1H" in made.report.facts["question source"]
     assert made.report.facts["documents"] == "10 of 24: the longest"
     assert made.report.facts["questions per category"].startswith("exact_phrase")

@@ -32,14 +32,14 @@ ADMIN = local_admin("ann")
 
 
 def filled(home: Path) -> App:
-    """A workspace with a document, an open change, an account, a promotion, an alpha model's file and a report."""
+    """A workspace with a document, an open change, an account, a promotion and an alpha model's file."""
     app = small_app(home, NoProcesses())
     put(app, {"a.md": "# A\n\nalpha words\n"})
     app.reviews.changes.propose(demo("author"), "Draft B", {"b.md": b"# B\n"})
     app.people.accounts.add(demo("admin"), NewAccount("mei", "Mei", "mei@example.org", "reviewer"), "long enough 1")
     settings = app.platform.settings
     settings.promote("local", configs.parse("rrf-60"), {}, demo("admin").person, "Promote rrf-60", settings.head())
-    write(home, {"models/alpha/linear.json": "{}", "reports/cascade.md": "# Cascade\n"})
+    write(home, {"models/alpha/linear.json": "{}"})
     return app
 
 
@@ -73,7 +73,7 @@ def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path)
     token = app.people.sessions.start(app.people.accounts.actor("mei"), "cookie")
     taken = app.platform.backups.take(ADMIN, copy)
     assert json.loads((copy / "MANIFEST.json").read_text())["workspace"] == app.knowledge.repository.workspace() != ""
-    assert sorted(path.name for path in copy.iterdir()) == ["MANIFEST.json", "app.db", "kb.git", "models", "reports"]
+    assert sorted(path.name for path in copy.iterdir()) == ["MANIFEST.json", "app.db", "kb.git", "models"]
     again = restored(copy, tmp_path / "again")
     assert again.index.verifier.problems() == ()
     assert again.people.sessions.find("cookie", token) is None, "who signed out since stays out"
@@ -83,7 +83,6 @@ def test_a_restored_backup_holds_all_that_was_there_and_verifies(tmp_path: Path)
     assert again.people.accounts.sign_in("mei", "long enough 1").role == "reviewer"
     assert again.platform.settings.production() == app.platform.settings.production()
     assert (tmp_path / "again" / "models" / "alpha" / "linear.json").read_text() == "{}"
-    assert (tmp_path / "again" / "reports" / "cascade.md").read_text() == "# Cascade\n"
     assert again.search.searcher.search("alpha").hits[0].path == "a.md"
     assert [entry.action for entry in app.people.audit.entries(ADMIN, limit=1)] == ["back up"]
     assert "restore" in [entry.action for entry in again.people.audit.entries(ADMIN, limit=3)]

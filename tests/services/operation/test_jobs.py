@@ -154,7 +154,6 @@ QUEUE: dict[str, Callable[[App, Actor], Job]] = {
         actor, "small", "bm25", TauRule(beta=1.0, least=1, measure="nDCG@10")
     ),
     "learn": lambda app, actor: app.evaluation.jobs.learn(actor, "small", "linear", "convex-0.5", "nDCG@10", "best"),
-    "experiment": lambda app, actor: app.evaluation.experiments.start(actor, "cascade", "small", 3),
     "evaluate": lambda app, actor: app.evaluation.runs.start(actor, "small", [("", "bm25")]),
 }
 

@@ -16,14 +16,14 @@ from core.access import AUDITED, NEEDS, SYSTEM, Actor
 from core.bootstrap import App, build
 from core.curation.words.pins import Pin
 from core.errors import BadInput
+from core.evaluation.generators.known_items import KnownItemSettings
+from core.evaluation.generators.qa import QaSettings
 from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import AddedPassage
 from core.evaluation.runs.pooling import Pooled
 from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.services.evaluation.experiments import EXPERIMENTS, Experiment
-from core.services.evaluation.experiments.context import ExperimentContext
 from core.services.people.accounts import NewAccount
 from core.services.platform.settings import QuestionSettings
 from core.services.playground.compare import Column
@@ -66,6 +66,12 @@ def tuned(app: App) -> None:
         app.tuning.prompts.tune(ADMIN, "small", PromptSettings(samples=2, rounds=1))
     finally:
         app.search.searcher.models = models
+
+
+def questioned(app: App) -> None:
+    """Questions by a language model that is there for this alone."""
+    generator = replace(app.evaluation.generator, models=SmallModels(ScriptedLlm('{"questions": []}')))
+    generator.qa(ADMIN, QaSettings(per_kind=1))
 
 
 def wide(app: App) -> str:
@@ -450,8 +456,10 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.querysets.drop": lambda app: app.evaluation.querysets.drop(ADMIN, copied_set(app)),
     "evaluation.runs.measure": lambda app: app.evaluation.runs.measure(ADMIN, "small", [("", "bm25")]),
     "evaluation.runs.start": lambda app: app.evaluation.runs.start(ADMIN, "small", [("", "dense")]),
-    "evaluation.experiments.start": lambda app: app.evaluation.experiments.start(ADMIN, "pairs"),
-    "evaluation.experiments.run": lambda app: app.evaluation.experiments.run(ADMIN, "tiny", "small"),
+    "evaluation.generator.known_items": lambda app: app.evaluation.generator.known_items(
+        ADMIN, KnownItemSettings(per_category=1, name="made")
+    ),
+    "evaluation.generator.qa": lambda app: questioned(app),
     "evaluation.jobs.generate": lambda app: app.evaluation.jobs.generate(ADMIN, "known-items"),
     "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(
         ADMIN, "small", "bm25", TauRule(beta=0.9, least=5, measure="nDCG@10")
@@ -501,12 +509,6 @@ USE_CASES: dict[str, Callable[[App], object]] = {
 }
 
 
-def tiny(context: ExperimentContext, progress: Progress) -> object:
-    """An experiment of one run."""
-    (run,) = context.evaluate([context.runs.plan("", "bm25")], progress)
-    return context.report("tiny", "Tiny", "One run.", (run,), (), {})
-
-
 @pytest.fixture(scope="module")
 def audited_app(tmp_path_factory: pytest.TempPathFactory) -> App:
     return evaluated(small_app(tmp_path_factory.mktemp("audit") / "home", NoProcesses()))
@@ -543,10 +545,7 @@ def test_every_audited_use_case_is_tried_here() -> None:
     "name",
     [pytest.param(name, marks=pytest.mark.sqlite if name in OWN_FILE else ()) for name in USE_CASES],
 )
-def test_a_use_case_leaves_a_line_with_who_and_door(
-    audited_app: App, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(EXPERIMENTS, "tiny", Experiment("Tiny", "One run.", tiny))  # type: ignore[arg-type]
+def test_a_use_case_leaves_a_line_with_who_and_door(audited_app: App, name: str) -> None:
     before = newest(audited_app)[0].id
     done = USE_CASES[name](audited_app)
     other = done if isinstance(done, App) else audited_app

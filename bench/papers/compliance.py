@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bench.papers.context import DEPTH, PaperContext, figures
 from core.evaluation.querysets.queryset import QuerySet, by_category
 from core.evaluation.reports.report import Report, Text
+from core.evaluation.reports.run_report import leaderboard_parts
 from core.evaluation.runs.comparisons import leaderboard
 from core.ports import Progress
 from core.retrieval.presets import fifteen
-from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
 
@@ -34,7 +35,7 @@ def configurations(depth: int = DEPTH) -> list[SearchConfig]:
     return [replace(config, depth=depth) for config in fifteen().values()]
 
 
-def run(context: ExperimentContext, progress: Progress) -> Report:
+def run(context: PaperContext, progress: Progress) -> Report:
     """Run all fifteen and rank them."""
     profile = context.runs.team_settings.production().profile
     runs = context.evaluate([RunPlan(profile, config) for config in configurations()], progress)
@@ -52,7 +53,7 @@ def run(context: ExperimentContext, progress: Progress) -> Report:
     return context.report("compliance", title, about(context.queryset), runs, parts, figures(runs))
 
 
-def _asked_for(context: ExperimentContext) -> list[str]:
+def _asked_for(context: PaperContext) -> list[str]:
     """Where the documents give fewer questions than were asked for."""
     asked, made = context.options.questions, len(context.queryset.questions)
     if not asked or made >= asked:

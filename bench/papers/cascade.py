@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from bench.papers.context import PaperContext, figures
 from core.evaluation.measures import rank_distance
 from core.evaluation.measures.by_name import STANDARD, mean
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
+from core.evaluation.reports.run_report import leaderboard_parts
 from core.evaluation.runs.comparisons import compare
 from core.evaluation.runs.run import Run
 from core.ports import Progress
 from core.retrieval import config as configs
 from core.retrieval.legs import LEGS
-from core.services.evaluation.experiments.context import ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import SearchConfig
 
@@ -53,7 +54,7 @@ class StageStep(NamedTuple):
     new: Run
 
 
-def run(context: ExperimentContext, progress: Progress) -> Report:
+def run(context: PaperContext, progress: Progress) -> Report:
     """Run the rows; those that need a language model are skipped, and named, where none is configured."""
     profile = context.runs.team_settings.production().profile
     rows, skipped = context.answerable(stages())

@@ -8,23 +8,24 @@ from dataclasses import dataclass, replace
 from statistics import stdev
 from typing import Any
 
+from bench.papers import own_runs
+from bench.papers.context import (
+    PaperContext,
+    PaperOptions,
+    figures,
+)
 from core import strict
 from core.errors import ConcordError
 from core.evaluation.measures.by_name import mean
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
+from core.evaluation.reports.run_report import leaderboard_parts
 from core.evaluation.runs.comparisons import compare
 from core.evaluation.runs.run import Run
 from core.llm.asking import dollars_of
 from core.ports import Progress
 from core.profiles import check
 from core.retrieval import config as configs
-from core.services.evaluation.experiments.context import (
-    ExperimentContext,
-    ExperimentOptions,
-    figures,
-    leaderboard_parts,
-)
 from core.services.evaluation.runs import RunPlan
 from core.types import ChunkerSpec, Frozen, Profile, SearchConfig
 
@@ -48,7 +49,7 @@ class BaseSystem:
     config: SearchConfig
 
 
-def run(context: ExperimentContext, progress: Progress) -> Report:
+def run(context: PaperContext, progress: Progress) -> Report:
     """Table after table of the study; the report names what was skipped."""
     study = _Study(context, progress)
     singles = study.singles()
@@ -79,7 +80,7 @@ def run(context: ExperimentContext, progress: Progress) -> Report:
     )
 
 
-def asking(options: ExperimentOptions) -> Iterable[SearchConfig]:
+def asking(options: PaperOptions) -> Iterable[SearchConfig]:
     """What the study asks a language model, for an estimate: as if the production profile were the best embedder."""
     dense = replace(configs.parse("dense"), depth=DEPTH)
     first = options.models[0] if options.models else ""
@@ -113,7 +114,7 @@ def _windows(config: SearchConfig, model: str = "") -> SearchConfig:
 class _Study:
     """The rows that were run so far, by title."""
 
-    def __init__(self, context: ExperimentContext, progress: Progress) -> None:
+    def __init__(self, context: PaperContext, progress: Progress) -> None:
         self.context, self.progress, self.options = context, progress, context.options
         self.production = context.runs.team_settings.production().profile
         self.dense = replace(configs.parse("dense"), depth=DEPTH)
@@ -181,9 +182,10 @@ class _Study:
 
     def repeat(self, title: str) -> None:
         """The same row again, with calls of its own."""
-        base, plan = self.bases[title], [RunPlan(self.bases[title].profile, self.bases[title].config)]
+        base, context = self.bases[title], self.context
+        plan = RunPlan(base.profile, base.config)
         again = [
-            self.context.runs.evaluate(self.context.queryset, plan, "document", self.progress, repeat)[0]
+            own_runs.again(context.runs, context.queryset, plan, repeat, self.progress)
             for repeat in range(1, self.options.repeats)
         ]
         self.repeated[base.title] = [self.runs[title], *again]

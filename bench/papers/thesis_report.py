@@ -9,6 +9,10 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
+from bench.papers import chunking
+from bench.papers.chunking import Trial
+from bench.papers.context import PaperContext, figures
+from bench.papers.material import KINDS
 from core.evaluation.learning.training import CrossFit
 from core.evaluation.measures.by_name import KEY
 from core.evaluation.reports import charts
@@ -19,10 +23,6 @@ from core.evaluation.statistics import Interval, bootstrap
 from core.evaluation.tuning.calibration import Calibration, Point
 from core.llm.asking import dollars_of
 from core.retrieval.alpha.features import QUERY
-from core.services.evaluation.experiments import chunking
-from core.services.evaluation.experiments.chunking import Trial
-from core.services.evaluation.experiments.context import ExperimentContext, figures
-from core.services.evaluation.experiments.material import KINDS
 
 TAU = 0.95  # the thesis's own, where there are too few questions to calibrate one
 
@@ -53,7 +53,7 @@ QUERIES = 1_000_000  # a month of an enterprise, as the thesis counts
 Runs = Mapping[str, Run]
 
 
-def of(context: ExperimentContext, replay: Replay, title: str, about: str) -> Report:
+def of(context: PaperContext, replay: Replay, title: str, about: str) -> Report:
     every = (*replay.chunkers.values(), *replay.graphs.values(), *replay.alphas.values(), *replay.stages.values())
     runs = list({run.id: run for run in every}.values())
     parts: list[Part] = [
@@ -152,7 +152,7 @@ def _three(value: float | None) -> str:
     return "" if value is None else f"{value:.3f}"
 
 
-def by_field(context: ExperimentContext, stages: Runs) -> ReportTable:
+def by_field(context: PaperContext, stages: Runs) -> ReportTable:
     """T1EM of every stage for the tags that most documents have."""
     common = Counter(tag for document in context.documents.all() for tag in dict.fromkeys(document.meta.tags))
     found = {name: grouped(run, "tag", MEASURE) for name, run in stages.items()}

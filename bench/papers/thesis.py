@@ -6,6 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from bench.papers import chunking, own_runs, thesis_report
+from bench.papers.chunking import Trial
+from bench.papers.context import PaperContext
+from bench.papers.thesis_report import TAU, Replay
 from core.errors import BadInput, ConcordError
 from core.evaluation.learning.learners import NETWORKS
 from core.evaluation.learning.training import crossfit
@@ -15,10 +19,6 @@ from core.evaluation.tuning import calibration
 from core.evaluation.tuning.calibration import TauRule
 from core.ports import Progress
 from core.retrieval import config as configs
-from core.services.evaluation.experiments import chunking, thesis_report
-from core.services.evaluation.experiments.chunking import Trial
-from core.services.evaluation.experiments.context import ExperimentContext
-from core.services.evaluation.experiments.thesis_report import TAU, Replay
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning.alpha import AlphaExamples
 from core.services.tuning.sweeps import event, observed
@@ -43,7 +43,7 @@ CHUNKERS = {
 HIERARCHICAL, AGENTIC = "hierarchical-2000-500-100", "agentic-1"
 
 
-def run(context: ExperimentContext, progress: Progress) -> Report:
+def run(context: PaperContext, progress: Progress) -> Report:
     """Every stage on the winner of the stage before it, as the thesis does."""
     if not any(judgment.quote and judgment.grade > 0 for judgment in context.queryset.judgments):
         raise BadInput(
@@ -82,7 +82,7 @@ def written_profiles(base: Profile) -> Iterator[Profile]:
     yield next(graph_trials(base, "llm")).profile
 
 
-def _chunk(context: ExperimentContext, replay: Replay, progress: Progress) -> None:
+def _chunk(context: PaperContext, replay: Replay, progress: Progress) -> None:
     base = context.runs.team_settings.production().profile
     replay.trials = chunking.build(context, trials(base), replay.skipped, progress)
     replay.chunkers = _measured(context, replay.trials, configs.parse(DENSE), progress)
@@ -90,7 +90,7 @@ def _chunk(context: ExperimentContext, replay: Replay, progress: Progress) -> No
     replay.stages[f"{first}, by meaning"] = replay.chunkers[first]
 
 
-def _graph(context: ExperimentContext, replay: Replay, progress: Progress) -> None:
+def _graph(context: PaperContext, replay: Replay, progress: Progress) -> None:
     base = context.runs.team_settings.production().profile
     by = "llm" if context.llm() is not None else "rules"
     if by == "rules":
@@ -105,7 +105,7 @@ def _graph(context: ExperimentContext, replay: Replay, progress: Progress) -> No
 
 
 def _measured(
-    context: ExperimentContext, built: Sequence[Trial], config: SearchConfig, progress: Progress
+    context: PaperContext, built: Sequence[Trial], config: SearchConfig, progress: Progress
 ) -> dict[str, Run]:
     runs = context.evaluate([RunPlan(trial.profile, trial.search(config)) for trial in built], progress)
     return {trial.name: run for trial, run in zip(built, runs, strict=True)}
@@ -114,7 +114,7 @@ def _measured(
 # ---------------------------------------------------------------- alpha
 
 
-def _fuse(context: ExperimentContext, replay: Replay, foundation: Trial, progress: Progress) -> None:
+def _fuse(context: PaperContext, replay: Replay, foundation: Trial, progress: Progress) -> None:
     config = foundation.search(configs.parse(FUSED))
     fixed = [replace(config, alpha=alpha) for alpha in ALPHAS]
     runs = context.evaluate([RunPlan(foundation.profile, each) for each in fixed], progress)
@@ -122,11 +122,13 @@ def _fuse(context: ExperimentContext, replay: Replay, foundation: Trial, progres
     _learn(context, replay, foundation, config, progress)
     for kind, fit in replay.fits.items():
         chosen = _own(context, config, {row.query: row.predicted for row in fit.predictions})
-        replay.alphas[f"learned, {kind}"] = context.runs.each(context.queryset, foundation.profile, chosen, progress)
+        replay.alphas[f"learned, {kind}"] = own_runs.each(
+            context.runs, context.queryset, foundation.profile, chosen, progress
+        )
     if replay.fits:
         rows = next(iter(replay.fits.values())).predictions
         best = _own(context, config, {row.query: row.optimal for row in rows})
-        replay.alphas["oracle"] = context.runs.each(context.queryset, foundation.profile, best, progress)
+        replay.alphas["oracle"] = own_runs.each(context.runs, context.queryset, foundation.profile, best, progress)
     learned = replay.fits.get("xgboost")
     name = "fusion, alpha by xgboost" if learned else "fusion, alpha 0.5"
     alphas = {row.query: row.predicted for row in learned.predictions} if learned else {}
@@ -134,15 +136,13 @@ def _fuse(context: ExperimentContext, replay: Replay, foundation: Trial, progres
     _rerank(context, replay, foundation, _own(context, config, alphas), progress)
 
 
-def _own(context: ExperimentContext, config: SearchConfig, alphas: Mapping[str, float]) -> dict[str, SearchConfig]:
+def _own(context: PaperContext, config: SearchConfig, alphas: Mapping[str, float]) -> dict[str, SearchConfig]:
     """A configuration for each question; where the legs agree, any alpha does."""
     questions = context.queryset.questions
     return {question.id: replace(config, alpha=alphas.get(question.id, config.alpha)) for question in questions}
 
 
-def _learn(
-    context: ExperimentContext, replay: Replay, foundation: Trial, config: SearchConfig, progress: Progress
-) -> None:
+def _learn(context: PaperContext, replay: Replay, foundation: Trial, config: SearchConfig, progress: Progress) -> None:
     index = context.runs.searcher.generations.open(foundation.profile)
     searched = replace(config, parents=False)
     examples = AlphaExamples(context.runs, index, searched, context.queryset, whole=True).all(True, "lss", progress)
@@ -162,7 +162,7 @@ def reranking() -> SearchConfig:
 
 
 def _rerank(
-    context: ExperimentContext,
+    context: PaperContext,
     replay: Replay,
     foundation: Trial,
     chosen: Mapping[str, SearchConfig],
@@ -178,7 +178,7 @@ def _rerank(
         for question, config in chosen.items()
     }
     fused = list(replay.stages.values())[-1]
-    reranked = context.runs.each(context.queryset, foundation.profile, always, progress)
+    reranked = own_runs.each(context.runs, context.queryset, foundation.profile, always, progress)
     seen = observed(fused, reranked, MEASURE, whole=True, scale=calibration.SCORE)
     replay.calibrated = replace(
         calibration.calibrate(seen, TauRule(calibration.PRECISION)), event=event(fused), curve=calibration.curve(seen)

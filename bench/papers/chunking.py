@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bench.papers.context import DEPTH, PaperContext, figures
 from core.chunking import CHUNKERS, presets
 from core.errors import ConcordError
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
+from core.evaluation.reports.run_report import leaderboard_parts
 from core.evaluation.runs.run import Run
 from core.llm.asking import dollars_of
 from core.ports import Progress
 from core.profiles import check, model_uses
-from core.services.evaluation.experiments.context import DEPTH, ExperimentContext, figures, leaderboard_parts
 from core.services.evaluation.runs import RunPlan
 from core.types import ChunkerSpec, Frozen, Generation, Profile, SearchConfig
 
@@ -71,7 +72,7 @@ def agentic_profiles(base: Profile) -> Iterator[Profile]:
     return (trial.profile for trial in agentic(base))
 
 
-def build(context: ExperimentContext, trials: Iterable[Trial], skipped: list[str], progress: Progress) -> list[Trial]:
+def build(context: PaperContext, trials: Iterable[Trial], skipped: list[str], progress: Progress) -> list[Trial]:
     """The trials that can be built here; `skipped` gets the others with the reason."""
     built = []
     for trial in trials:
@@ -87,7 +88,7 @@ def build(context: ExperimentContext, trials: Iterable[Trial], skipped: list[str
     return built
 
 
-def run(context: ExperimentContext, progress: Progress) -> Report:
+def run(context: PaperContext, progress: Progress) -> Report:
     """Build every profile, search with the production configuration, and plot quality against time."""
     production = context.runs.team_settings.production()
     skipped: list[str] = []
