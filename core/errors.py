@@ -6,10 +6,25 @@ import errno
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.cures import Cure
 
 
 class ConcordError(Exception):
-    """Anything Concord refuses. Entry points show its text; any other exception is a bug."""
+    """Anything Concord refuses, and what helps. Entry points show both; any other exception is a bug."""
+
+    def __init__(self, message: str = "", cure: Cure | None = None) -> None:
+        super().__init__(message)
+        self.message, self.cure = message, cure
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.cure.sentence}" if self.cure else self.message
+
+    def at_terminal(self) -> str:
+        """For whoever runs Concord, at the command line and in its log: with the command that helps."""
+        return f"{self.message} {self.cure}" if self.cure else self.message
 
 
 class BadInput(ConcordError):
@@ -39,8 +54,8 @@ class Busy(Refused):
 class Conflict(ConcordError):
     """Somebody else was faster, or two edits touch the same lines."""
 
-    def __init__(self, message: str, paths: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, message: str, paths: tuple[str, ...] = (), cure: Cure | None = None) -> None:
+        super().__init__(message, cure)
         self.paths = paths
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from core.cures import Cure
+from core.errors import Corrupt
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -35,23 +38,26 @@ NOTHING: Mapping[str, Any] = Frozen()
 
 
 REPOSITORY_MOVED, STORE_MOVED, JOB_WAITS = "repository", "store", "jobs"  # what nodes tell each other at once
-RESTORE = "Move the workspace away and bring it back from a backup: python -m core restore DIR"
 
 
 @dataclass(frozen=True, slots=True)
 class Damage:
     """A file that is not what was written: which, in what way, and what brings it back.
 
-    >>> print(Damage("kb.git/HEAD", "is missing", "Write it with: git init --bare kb.git"))
-    kb.git/HEAD is missing. Write it with: git init --bare kb.git
+    >>> from core.cures import shell
+    >>> print(Damage("kb.git/HEAD", "is missing", shell("Recreate it", "git init --bare kb.git")))
+    kb.git/HEAD is missing. Recreate it with: git init --bare kb.git
     """
 
     file: str
     what: str
-    cure: str
+    cure: Cure
 
     def __str__(self) -> str:
         return f"{self.file} {self.what}. {self.cure}"
+
+    def refusal(self) -> Corrupt:
+        return Corrupt(f"{self.file} {self.what}.", self.cure)
 
 
 # ---------------------------------------------------------------- documents

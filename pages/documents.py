@@ -64,7 +64,7 @@ def one_document(name: str) -> None:
         document_actions.missing(name, me)
         return
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/search_off:")
+        st.error(flash.refused(error), icon=":material/search_off:")
         return
     inbox.opened(me, "document", document.path)
     header.draw(document, app().search.page.clock.today())
@@ -147,7 +147,7 @@ def edit_document() -> None:
             st.title(f"Edit {flash.plain(document.title)}")
             start = draft.existing(me, document.path)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return
     editor.draw(start, me)
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.access import Actor, allowed
+from core.access import Actor, allowed, reader
 from core.curation.words.pins import FILE as PINS
 from core.curation.words.pins import Pin
+from core.entrypoints import refusals
 from core.errors import ConcordError
 from core.services.knowledge.feedback import ReadSpan
 from core.services.reviews.authoring import Target
@@ -61,7 +62,7 @@ def answered(asked: Mapping[str, Any]) -> dict[str, Any] | None:
         filters = Filters(**chosen, history=bool(asked.get("history")))
         return found(app(), query, filters, str(asked.get("as_of") or "")) if query.strip() else None
     except ConcordError as error:
-        return {"error": flash.refusal(error)}
+        return {"error": flash.refusal(error), "cure": refusals.as_json(error.cure, reader()) if error.cure else None}
 
 
 def hear(me: Actor, clicked: Any) -> None:

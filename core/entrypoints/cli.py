@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code
     except ConcordError as error:
         terminal.end_progress()
-        print(error, file=sys.stderr)
+        print(error.at_terminal(), file=sys.stderr)
         return EARLIER if isinstance(error, Outdated) else 1
     except BrokenPipeError:
         return 0

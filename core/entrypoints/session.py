@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.access import Actor
+from core.cures import initialize
 from core.errors import Unavailable
 from core.services.people.accounts import COMMAND_LINE, local_admin
 from core.settings import Settings
@@ -44,9 +45,7 @@ def open_app(settings: Settings) -> App:
 def existing(settings: Settings) -> App:
     """A workspace that is there, in whichever state."""
     if not exists(settings):
-        raise Unavailable(
-            f"There is no workspace in {settings.home}. Make one with: python -m core --home {settings.home} init"
-        )
+        raise Unavailable(f"There is no workspace in {settings.home}.", initialize(settings.home))
     return build_app(settings)
 
 

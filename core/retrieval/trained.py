@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from core import strict
+from core.cures import train_model
 from core.errors import ConcordError, Corrupt, Refused
 from core.types import SearchConfig
 
@@ -79,7 +80,6 @@ class TrainedKind(Generic[M]):
         """Refuse to serve what the model was not trained for."""
         if model.trained_for != self.purpose(config, profile):
             raise Refused(
-                f"The {self.title} {model.name!r} was trained for another way of searching or another profile. Train "
-                "one for "
-                f"this on Tuning, or with: python -m core {self.command}"
+                f"The {self.title} {model.name!r} was trained for another way of searching or another profile.",
+                train_model(self.title, self.command),
             )

@@ -18,7 +18,7 @@ def do(action: Callable[[Actor], str]) -> None:
     try:
         flash.say(action(identity.me()))
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
 
 
 def do_quietly(action: Callable[[Actor], object]) -> None:
@@ -26,7 +26,7 @@ def do_quietly(action: Callable[[Actor], object]) -> None:
     try:
         action(identity.me())
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
 
 
 def after_estimate(what: str, calls: Sequence[CallEstimate], action: Callable[[Actor], str]) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from core.entrypoints.programs import for_programs
+from core.access import ANYBODY, SYSTEM, Actor, reader
+from core.entrypoints import refusals
+from core.errors import ConcordError
 from pages.ui import keys
 
 _ICONS = {"success": ":material/check_circle:", "error": ":material/error:", "info": ":material/info:"}
@@ -12,22 +14,57 @@ _ICONS = {"success": ":material/check_circle:", "error": ":material/error:", "in
 
 def say(text: str, kind: str = "success") -> None:
     """Queue a message for the next draw."""
-    st.session_state.setdefault(keys.FLASH, []).append((kind, text))
+    _queue(plain(text), kind)
+
+
+def refuse(error: ConcordError) -> None:
+    """Queue a refusal, with a link to what helps."""
+    _queue(refused(error), "error")
+
+
+def _queue(markdown: str, kind: str) -> None:
+    st.session_state.setdefault(keys.FLASH, []).append((kind, markdown))
 
 
 def show() -> None:
     """Show the queued messages, once."""
     for kind, text in st.session_state.pop(keys.FLASH, []):
-        st.toast(plain(text), icon=_ICONS[kind], duration="long")
+        st.toast(text, icon=_ICONS[kind], duration="long")
 
 
 def refusal(error: Exception) -> str:
-    """A typed error as a page says it: without commands of the terminal, which are of no use to whoever reads it.
+    """A typed error as text, with the next step of whoever is signed in.
 
-    >>> refusal(ValueError("There is no index yet. Build it with: python -m core reindex"))
-    'There is no index yet.'
+    >>> refusal(ValueError("The text is too long."))
+    'The text is too long.'
     """
-    return for_programs(str(error))
+    return refusals.in_words(error, _me()) if isinstance(error, ConcordError) else str(error)
+
+
+def refused(error: Exception) -> str:
+    """A typed error in Markdown: what helps is a link to the page where it is done, or names the role to ask.
+
+    >>> from core.cures import restore, reindex
+    >>> from core.access import Actor, reading_as
+    >>> with reading_as(Actor("ann", "Ann", "ann@example.org", "admin")):
+    ...     refused(ConcordError("There is no index yet.", reindex()))
+    ...     refused(ConcordError("It is damaged.", restore()))
+    'There is no index yet. [Build the index](/index)'
+    'It is damaged. Move the workspace away and restore a backup with: `python -m core restore DIR`'
+    """
+    if not isinstance(error, ConcordError) or error.cure is None:
+        return plain(str(error))
+    cure, me = error.cure, _me()
+    if not refusals.can(me, cure):
+        return plain(refusals.in_words(error, me))
+    if place := refusals.address(cure):
+        return f"{plain(error.message)} [{plain(cure.does)}]({place})"
+    return f"{plain(error.message)} {plain(cure.does)}{f' with: `{cure.command}`' if cure.command else '.'}"
+
+
+def _me() -> Actor:
+    """Who is signed in; before the sign-in somebody without a role."""
+    return ANYBODY if reader() is SYSTEM else reader()
 
 
 def address(email: str) -> str:

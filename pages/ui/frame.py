@@ -31,7 +31,7 @@ def draw() -> None:
         if not empty.promise(page.url_path, page.title):
             page.run()
     except Refused as refusal:  # a role that was taken away while the page was being drawn
-        st.info(flash.plain(str(refusal)), icon=":material/lock:")
+        st.info(flash.refused(refusal), icon=":material/lock:")
     flash.show()
 
 

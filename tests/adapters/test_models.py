@@ -88,7 +88,7 @@ def test_a_reranker_that_miscounts_switches_itself_off(monkeypatch: pytest.Monke
 
 
 def test_weights_that_are_missing_say_how_to_get_them(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable, match="python -m core models fetch bge-small"):
+    with pytest.raises(Unavailable, match="Fetch the model on the Index page"):
         OnnxEmbedder(BGE, tmp_path)
     with pytest.raises(BadInput, match="is a reranker"):
         ModelRegistry(ROOT, 1, True).embedder("ms-marco-minilm-l12-int8")

@@ -267,7 +267,10 @@ def test_a_reader_gets_no_draft_by_its_commit(server: ApiServer) -> None:
 
 def test_programs_are_told_what_they_can_do_about_it(server: ApiServer) -> None:
     answer = server.get("/changes/4711")
-    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no change 4711.")
+    assert (answer.status_code, answer.json()["detail"]) == (
+        404,
+        "There is no change 4711. View all changes on the Reviews page.",
+    )
     secret, _ = server.app.people.tokens.make(demo("author"), "plain", "propose")
     body = json.dumps({"query": "Who signs?"}).encode()
     answer = server.client.post("/gaps", content=body, headers={"Authorization": f"Bearer {secret}"})

@@ -25,6 +25,7 @@ UNPICKLING = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "
 IMPORT = re.compile(r"^[ \t]*((?:from\s+[\w.]+\s+)?import\b[^\n(]*(?:\([^)]*\))?)", re.MULTILINE)
 CLASS = re.compile(r"^[ \t]*class\s+(\w+)", re.MULTILINE)
 LAYERS = {
+    "core.cures": -1,
     "core.errors": 0,
     "core.logs": 0,
     "core.strict": 1,
@@ -165,7 +166,7 @@ def door_of(part: str) -> str:
 def test_no_door_calls_the_module_of_another() -> None:
     """What they share are the records and their JSON: the API and the tools know nothing of the command line, and it nothing of them."""
     doors = ROOT / "core" / "entrypoints"
-    shared = {"arguments", "contracts", "limits", "programs", "record"}
+    shared = {"arguments", "contracts", "limits", "record", "refusals"}
     for path in doors.rglob("*.py"):
         mine = door_of(path.relative_to(doors).parts[0])
         for name in imports(path):
@@ -193,6 +194,7 @@ def stands_in(name: str) -> str:
         "analysis": "curation",
         "graph": "graph_",
         "logs": "errors",
+        "cures": "errors",
     }
     boxes |= {"disagreements": "graph_", "bulk": "profiles", "catalogue": "profiles"} | dict.fromkeys(
         ("settings", "strict", "parameter", "spreadsheet", "lru"), "types"

@@ -318,5 +318,5 @@ def test_a_workspace_moves_to_postgresql_and_back(tmp_path: Path, url: str) -> N
     back = small_app(tmp_path / "home", NoProcesses())
     assert rows(back) == before
     assert back.index.verifier.problems() == (
-        "index local: the production profile has no index. Build it with: python -m core reindex",
+        "index local: the production profile has no index. Build the index with: python -m core reindex",
     )

@@ -238,7 +238,7 @@ def test_a_backup_and_a_restore_name_the_file_that_did_not_fit_and_the_restore_g
         app.platform.backups.take(ADMIN, disk / "saved")
     with pytest.raises(StorageFailed, match=f"The disk is full: {home}/app.db could not be written"):
         parts(home).platform.backups.restore(ADMIN, tmp_path / "saved")
-    with pytest.raises(Unavailable, match="half restored. Go on with: python -m core restore"):
+    with pytest.raises(Unavailable, match="half restored. Finish restoring it"):
         small_app(home, NoProcesses())
     ballast.unlink()
     parts(home).platform.backups.restore(ADMIN, tmp_path / "saved")

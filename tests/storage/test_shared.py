@@ -202,8 +202,8 @@ def test_a_node_without_its_clone_or_with_a_damaged_one_makes_one(
     for lost in again.knowledge.repository.path.glob("objects/pack/*.pack"):
         lost.unlink()
     (named, *_) = again.knowledge.repository.damaged(again.knowledge.repository.head())
-    assert "rm -rf" in named.cure
-    assert "python -m core init" in named.cure
+    assert "rm -rf" in str(named.cure)
+    assert "python -m core init" in str(named.cure)
 
 
 def test_a_shared_repository_that_lost_the_main_line_is_named_and_no_clone_follows_it(

@@ -14,6 +14,7 @@ from statistics import median
 from core.adapters.conversion.formats.markdown_table import line
 from core.adapters.conversion.worker_pool import Limits, Overrun, WorkerPool
 from core.curation.upload.conversions import OCR_TABLE, Conversion, PartFacts, Picture, ToCheck
+from core.cures import install
 from core.errors import Unavailable
 
 PACKAGE = "rapidocr==3.10.0"
@@ -74,7 +75,7 @@ class Ocr:
 def installed() -> Ocr:
     """The reader of scanned pages, if its package is there."""
     if importlib.util.find_spec("rapidocr") is None:
-        raise Unavailable(f"CONCORD_OCR is on, and no OCR is installed. Install it with: pip install {PACKAGE}")
+        raise Unavailable("CONCORD_OCR is on, and no OCR is installed.", install(PACKAGE))
     return Ocr(WorkerPool("core.adapters.conversion.programs.ocr_worker", 1, LIMITS))
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from core.cures import SETUP
 from core.errors import Unavailable
 from core.ports import Embedder, Progress, no_progress
 
@@ -41,12 +42,12 @@ def load(kind: str, name: str, offline: bool, wanted: str) -> Any:
     if offline:
         os.environ["HF_HUB_OFFLINE"] = "1"
     if Path(sys.prefix, ".torch.log").exists():  # some of it may be here
-        raise Unavailable(f"{NEEDED} It is being installed: try again in a minute, and if that lasts, run: make setup")
+        raise Unavailable(f"{NEEDED} It is being installed: try again in a minute.", SETUP)
     try:
         import sentence_transformers
         from huggingface_hub import constants
     except ImportError:
-        raise Unavailable(f"{NEEDED} {_failure(Path(sys.prefix, '.torch.failed'))}Run: make setup") from None
+        raise Unavailable(f"{NEEDED} {_failure(Path(sys.prefix, '.torch.failed'))}".strip(), SETUP) from None
     if offline:
         constants.HF_HUB_OFFLINE = True  # where the packages were loaded before the variable was set
     place = device(wanted)

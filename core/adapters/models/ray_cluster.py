@@ -22,6 +22,7 @@ from core.adapters.models.registry import ModelRegistry
 from core.adapters.models.weights import BUNDLED
 from core.adapters.web.endpoints import Endpoints, is_remote
 from core.bulk import WORKS
+from core.cures import install
 from core.errors import BadInput, ConcordError, Unavailable
 from core.ports import Bulk, Progress, no_progress
 from core.settings import PROJECT, Settings, load
@@ -261,7 +262,7 @@ def _ray(address: str) -> Any:
             import grpc  # noqa: F401
     except ImportError:
         raise Unavailable(
-            f"Work on a cluster needs Ray, which is not installed. Run: pip install 'ray[client]=={VERSION}'"
+            "Work on a cluster needs Ray, which is not installed.", install("Ray", f"ray[client]=={VERSION}")
         ) from None
     return ray
 

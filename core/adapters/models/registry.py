@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from core.adapters.models.weights import BUNDLED, Weights
 from core.adapters.web.endpoints import Endpoints, is_remote
+from core.cures import train_model
 from core.errors import BadInput, Unavailable
 from core.evaluation.learning.triplets import TUNED
 from core.ports import Embedder, Llm, Reranker
@@ -82,7 +83,7 @@ class ModelRegistry:
         folder = self.tuned / name.removeprefix(TUNED)
         if not _PLAIN.fullmatch(folder.name) or not (folder / "modules.json").is_file():
             raise Unavailable(
-                f"There is no trained embedder {name!r} in this workspace. Train one with: python -m core tune embedder"
+                f"There is no trained embedder {name!r} in this workspace.", train_model("embedder", "tune embedder")
             )
         embedder = HubEmbedder(str(folder), True, self.device)
         embedder.name = name

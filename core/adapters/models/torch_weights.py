@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.adapters.models.weights import Weights, model_folder
+from core.cures import fetch_model
 from core.errors import Corrupt
 
 _GRAPH, _NODE, _TENSOR = 7, 1, 5  # fields of ModelProto and GraphProto
@@ -42,7 +43,7 @@ def bert_parameters(onnx: bytes) -> dict[str, np.ndarray]:
     """The parameters of a BERT in float32 by their names in transformers."""
     graph = next((part for number, part in _fields(memoryview(onnx)) if number == _GRAPH), None)
     if graph is None:
-        raise Corrupt("The file is no ONNX model: it has no graph. Fetch it again with: python -m core models fetch")
+        raise Corrupt("The file is no ONNX model: it has no graph.", fetch_model())
     parts = list(_fields(graph))
     tensors = dict(_tensor(part) for number, part in parts if number == _TENSOR)
     parameters = {name: value for name, value in tensors.items() if _is_parameter(name) and value.dtype == "f4"}

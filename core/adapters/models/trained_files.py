@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from core.adapters.system.files import write_atomic
+from core.cures import train_model
 from core.errors import BadInput, NotFound
 from core.retrieval.trained import TrainedKind, TrainedModel
 
@@ -47,8 +48,9 @@ class TrainedFiles(Generic[M]):
         try:
             stat = os.stat(path)
         except OSError:
-            known = ", ".join(self.names()) or f"none yet; train one with: python -m core {kind.command}"
-            raise NotFound(f"There is no {kind.title} {name!r}. {kind.word.capitalize()}s: {known}.") from None
+            known = ", ".join(self.names()) or "none yet"
+            sentence = f"There is no {kind.title} {name!r}. {kind.word.capitalize()}s: {known}."
+            raise NotFound(sentence, train_model(kind.title, kind.command)) from None
         stamp, cached = (stat.st_ino, stat.st_mtime_ns), self._cache.get(name)
         if cached is None or cached[0] != stamp:
             model = kind.from_json(path.read_text(encoding="utf-8"), path.name)

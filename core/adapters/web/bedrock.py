@@ -15,6 +15,7 @@ from typing import Any
 from core.adapters.web.http import Status, check_url, redact, refusal
 from core.adapters.web.remote_embedder import Card, RemoteEmbedder, read_card
 from core.adapters.web.retries import DeadlineExceeded, Retryable, RetryingClient
+from core.cures import install
 from core.errors import BadInput, Unavailable, one_of
 from core.ports import Meter
 from core.types import Answer, LlmRequest
@@ -51,7 +52,7 @@ def _client(region: str, url: str | None, timeout: float, concurrency: int) -> A
         from botocore.config import Config
         from botocore.exceptions import BotoCoreError
     except ImportError:
-        raise Unavailable("Amazon Bedrock needs boto3. Install it with: pip install -r requirements.txt") from None
+        raise Unavailable("Amazon Bedrock needs boto3.", install("boto3", "-r", "requirements.txt")) from None
     for name in ("boto3", "botocore", "urllib3"):
         logging.getLogger(name).setLevel(logging.INFO)
     config = Config(

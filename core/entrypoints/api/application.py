@@ -158,5 +158,6 @@ def _fits(route: BaseRoute, request: Request) -> bool:
 
 
 async def _unusable(request: Request, error: Exception) -> Response:
-    status = problems.status_of(error) if isinstance(error, ConcordError) else 500
-    return problems.answer(status, str(error), _id(request))
+    if isinstance(error, ConcordError):
+        return problems.refused(error, _id(request))
+    return problems.answer(500, str(error), _id(request))

@@ -19,12 +19,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from core import strict
-from core.access import SCOPES, Actor, reading_as
+from core.access import ANYBODY, SCOPES, Actor, reading_as
 from core.entrypoints.api import problems
 from core.entrypoints.api.metrics import Meters
 from core.entrypoints.limits import MOST, TokenBuckets, Turns
-from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Rows
+from core.entrypoints.refusals import refuse_unknown
 from core.errors import Busy, ConcordError, Reached, TookEffect, Unauthenticated, UnderWay, storage_failure
 from core.lru import LruCache
 from core.services.people.replies import TOOK_EFFECT, Interrupted, KeptReply
@@ -94,6 +94,7 @@ class ApiCall:
         self.key = request.headers.get(KEY) if request.method == "POST" else None
         self.asked = ""  # the digest of what a key stands for
         self.again: Callable[[App, Actor, int], Any] | None = None  # the answer about a change, by its number or 0
+        self.who: Actor = ANYBODY  # until the token was read
         self.own_page = False  # whether a component asks for what its page may
 
     @property
@@ -155,20 +156,20 @@ class ApiCall:
     def _refused(self, error: ConcordError) -> Response:
         status = problems.status_of(error)
         if status >= 500:
-            LOG.error("Request %s: %s", self.id, error)
+            LOG.error("Request %s: %s", self.id, error.at_terminal())
         if status == 401:
             self.headers["WWW-Authenticate"] = "Bearer"
         if isinstance(error, UnderWay):
             self.headers["Retry-After"] = "1"
-        return problems.answer(status, str(error), self.id, self.headers)
+        return problems.refused(error, self.id, self.who, self.headers)
 
     def _worked(self, work: Work, tag: Callable[[App], object] | None, status: int, known: Actor | None) -> Response:
         try:
             app = self.service.opened()
         except ConcordError as error:
-            LOG.error("Request %s: %s", self.id, error)
+            LOG.error("Request %s: %s", self.id, error.at_terminal())
             return problems.answer(503, NOT_OPEN, self.id)
-        actor = known or self.actor(app)
+        actor = self.who = known or self.actor(app)
         if known is None and not self.own_page and (wait := self._waiting(actor)):
             sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
             return problems.answer(429, sentence, self.id, self.headers)

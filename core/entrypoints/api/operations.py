@@ -28,8 +28,8 @@ from core.entrypoints.api.problems import documented
 from core.entrypoints.api.reference import PREFIX
 from core.entrypoints.arguments import help_of
 from core.entrypoints.contracts.change_json import as_json
-from core.entrypoints.programs import refuse_unknown
 from core.entrypoints.record import Bounds, Input, Operation, Option, Shown, action_of, inputs
+from core.entrypoints.refusals import refuse_unknown
 from core.types import SearchConfig
 
 if TYPE_CHECKING:

@@ -10,7 +10,9 @@ from typing import Any
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from core.entrypoints.programs import for_programs
+from core.access import ANYBODY, Actor
+from core.cures import Action
+from core.entrypoints import refusals
 from core.errors import (
     BadInput,
     Busy,
@@ -65,6 +67,17 @@ class WrongPart(BaseModel):
     why: str
 
 
+class CureReply(BaseModel):
+    """What helps. `url` is the page where it is done and `command` the command for the server, for those who can; else `ask` is
+    the role to ask."""
+
+    action: Action
+    does: str
+    url: str = ""
+    command: str = ""
+    ask: str = ""
+
+
 class ProblemDetails(BaseModel):
     """Why a request was refused."""
 
@@ -74,6 +87,7 @@ class ProblemDetails(BaseModel):
     detail: str
     request: str
     errors: list[WrongPart] = []
+    cure: CureReply | None = None
 
 
 def status_of(error: ConcordError) -> int:
@@ -91,11 +105,21 @@ def answer(
     request: str,
     headers: Mapping[str, str] | None = None,
     errors: Sequence[Mapping[str, str]] = (),
+    cure: Mapping[str, str] | None = None,
 ) -> Response:
     body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
-    body |= {"detail": for_programs(detail), "request": request, **({"errors": list(errors)} if errors else {})}
+    body |= {"detail": detail, "request": request, **({"errors": list(errors)} if errors else {})}
+    body |= {"cure": dict(cure)} if cure else {}
     text = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
     return Response(text, status, dict(headers or {}), MEDIA_TYPE)
+
+
+def refused(
+    error: ConcordError, request: str, actor: Actor = ANYBODY, headers: Mapping[str, str] | None = None
+) -> Response:
+    """A refusal, with what helps whoever asked."""
+    cure = refusals.as_json(error.cure, actor) if error.cure else None
+    return answer(status_of(error), refusals.in_words(error, actor), request, headers, cure=cure)
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:

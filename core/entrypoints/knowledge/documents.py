@@ -12,6 +12,7 @@ from core import strict
 from core.access import require
 from core.chunking import chunker
 from core.curation.pictures.picture_files import place as new_place
+from core.cures import DOCUMENTS, pictures_of
 from core.entrypoints.contracts.document_json import (
     as_json,
     below,
@@ -213,7 +214,7 @@ def _chosen(documents: tuple[Document, ...], form: DocumentsEditOptions) -> tupl
         raise BadInput("Say which documents: --folder, --type, --owner, --tag, --status, --doc, or --all.")
     found = chosen(documents, filters)
     if not found:
-        raise NotFound("No document fits these filters. List them with: python -m core documents list")
+        raise NotFound("No document fits these filters.", DOCUMENTS)
     return found
 
 
@@ -341,7 +342,7 @@ def attached(
     taken = pictures.blobs(base)
     if form.replace:
         if form.replace not in taken:
-            raise NotFound(f"There is no picture {form.replace!r}. Look with: python -m core documents pictures {path}")
+            raise NotFound(f"There is no picture {form.replace!r}.", pictures_of(path))
         return {form.replace: raw}, form.replace
     place = new_place(path, form.file.name, taken)
     words = " ".join(form.alt.translate(str.maketrans("[]", "()")).split())

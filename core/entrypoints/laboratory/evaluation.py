@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from core import strict
+from core.cures import EVALUATE
 from core.entrypoints.contracts.evaluation_json import comparison_json, run_json
 from core.entrypoints.laboratory.querysets import ESTIMATE, show_estimate
 from core.entrypoints.record import (
@@ -292,9 +293,7 @@ def eval_drift(call: CommandCall, form: EvalDriftOptions) -> Shown:
     """Exit 1 when production lost quality since it was last measured."""
     drifts = call.app.tuning.production.check(call.actor, form.measure, call.progress)
     if not drifts:
-        raise Unavailable(
-            "Production was never measured on a query set. Measure it with: python -m core eval run QUERYSET"
-        )
+        raise Unavailable("Production was never measured on a query set.", EVALUATE)
     call.app.evaluation.jobs.keep_result(call.actor, "drift", drifted(drifts))
     value = [
         {

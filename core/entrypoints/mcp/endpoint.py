@@ -16,7 +16,6 @@ from core.access import Actor
 from core.entrypoints.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.visits import ToolSession
-from core.entrypoints.programs import for_programs
 from core.errors import BadInput, Busy, ConcordError, Unauthenticated
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class McpEndpoint:
         except Unauthenticated as error:
             return refused(401, str(error), {"WWW-Authenticate": "Bearer"})
         except ConcordError as error:
-            LOG.error("%s", error)
+            LOG.error("%s", error.at_terminal())
             return refused(503, NOT_OPEN)
         allowance = self._buckets.take(f"{actor.id} {actor.token}")
         if allowance and allowance.wait:
@@ -156,5 +155,5 @@ def _address(request: Request) -> str:
 
 def refused(status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     """A sentence in the form that clients of the protocol show."""
-    body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": for_programs(sentence)}}
+    body = {"jsonrpc": "2.0", "id": None, "error": {"code": _REFUSED, "message": sentence}}
     return JSONResponse(body, status, headers)

@@ -16,9 +16,9 @@ from mcp_types import INVALID_PARAMS, INVALID_REQUEST, CallToolResult, ListTools
 from pydantic import BaseModel, ValidationError
 
 from core import __version__
-from core.access import reading_as, require
+from core.access import ANYBODY, reading_as, require
 from core.entrypoints.mcp.tools import TOOLS, Tool, offered
-from core.entrypoints.programs import for_programs, refuse_unknown
+from core.entrypoints.refusals import in_words, refuse_unknown
 from core.errors import BadInput, ConcordError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ConcordServer(MCPServer):
         try:
             visit = await anyio.to_thread.run_sync(work, limiter=self.limiter)
         except ConcordError as error:
-            raise MCPError(INVALID_REQUEST, for_programs(str(error))) from None
+            raise MCPError(INVALID_REQUEST, str(error)) from None
         names = {tool.name for tool in offered(visit.actor)}
         return listed.model_copy(update={"tools": [tool for tool in listed.tools if tool.name in names]})
 
@@ -145,7 +145,7 @@ def _add_documents(server: MCPServer, visits: Visits, limiter: anyio.CapacityLim
         try:
             return await anyio.to_thread.run_sync(work, limiter=limiter)
         except ConcordError as error:
-            raise ResourceError(for_programs(str(error))) from None
+            raise ResourceError(str(error)) from None
 
     server.resource(RESOURCE, title="A document at a commit", mime_type="text/markdown")(document)
 
@@ -199,17 +199,19 @@ def _is_record(each: inspect.Parameter) -> bool:
 
 
 def _answer(tool: Tool, visits: Visits, ctx: Context, arguments: dict[str, Any]) -> CallToolResult:
+    actor = ANYBODY
     try:
         visit = visits(ctx)
-        require(visit.actor, tool.needs)
-        with reading_as(visit.actor):
+        actor = visit.actor
+        require(actor, tool.needs)
+        with reading_as(actor):
             reply = tool.function(visit, **_gathered(tool, arguments))
     except ConcordError as error:
-        return _refused(str(error))
+        return _refused(in_words(error, actor))
     return CallToolResult(
         content=[TextContent(type="text", text=reply.words())], structured_content=reply.model_dump(mode="json")
     )
 
 
 def _refused(sentence: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(type="text", text=for_programs(sentence))], is_error=True)
+    return CallToolResult(content=[TextContent(type="text", text=sentence)], is_error=True)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from core import __version__, strict
 from core.access import SYSTEM, Actor, require
 from core.curation.upload.items import MAX_UPLOAD
+from core.cures import UPGRADE
 from core.entrypoints.record import MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app, existing
 from core.errors import BadInput, NotFound
@@ -203,7 +204,8 @@ def verify(call: CommandCall) -> Shown:
     """Exit 0 only if every file is whole, and repository, database and index agree."""
     app = existing(call.settings)
     verified = app.index.jobs.verify(acting(app, call.user), call.progress, app.platform.workspace.create)
-    value = {"ok": not verified.problems, "problems": verified.problems, "damaged": verified.damaged}
+    damaged = [{"file": each.file, "what": each.what, "cure": str(each.cure)} for each in verified.damaged]
+    value = {"ok": not verified.problems, "problems": verified.problems, "damaged": damaged}
     return Shown(
         value,
         verified.problems or ["Every file is whole; repository, database and index agree."],
@@ -263,7 +265,7 @@ def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
     if call.user:
         raise BadInput("Accounts of an earlier version are not read before the upgrade. Upgrade without --as.")
     if not (form.check or form.dumped or form.folder):
-        raise BadInput("Name a folder for the workspace as it is: python -m core upgrade DIR. Or look first: --check")
+        raise BadInput("Name a folder to save the workspace in, or look first with --check.", UPGRADE)
     app = existing(call.settings)
     upgrades, actor = app.platform.upgrades, acting(app, call.user)
     target = None if form.dumped else Path(form.folder)

@@ -7,6 +7,7 @@ import sys
 from typing import Annotated
 
 from core import strict
+from core.cures import SESSIONS
 from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.errors import BadInput
@@ -212,7 +213,7 @@ def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
 @command("sessions end", "sign somebody out", "people.sessions.end_all")
 def sessions_end(call: CommandCall, form: SessionsEndOptions) -> Shown:
     if form.all == (form.id is not None):
-        raise BadInput("Name one session by its ID, or give --all. List them with: python -m core sessions list")
+        raise BadInput("Name one session by its ID, or give --all.", SESSIONS)
     if form.id is None:
         count = call.app.people.sessions.end_all(call.actor, form.account)
     else:

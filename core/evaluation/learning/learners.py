@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
+from core.cures import SETUP
 from core.errors import Unavailable
 from core.ports import Progress
 from core.types import NOTHING
@@ -52,7 +53,7 @@ def fit(
     try:
         import torch
     except ImportError:
-        raise Unavailable("Training a network needs torch. Run: make setup") from None
+        raise Unavailable("Training a network needs torch.", SETUP) from None
     inputs, targets = torch.from_numpy(x).double(), torch.from_numpy(y).double()
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp, fsum, isfinite
 from typing import TYPE_CHECKING, Any
 
+from core.cures import install
 from core.errors import Corrupt, Refused, Unavailable
 from core.retrieval.alpha.alpha_models import INPUTS, clipped
 from core.retrieval.alpha.features import QUERY, distribution_features, query_features, score_features
@@ -58,7 +59,7 @@ def _xgboost() -> Any:
     try:
         import xgboost
     except ImportError:
-        raise Unavailable("Learned alpha needs xgboost. Run: pip install -r requirements.txt") from None
+        raise Unavailable("Learned alpha needs xgboost.", install("xgboost", "-r", "requirements.txt")) from None
     return xgboost
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
+from core.cures import DELIVERIES
 from core.errors import BadInput, NotFound, Refused
 from core.services.deliveries import formats
 from core.services.deliveries.letters import TEST
@@ -96,7 +97,7 @@ class DeliveryBoard:
     def _get(self, number: int) -> Delivery:
         row = self.database.deliveries.get(number)
         if row is None:
-            raise NotFound(f"There is no delivery {number}. List them with: python -m core deliveries list")
+            raise NotFound(f"There is no delivery {number}.", DELIVERIES)
         return self._shown(delivery(row))
 
     def _shown(self, one: Delivery) -> Delivery:

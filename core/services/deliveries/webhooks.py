@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
 from core.curation.review import readers
+from core.cures import WEBHOOKS
 from core.errors import BadInput, NotFound, one_of
 from core.ports import Poster
 from core.services.deliveries.formats import EVENTS, FORMATS, TEST
@@ -137,7 +138,7 @@ class Webhooks:
     def _get(self, number: int) -> Webhook:
         row = self.database.webhooks.get(number)
         if row is None:
-            raise NotFound(f"There is no webhook {number}. List them with: python -m core webhook list")
+            raise NotFound(f"There is no webhook {number}.", WEBHOOKS)
         return webhook(row)
 
 

@@ -15,6 +15,7 @@ from core import strict
 from core.access import READS, Actor, use_case
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.statuses import freshness
+from core.cures import DISAGREEMENTS
 from core.disagreements.claims import Claim, claims
 from core.disagreements.lookup import ClaimIndex, Match
 from core.errors import BadInput, ConcordError, NotFound
@@ -335,7 +336,7 @@ class Disagreements:
         for found in self._all(actor):
             if found.key == key:
                 return found
-        raise NotFound(f"There is no disagreement {key!r} now. List them with: python -m core disagreements list")
+        raise NotFound(f"There is no disagreement {key!r} now.", DISAGREEMENTS)
 
     def _all(self, actor: Actor) -> Iterator[Disagreement]:
         yield from self._everywhere()

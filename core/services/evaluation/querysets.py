@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import READS, Actor, use_case
 from core.curation.document.names import safe_name
+from core.cures import IMPORT_QUERYSET, MAKE_QUERYSET
 from core.errors import BadInput, NotFound, Stale, Unavailable
 from core.evaluation.querysets import anchoring, export_querysets, import_querysets
 from core.evaluation.querysets.import_querysets import Problem
@@ -35,7 +36,7 @@ _PROBLEMS = 1000  # lines of an import that are listed
 MAX_BYTES, MAX_LINES = 10_000_000, 50_000  # of an upload; the terminal takes more
 TOO_LARGE = (
     "The file has {bytes:,} bytes and {lines:,} lines; at most {most_bytes:,} and {most_lines:,} can be uploaded. "
-    "Split it, or import it at the terminal: python -m core eval import"
+    "Split it."
 )
 GUIDELINES = (
     "Read the question, then the passage. 2: it answers the question. 1: it helps, but more is needed. "
@@ -100,9 +101,7 @@ class QuerySets:
         row = self.database.querysets.get(name)
         if row is None:
             known = ", ".join(summary.name for summary in self.all()) or "none yet"
-            raise NotFound(
-                f"There is no query set {name!r}. Query sets: {known}. Make one with: python -m core eval generate"
-            )
+            raise NotFound(f"There is no query set {name!r}. Query sets: {known}.", MAKE_QUERYSET)
         return row
 
     @use_case("keep a query set")
@@ -256,12 +255,12 @@ class QuerySets:
         """Import a set from an uploaded CSV or JSONL file."""
         form = Path(filename).suffix.lower().lstrip(".")
         if form not in UPLOADS:
-            raise BadInput(f"{filename!r} is neither CSV nor JSONL. Folders come in with: python -m core eval import")
+            raise BadInput(f"{filename!r} is neither CSV nor JSONL.", IMPORT_QUERYSET)
         text = content.decode(errors="replace").replace("\r\n", "\n")
         lines = 1 + sum(map(text.count, _LINE_ENDS))
         if len(content) > MAX_BYTES or lines > MAX_LINES:
             limits = {"most_bytes": MAX_BYTES, "most_lines": MAX_LINES}
-            raise BadInput(TOO_LARGE.format(bytes=len(content), lines=lines, **limits))
+            raise BadInput(TOO_LARGE.format(bytes=len(content), lines=lines, **limits), IMPORT_QUERYSET)
         with TemporaryDirectory() as folder:
             path = Path(folder) / f"{_name(Path(filename).stem)}.{form}"
             path.write_bytes(content)

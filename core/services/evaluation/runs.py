@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from core import profiles, strict
 from core.access import EVERYBODY, IN_HAND, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
+from core.cures import EVALUATE
 from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.evaluation.measures.by_name import RANKED, READ, Gold, named, score
 from core.evaluation.querysets import anchoring
@@ -332,9 +333,7 @@ class Runs:
         rows = self.database.runs.starting(number)
         if len(rows) != 1 or len(number) < 4:
             known = ", ".join(run.id for run in self.all()[:5]) or "none yet"
-            raise NotFound(
-                f"There is no single run {number!r}. The newest: {known}. Make one with: python -m core eval run"
-            )
+            raise NotFound(f"There is no single run {number!r}. The newest: {known}.", EVALUATE)
         return unpack(rows[0].facts, rows[0].results)
 
     def _find(self, number: str) -> Run | None:

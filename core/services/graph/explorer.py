@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from core.access import READS, Actor, use_case
 from core.curation.document.links import links
+from core.cures import DOCUMENTS
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community
@@ -213,7 +214,7 @@ def _document(index: Index, painter: Painter, name: str) -> int:
     for n, facts in enumerate(index.documents):
         if name in (facts.doc, facts.path) and painter.seen(int(painter.graph.document_nodes[n])):
             return n
-    raise NotFound(f"The index holds no document {name!r}. List them with: python -m core documents list")
+    raise NotFound(f"The index holds no document {name!r}.", DOCUMENTS)
 
 
 def _named(painter: Painter, name: str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.access import SYSTEM
+from core.cures import measure_impact
 from core.errors import NotFound, Unavailable
 from core.ports import Index, Progress, no_progress
 from core.services.index.builder import IndexBuilder
@@ -77,8 +78,8 @@ class ChangeStates:
             self._build(number, profile, *measured)
         if place.current(profile) is None:
             raise NotFound(
-                f"The state of change {number} is not kept: it is merged, closed or not measured yet. "
-                f"Measure an open change with: python -m core change impact {number}"
+                f"The state of change {number} is not kept: it is merged, closed or not measured yet.",
+                measure_impact(number),
             )
         return place.open(profile)
 

@@ -21,6 +21,7 @@ from core.bulk import InlineBulk, in_order
 from core.chunking import chunker, embedded_text, known
 from core.chunking.chunker import Tools
 from core.curation.document.frontmatter import decode, read_document
+from core.cures import BRING_IN, reindex
 from core.errors import BadInput, ConcordError, Conflict, Unavailable
 from core.llm.asking import Bill, together
 from core.llm.writer import Writer
@@ -180,7 +181,7 @@ class IndexBuilder:
         with self.generations.building(profile) as parent:
             commit = self.repository.head()
             if not commit:
-                raise BadInput("There is nothing to index yet. Bring documents in with: python -m core import DIR")
+                raise BadInput("There is nothing to index yet.", BRING_IN)
             if parent and not full and (parent.manifest["commit"] == commit or self._overtaken(parent, commit)):
                 commit = parent.manifest["commit"]
                 if self.generations.is_whole(parent) and not self._can_have_vectors(profile, parent, bulk):
@@ -413,7 +414,7 @@ def _notes(fallbacks: Mapping[str, list[str]], documents: int, bill: Bill) -> li
         path, why = next(iter(sorted(fallbacks.items())))
         notes.append(
             f"{len(fallbacks)} of {documents} documents indexed in another way than the profile asks, "
-            f"such as {path}: {'; '.join(why)} Try again with: python -m core reindex --full"
+            f"such as {path}: {'; '.join(why)} {reindex(full=True).sentence}"
         )
     return notes
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from core.curation.document.frontmatter import read_document
+from core.cures import reindex, shell
 from core.errors import ConcordError, Outdated, Unavailable, in_one_line
 from core.ports import Index, Leg, Progress, Ranking, no_progress
 from core.retrieval.engines import ENGINES, IMAGE, first_difference
@@ -186,10 +187,10 @@ class Verifier:
         head = self.repository.head()
         if serving is None:
             if profile == production and head:
-                yield "the production profile has no index. Build it with: python -m core reindex"
+                yield f"the production profile has no index. {reindex()}"
             return
         if serving.commit != head and not self.generations.pinned(profile) and profile == production:
-            yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. Catch up with: python -m core reindex"
+            yield f"generation {serving.number} is at {serving.commit[:12]}, the knowledge base at {head[:12]}. {reindex()}"
         yield from self._documents(profile, serving.commit)
         yield from self.generations.check(profile)
         step("Asking every engine")
@@ -216,5 +217,5 @@ def _seen(what: str, look: Look) -> list[Damage]:
             damaged.append(damage)
     except Exception as error:
         why = in_one_line(error)
-        damaged.append(Damage(what, f"cannot be checked ({why})", "See whether the disk is readable"))
+        damaged.append(Damage(what, f"cannot be checked ({why})", shell("Check whether the disk is readable")))
     return damaged

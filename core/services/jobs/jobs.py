@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from core.access import READS, SYSTEM, UPKEEP, Actor, require, use_case
+from core.cures import JOBS
 from core.errors import Busy, Cancelled, ConcordError, NotFound, storage_failure
 from core.logs import REQUEST
 from core.ports import Clock, Progress
@@ -166,7 +167,7 @@ class Jobs:
     def get(self, number: int) -> Job:
         row = self.rows.get(number)
         if row is None:
-            raise NotFound(f"There is no job {number}. List them with: python -m core jobs list")
+            raise NotFound(f"There is no job {number}.", JOBS)
         return _job(row)
 
     def recent(self, limit: int = 20) -> tuple[Job, ...]:

@@ -165,7 +165,7 @@ def _tried(work: Callable[[], T]) -> T | None:
     try:
         return work()
     except ConcordError as error:
-        _LOG.error("%s", error)
+        _LOG.error("%s", error.at_terminal())
     except Exception:
         _LOG.exception("The look at what waits failed.")
     return None

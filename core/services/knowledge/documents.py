@@ -17,6 +17,7 @@ from core.curation.review.proposals import ONLY, check_pictures, trailers
 from core.curation.review.readers import EVERYONE, said_by
 from core.curation.text.excerpts import nearest, places
 from core.curation.upload.foreign import MARKDOWN
+from core.cures import DOCUMENTS
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.ports import Progress, no_progress
 from core.services.knowledge import folder_import
@@ -261,7 +262,7 @@ class Documents:
         for document in documents:
             if name in (document.id, document.path):
                 return document
-        raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+        raise NotFound(f"There is no document {name!r}.", DOCUMENTS)
 
     @use_case(EVERYBODY)
     def commits(self, limit: int | None = None) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:

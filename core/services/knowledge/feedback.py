@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from core.access import EVERYBODY, READS, Actor, use_case
 from core.curation.review.proposals import check_text
 from core.curation.text.render import plain
+from core.cures import FEEDBACK
 from core.errors import BadInput, NotFound, Refused, one_of
 from core.ports import Clock
 from core.services.inbox.messages import Subject
@@ -136,7 +137,7 @@ class FeedbackBoard:
     def _known(self, state: State, number: int) -> Feedback:
         row, seen = state.feedback.get(number), self.documents.readership.now()
         if row is None or (seen is not None and not seen.path(row.path)):
-            raise NotFound(f"There is no feedback {number}. List it with: python -m core feedback list")
+            raise NotFound(f"There is no feedback {number}.", FEEDBACK)
         return row
 
     def _title(self, path: str) -> str:

@@ -13,6 +13,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.names import folder_counts
 from core.curation.document.statuses import Freshness, freshness
+from core.cures import DOCUMENTS
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.services.knowledge.documents import Documents
@@ -98,7 +99,7 @@ class FreshnessBoard:
             head, seen = self.repository.head(), self.documents.readership.now()
             hidden = seen is not None and not seen.path(name)
             if hidden or name not in {entry.path for entry in self.repository.entries(head)}:
-                raise NotFound(f"There is no document {name!r}. List them with: python -m core documents list")
+                raise NotFound(f"There is no document {name!r}.", DOCUMENTS)
             text = decode(self.repository.read(head, name))
             files = {name: with_fields(text, {"review_due": until}).encode()}
             title = read_document(name, text).title

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from core.access import NIGHTLY, READS, SYSTEM, UPKEEP, Actor, allowed, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import one_line, same_form
+from core.cures import GAPS
 from core.errors import BadInput, ConcordError, NotFound, Refused
 from core.services.answers.ranks import Place
 from core.services.inbox.messages import Subject
@@ -246,7 +247,7 @@ class Gaps:
     def _known(self, state: State, number: int) -> Gap:
         row = state.gaps.get(number)
         if row is None or not self.readership.sees_gap(row, self.readership.now()):
-            raise NotFound(f"There is no question {number}. List them with: python -m core gaps list")
+            raise NotFound(f"There is no question {number}.", GAPS)
         return row
 
 

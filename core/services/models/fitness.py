@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.access import EVERYBODY, READS, Actor, use_case
+from core.cures import add_model
 from core.errors import BadInput, NotFound, Refused, Unfit, one_of
 from core.ports import Clock
 from core.storage.state.records import ModelCheckRow, of_row
@@ -95,8 +96,8 @@ class Fitness:
             known = self.of(model, server, feature)
             if known is None:
                 raise Refused(
-                    f'{model} was not checked for "{FEATURES[feature]}" yet, so nobody knows whether its answers can be '
-                    f"trusted. Check it on the page Index under Models, or with: python -m core models check {model}"
+                    f'{model} is not checked for "{FEATURES[feature]}" yet, so its answers cannot be trusted.',
+                    add_model("Check the model", f"models check {model}"),
                 )
             self.require(model, server, feature)
 

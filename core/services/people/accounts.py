@@ -27,6 +27,7 @@ from core.access import (
     require,
     use_case,
 )
+from core.cures import ACCOUNTS
 from core.errors import BadInput, NotFound, Refused, one_of
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
@@ -147,7 +148,7 @@ class Accounts:
     def get(self, name: str) -> Account:
         row = self.database.accounts.get(name)
         if row is None:
-            raise NotFound(f"There is no account {name!r}. List them with: python -m core accounts list")
+            raise NotFound(f"There is no account {name!r}.", ACCOUNTS)
         return _account(row)
 
     @use_case(SIGN_IN)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from core.access import READS, SIGN_IN, Actor, require, use_case
+from core.cures import SESSIONS
 from core.errors import NotFound, Unavailable
 from core.lru import LruCache
 from core.services.people.audit import Audit
@@ -184,7 +185,7 @@ class Sessions:
         own = row is not None and row.account == actor.id
         require(actor, "manage their own account" if own else "manage accounts")
         if row is None:
-            raise NotFound(f"There is no session {number}. List them with: python -m core sessions list")
+            raise NotFound(f"There is no session {number}.", SESSIONS)
         with self.database.transaction() as state:
             state.sessions.end(number)
             self._record(state, actor, row, row.device)

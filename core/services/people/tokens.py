@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from core.access import AGENT, PERSON, READS, SCOPES, SIGN_IN, Actor, require, scopes_for, use_case
 from core.curation.document.names import safe_folder
+from core.cures import TOKENS
 from core.errors import BadInput, NotFound, Refused, StorageFailed, Unauthenticated, one_of
 from core.services.people.accounts import Account, Accounts
 from core.services.people.audit import Audit
@@ -97,7 +98,7 @@ class AccessTokens:
         own = row is not None and row.account == actor.id
         require(actor, "manage their own account" if own else "manage accounts")
         if row is None:
-            raise NotFound(f"There is no access token {number}. List them with: python -m core token list")
+            raise NotFound(f"There is no access token {number}.", TOKENS)
         if not row.revoked:
             with self.database.transaction() as state:
                 state.tokens.revoke(number, self._stamp())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.access import BACKUP, READS, SYSTEM, UPKEEP, Actor, use_case
+from core.cures import VERIFY, finish_restore, restore
 from core.errors import BadInput, Corrupt, Unavailable, storage_failure
 from core.ports import Clock, Progress, no_progress
 from core.services.people.audit import Audit
@@ -114,7 +115,8 @@ class Backups:
         if missing := sorted({*shown} - {*kept}):
             raise Corrupt(
                 f"The backup would hold {len(kept)} of {len(shown)} files of the knowledge base: {missing[0]!r} is missing. "
-                "Nothing was saved. Look for the damage with: python -m core verify"
+                "Nothing was saved.",
+                VERIFY,
             )
 
     def _copy_index(self, folder: Path) -> None:
@@ -192,9 +194,7 @@ class Backups:
         """A workspace whose restore was interrupted is not used before the restore was finished."""
         source = self.archives.half_restored(self.home)
         if source is not None:
-            raise Unavailable(
-                f"The workspace {str(self.home)!r} is half restored. Go on with: python -m core restore {source}"
-            )
+            raise Unavailable(f"The workspace {str(self.home)!r} is half restored.", finish_restore(source))
 
 
 def _copy_folder(source: Path, target: Path) -> None:
@@ -280,11 +280,11 @@ class Upgrades:
         if target:
             self.backups.archives.refuse(target.resolve(), self.backups.home.resolve())
         if self.database.on_server == bool(target) and self.database.earlier():
-            raise BadInput(f"The database is {self.database.place}. {self.database.upgrade}")
+            raise BadInput(f"The database is {self.database.place}.", self.database.upgrade)
 
 
 def way_back(saved: Backup | None) -> str:
     """How the version before gets the workspace that it left."""
     if saved is None:
         return "The way back, with the version before: the dump of the database."
-    return f"The way back, with the version before and into an empty workspace: python -m core restore {saved.folder}"
+    return f"The way back, with the version before and into an empty workspace: {restore(saved.folder).command}"

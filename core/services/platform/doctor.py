@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from core.access import READS, Actor, use_case
+from core.cures import BACK_UP, JOBS, WORKER, reindex
 from core.errors import ConcordError
 from core.ports import Clock, Models
 from core.services.jobs.workers import Workers
@@ -32,7 +33,6 @@ GB = 1_000_000_000
 LEAST, LITTLE = GB, 5 * GB  # free bytes on the disk: below the first it is a fault
 DRIFT = timedelta(minutes=5)  # that the clock may be behind what was written
 BACKUP = timedelta(days=2)  # after which a backup is old
-NOW_AND_THEN = "Take one every hour: python -m core backup DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _seen(part: str, look: Look) -> Iterator[Checkup]:
     try:
         yield from look()
     except ConcordError as error:
-        yield Checkup(part, FAULT, str(error))
+        yield Checkup(part, FAULT, error.message, str(error.cure or ""))
     except (OSError, sqlite3.Error, ValueError) as error:
         yield Checkup(part, FAULT, f"It cannot be looked at ({type(error).__name__}: {error}).")
 
@@ -76,7 +76,9 @@ def permissions(home: Path, exposed: Callable[[Path], Iterable[Damage]]) -> Iter
     """The workspace can be written by this user and is open to no other."""
     if not os.access(home, os.R_OK | os.W_OK | os.X_OK):
         yield Checkup("permissions", FAULT, f"{home} cannot be written by this user.", f"Run: chown -R $USER {home}")
-    faults = [Checkup("permissions", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in exposed(home)]
+    faults = [
+        Checkup("permissions", FAULT, f"{damage.file} {damage.what}.", str(damage.cure)) for damage in exposed(home)
+    ]
     yield from faults or [Checkup("permissions", FINE, "The workspace is its owner's alone.")]
 
 
@@ -134,31 +136,31 @@ def database(rows: Database) -> Iterator[Checkup]:
     """It answers, and is whole."""
     facts = rows.facts()
     rows.refuse_earlier(facts.version)
-    faults = [Checkup("database", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in rows.damaged()]
+    faults = [
+        Checkup("database", FAULT, f"{damage.file} {damage.what}.", str(damage.cure)) for damage in rows.damaged()
+    ]
     yield from faults or [Checkup("database", FINE, f"{rows.name} is whole, version {facts.version}.")]
 
 
 def index(builder: IndexBuilder, settings: TeamSettings) -> Iterator[Checkup]:
     """What people search is the newest commit."""
     if other := builder.repository.other_format():
-        yield from (Checkup("index", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in other)
+        yield from (Checkup("index", FAULT, f"{damage.file} {damage.what}.", str(damage.cure)) for damage in other)
         return
     profile = settings.production().profile
     if not builder.repository.head():
         yield Checkup("index", FINE, "There are no documents yet.")
     elif builder.generations.current(profile) is None:
-        yield Checkup("index", FAULT, "Nothing can be searched.", "Build it: python -m core reindex")
+        yield Checkup("index", FAULT, "Nothing can be searched.", str(reindex()))
     elif builder.behind(profile):
-        yield Checkup(
-            "index", NOTE, "It is behind the newest commit.", "See whether a build waits: python -m core jobs list"
-        )
+        yield Checkup("index", NOTE, "It is behind the newest commit.", str(JOBS))
     else:
         yield Checkup("index", FINE, "It serves the newest commit.")
 
 
 def models(registry: Models, settings: TeamSettings, damaged: Callable[[], Iterable[Damage]]) -> Iterator[Checkup]:
     """The model that embeds questions can be loaded, and no fetched file is damaged."""
-    faults = [Checkup("models", FAULT, f"{damage.file} {damage.what}.", damage.cure) for damage in damaged()]
+    faults = [Checkup("models", FAULT, f"{damage.file} {damage.what}.", str(damage.cure)) for damage in damaged()]
     yield from faults
     profile = settings.production().profile
     if not faults:
@@ -170,7 +172,7 @@ def jobs(actor: Actor, workers: Workers) -> Iterator[Checkup]:
     """Jobs that wait find somebody."""
     queue = workers.waiting(actor)
     if queue.stuck:
-        yield Checkup("jobs", FAULT, f"{queue.jobs} wait, and no worker is alive.", "Start one: python -m core worker")
+        yield Checkup("jobs", FAULT, f"{queue.jobs} wait, and no worker is alive.", str(WORKER))
     else:
         yield Checkup("jobs", FINE, f"{queue.jobs} wait.")
 
@@ -179,11 +181,11 @@ def backup(rows: Database, clock: Clock) -> Iterator[Checkup]:
     """The newest one is not old."""
     newest = rows.audit.newest(1, action="back up")
     if not newest:
-        yield Checkup("backup", FAULT, "None was ever taken.", NOW_AND_THEN)
+        yield Checkup("backup", FAULT, "None was ever taken.", str(BACK_UP))
         return
     age = datetime.fromisoformat(clock.stamp()) - datetime.fromisoformat(newest[0].at)
     hours = f"The newest is {age.total_seconds() / 3600:.0f} hours old."
-    yield Checkup("backup", FAULT, hours, NOW_AND_THEN) if age > BACKUP else Checkup("backup", FINE, hours)
+    yield Checkup("backup", FAULT, hours, str(BACK_UP)) if age > BACKUP else Checkup("backup", FINE, hours)
 
 
 # ---------------------------------------------------------------- others

@@ -46,7 +46,7 @@ class Loop:
                 said = ""
             except ConcordError as error:
                 if str(error) != said:
-                    _LOG.error("%s %s", self.failed, error)
+                    _LOG.error("%s %s", self.failed, error.at_terminal())
                 said = str(error)
             except Exception:  # the node serves on, and the next round tries again
                 _LOG.exception("%s", self.failed)

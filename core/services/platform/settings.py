@@ -16,6 +16,7 @@ import yaml
 from core import profiles, strict
 from core.access import EVERYBODY, use_case
 from core.curation.document.names import safe_name
+from core.cures import ADD_PROFILE
 from core.errors import BadInput, Conflict, Corrupt, NotFound
 from core.retrieval import config as configs
 from core.retrieval.confidence import THRESHOLD
@@ -155,7 +156,7 @@ class TeamSettings:
             if profile.name == name:
                 return profile
         known = ", ".join(profile.name for profile in named)
-        raise NotFound(f"There is no profile {name!r}. Profiles: {known}. Create one with: python -m core profiles add")
+        raise NotFound(f"There is no profile {name!r}. Profiles: {known}.", ADD_PROFILE)
 
     def check_free(self, name: str) -> None:
         """Refuse the name of a profile that there is."""

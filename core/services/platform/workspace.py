@@ -12,18 +12,16 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from core.access import UPKEEP, use_case
+from core.cures import NEW_DATABASE, RESTORE, Cure, shell, together
 from core.errors import ConcordError, Corrupt, Refused, StorageFailed, Unavailable
 from core.ports import Clock
 from core.services.jobs.jobs import Job, Jobs, Work
-from core.types import RESTORE, Damage
+from core.types import Damage
 
 if TYPE_CHECKING:
     from core.storage.git.repository import Repository
     from core.storage.index.generations import Generations
     from core.storage.state.database import Database
-
-
-NEW_DATABASE = "python -m core init --new-database"
 
 
 class WorkspaceGuard:
@@ -53,14 +51,14 @@ class WorkspaceGuard:
         )  # in this order: another node may be starting, too
         if not facts.version and history:
             raise Corrupt(
-                f"The database {self.database.place} is missing or empty, but the knowledge base has a history. "
-                f"{RESTORE}. Or start a new one without the accounts, approvals, discussions, "
-                f"query sets and audit of the old one: {NEW_DATABASE}"
+                f"The database {self.database.place} is missing or empty, but the knowledge base has a history.",
+                RESTORE.or_else(NEW_DATABASE),
             )
         if facts.commit and not self.repository.exists():
             raise Corrupt(
                 f"The knowledge base {self.repository.path} is missing, but the database knows its commits up to "
-                f"{facts.commit[:12]}. {RESTORE}"
+                f"{facts.commit[:12]}.",
+                RESTORE,
             )
         theirs = self.repository.workspace()
         if self.repository.clone:  # another repository lacks everything that the database knows
@@ -70,7 +68,8 @@ class WorkspaceGuard:
 
     def _refuse_lost(self, known: str) -> None:
         if damages := self.repository.lost(known):
-            raise Corrupt("\n".join(map(str, damages)))
+            found = " ".join(f"{each.file} {each.what}." for each in damages)
+            raise Corrupt(found, together([each.cure for each in damages]))
 
     def _same(self, ours: str, theirs: str) -> str:
         """One id from the database and the repository. A new one is written to the repository first, so a kill in between heals."""
@@ -82,16 +81,19 @@ class WorkspaceGuard:
         if ours and theirs and ours != theirs:
             raise Corrupt(
                 f"The knowledge base {self.repository.path} belongs to workspace {theirs}, the database {self.database.place} to "
-                f"{ours}. {RESTORE}. If they do belong together: "
-                f"git --git-dir={self.repository.path} config concord.workspace {ours}"
+                f"{ours}.",
+                RESTORE.or_else(self._join(ours)),
             )
         if ours and not theirs and self.repository.has_config() and not self.repository.clone:
             raise Corrupt(
-                f"The knowledge base {self.repository.path} does not say to which workspace it belongs, the database says {ours}. "
-                f"If they belong together: git --git-dir={self.repository.path} config concord.workspace {ours}. "
-                f"Else: {RESTORE}"
+                f"The knowledge base {self.repository.path} does not say to which workspace it belongs, the database says {ours}.",
+                self._join(ours).or_else(RESTORE),
             )
         return ours or theirs or uuid.uuid4().hex
+
+    def _join(self, ours: str) -> Cure:
+        command = f"git --git-dir={self.repository.path} config concord.workspace {ours}"
+        return shell("If they belong together, write the id of the workspace into it", command)
 
     def damaged(self) -> Iterator[Damage]:
         """Every damaged file of what nothing else could give back: database and repository. Nothing is changed."""
@@ -103,8 +105,7 @@ class WorkspaceGuard:
         if facts and facts.version:
             yield from self.database.damaged()
         elif facts and self.repository.has_history():
-            cure = f"{RESTORE}. Or start a new one: {NEW_DATABASE}"
-            yield Damage(self.database.name, "is missing or empty", cure)
+            yield Damage(self.database.name, "is missing or empty", RESTORE.or_else(NEW_DATABASE))
         if self.repository.exists():
             yield from self.repository.damaged(*((facts.commit, facts.workspace) if facts else ()))
         elif facts and facts.commit:

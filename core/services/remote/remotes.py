@@ -17,6 +17,7 @@ from core import strict
 from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import safe_folder
 from core.curation.review.remote_addresses import safe_address, safe_branch
+from core.cures import ADD_REMOTE, BRING_IN, IMPORT_HISTORY, REMOVE_REMOTE
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
 from core.ports import Progress
 from core.services.jobs.jobs import Job, Jobs
@@ -31,11 +32,10 @@ WHOLE = "origin-whole"  # under this name the commits of a remote of which only 
 PAUSES = (1.0, 4.0, 15.0)  # seconds between the tries of one job
 RACES = 30  # times that somebody else may be faster before a job gives up
 LONGEST = 60  # minutes between two tries at most
-_NO_BRANCH = "The repository has no branch {branch!r}, or it is empty. Name one with: python -m core import --git URL --branch NAME"
+_NO_BRANCH = "The repository has no branch {branch!r}, or it is empty. Name one that has commits."
 _REWRITTEN = (
     "The history of {branch} on the remote was rewritten: it no longer holds {commit}, which it had before. Nothing was taken over "
-    "and nothing is pushed. Put the branch back there; or, if that was meant, accept it on the page Remote or with: python -m core "
-    "remote fetch --accept-rewritten. Then its commits come in as a change, and what only Concord has is pushed again."
+    "and nothing is pushed. Put the branch back there. If that was meant, accept it here: then its commits come in as a change, and what only Concord has is pushed again."
 )
 
 
@@ -84,7 +84,7 @@ class Remotes:
     def add(self, actor: Actor, url: str, branch: str = "main", folder: str = "", *, trust: bool = False) -> Remote:
         """Name the remote, if its branch can be reached and fits. An empty knowledge base takes its history over."""
         if row := self.database.remotes.get():
-            raise Refused(f"There is a remote already: {row.url}. Remove it first with: python -m core remote remove")
+            raise Refused(f"There is a remote already: {row.url}. Remove it first.", REMOVE_REMOTE)
         place = self._place(url, branch, folder, trust)
         with self.git.alone():
             theirs = self._seen(place)
@@ -116,8 +116,9 @@ class Remotes:
         """Take the history of a repository over into an empty knowledge base, and forget where it came from; its newest commit."""
         if self.repository.head():
             raise Refused(
-                "The knowledge base holds documents already, so another history cannot become its own. Make a workspace "
-                "of its own with --home, or bring the files in without their history: python -m core import DIR"
+                "The knowledge base holds documents already, so another history cannot become its own. Create a workspace "
+                "for it with --home, or add the files without their history.",
+                BRING_IN,
             )
         place = self._place(url, branch, folder)
         with self.git.alone():
@@ -143,7 +144,8 @@ class Remotes:
         if main and theirs and not self.repository.merge_base(main, theirs):
             raise Refused(
                 "The remote's branch and this knowledge base have no commit in common, so neither can take over the other. Use an "
-                "empty branch; or take the branch over into an empty workspace with: python -m core import --git URL"
+                "empty branch, or import this one into an empty workspace.",
+                IMPORT_HISTORY,
             )
 
     @use_case("manage the remote")
@@ -302,7 +304,7 @@ class Remotes:
     def _row(self) -> RemoteRow:
         row = self.database.remotes.get()
         if row is None:
-            raise NotFound("There is no remote. Name one with: python -m core remote add URL")
+            raise NotFound("There is no remote.", ADD_REMOTE)
         return row
 
     def _describe(self, row: RemoteRow) -> Remote:

@@ -23,6 +23,7 @@ from core.curation.review import moves, policy
 from core.curation.review.moves import CoAuthor, Facts, Verdict
 from core.curation.review.proposals import check_text, check_title, checked_files
 from core.curation.review.readers import Readable, said_by
+from core.cures import CHANGES
 from core.errors import BadInput, ConcordError, NotFound, Reached, Refused, Stale, StorageFailed, Unavailable
 from core.services.inbox.news import ChangeNews
 from core.services.people.accounts import Account, Accounts
@@ -619,7 +620,7 @@ def _redacted(change: Change, seen: Readable) -> Change:
 
 def no_change(number: int) -> NotFound:
     """The same sentence for what is not there and for what somebody may not see."""
-    return NotFound(f"There is no change {number}. List them with: python -m core change list")
+    return NotFound(f"There is no change {number}.", CHANGES)
 
 
 def _words(row: ChangeRow, work: GitState) -> str:

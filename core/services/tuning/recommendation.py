@@ -12,6 +12,7 @@ from core import profiles, strict
 from core.access import READS, UPKEEP, Actor, reading_as, use_case
 from core.curation.document.questions import same_form
 from core.curation.words.pins import Pin
+from core.cures import MAKE_QUERYSET
 from core.errors import BadInput, ConcordError
 from core.evaluation.learning.training import TARGETS
 from core.evaluation.querysets import import_querysets
@@ -79,7 +80,7 @@ class Recommendation:
             raise BadInput("Nothing is offered: production is what is recommended, or the offer was declined.")
         names = [offered.queryset, *self.production.watched(actor)]
         if not offered.queryset:
-            raise BadInput("There is no query set to measure on. Make one with: python -m core eval generate")
+            raise BadInput("There is no query set to measure on.", MAKE_QUERYSET)
         now = self.team_settings.production()
         plans = [RunPlan(now.profile, now.config), RunPlan(now.profile, offered.config)]
         pairs = [self.runs.evaluate(name, plans, progress=progress) for name in dict.fromkeys(names)]
@@ -270,8 +271,8 @@ class Learning:
             self.runs.querysets.keep(actor, own)
         if not sets:
             raise BadInput(
-                "There is no question to learn from. List some under `answers:` of documents, pin or judge some, or make a "
-                "query set with: python -m core eval generate"
+                "There is no question to learn from. List some under `answers:` of documents, or pin or judge some.",
+                MAKE_QUERYSET,
             )
         return tuple(each.name for each in sets)
 

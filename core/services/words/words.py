@@ -13,6 +13,7 @@ from core.curation.text.render import plain
 from core.curation.words import pins, synonyms
 from core.curation.words.pins import Pin, pin_problem
 from core.curation.words.synonyms import Synonym
+from core.cures import PINS, WORDS
 from core.errors import BadInput, NotFound
 from core.graph.entities import acronyms
 from core.retrieval.query_rules import idle
@@ -129,7 +130,7 @@ class SynonymsAndPins:
         """Propose to take a synonym out."""
         gone, known = synonyms.parse(text), self.synonyms(actor, target.change)
         if gone not in known:
-            raise NotFound(f"There is no synonym {gone.text!r}. List them with: python -m core words list")
+            raise NotFound(f"There is no synonym {gone.text!r}.", WORDS)
         left = [synonym for synonym in known if synonym != gone]
         return self._save(actor, synonyms.FILE, _titled(target, "Words without", gone.text), listed=left)
 
@@ -151,7 +152,7 @@ class SynonymsAndPins:
         known = self._pins(actor, target)
         left = [pin for pin in known if fold(question) not in map(fold, pin.questions)]
         if len(left) == len(known):
-            raise NotFound(f"Nothing is pinned to {question!r}. List the pins with: python -m core words list")
+            raise NotFound(f"Nothing is pinned to {question!r}.", PINS)
         return self._save(actor, pins.FILE, _titled(target, "Unpin", question), pinned=left)
 
     def _pins(self, actor: Actor, target: Target) -> tuple[Pin, ...]:

@@ -15,12 +15,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from shlex import quote
 
+from core.cures import INIT, RESTORE, Cure, recreate, run, shell
 from core.storage.git import refs
 from core.storage.git.plumbing import Plumbing
-from core.types import RESTORE, Damage
+from core.types import Damage
 
 MAIN = "refs/heads/main"
-_FROM_ELSEWHERE = f"Put back this file from a copy or a clone. Else {RESTORE[:1].lower()}{RESTORE[1:]}"
+_FROM_ELSEWHERE = shell("Put back this file from a copy or a clone").or_else(RESTORE)
 _LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
 _LOGGED = re.compile(r"^error: (refs/\S+): invalid reflog entry", re.MULTILINE)
 _MISSING = re.compile(r"^missing \w+ ([0-9a-f]{40})$", re.MULTILINE)
@@ -39,13 +40,14 @@ def blocking(path: Path, known: str = "") -> list[Damage]:
 
 
 _FORMATS = {"objectformat": "sha1", "refstorage": "files", "preciousobjects": "true"}
-_AGAIN = (
-    "Restore a backup, or start with your documents in a new workspace: python -m core --home NEW init --from FOLDER"
-)
-_FORMAT_CURES = {
-    "objectformat": _AGAIN,
-    "refstorage": "Convert it, with git 2.48 or newer: git --git-dir={} refs migrate --ref-format=files",
-}
+
+
+def _format_cure(key: str, git: str) -> Cure:
+    if key == "objectformat":
+        return RESTORE.or_else(run("Start a new workspace with your documents", "--home NEW init --from FOLDER"))
+    if key == "refstorage":
+        return shell("Convert it, with git 2.48 or newer,", f"{git} refs migrate --ref-format=files")
+    return shell("If you turned it on, turn it off, and check", f"{git} fsck")
 
 
 def other_format(path: Path, config: Mapping[str, str]) -> list[Damage]:
@@ -55,8 +57,7 @@ def other_format(path: Path, config: Mapping[str, str]) -> list[Damage]:
     known = {f"extensions.{name}": value for name, value in _FORMATS.items()}
     for key, value in config.items():
         if key.startswith("extensions.") and known.get(key) != value:
-            usual = "If you turned it on, turn it off with git, and check with: git --git-dir={} fsck"
-            cure = _FORMAT_CURES.get(key.removeprefix("extensions."), usual).format(quote(str(path)))
+            cure = _format_cure(key.removeprefix("extensions."), f"git --git-dir={quote(str(path))}")
             what = f"is of another format: {key} is {value!r}. Concord works with SHA-1 objects and refs in files"
             return [Damage("kb.git", what, cure)]
     return []
@@ -86,12 +87,12 @@ def files(path: Path, known: str, workspace: str, expected: Mapping[str, str]) -
 def _head(path: Path) -> Iterator[Damage]:
     again = f"git init --quiet --bare --object-format=sha1 --initial-branch=main {quote(str(path))}"
     if not (path / "refs").is_dir() and MAIN not in refs.packed(path):  # a copy may lack folders that are empty
-        yield Damage("kb.git/refs", "is missing", f"Make it again with: {again}")
+        yield Damage("kb.git/refs", "is missing", recreate(again))
     if refs.head_is_broken(path):
         yield Damage(
             "kb.git/HEAD",
             "is damaged or missing",
-            f"Write it anew with: rm -f {quote(str(path / 'HEAD'))} && {again}",
+            recreate(f"rm -f {quote(str(path / 'HEAD'))} && {again}"),
         )
 
 
@@ -104,7 +105,7 @@ def read_config(file: Path) -> tuple[int, dict[str, str]]:
 
 
 def _config(path: Path, expected: Mapping[str, str]) -> Iterator[Damage]:
-    cure = f"Write it anew with: rm -f {quote(str(path / 'config'))} && python -m core init"
+    cure = recreate(f"rm -f {quote(str(path / 'config'))} && {INIT.command}")
     code, have = read_config(path / "config")
     wrong = [key for key, value in expected.items() if have.get(key.lower()) != value]
     wrong += [] if have.get("core.filemode") in ("true", "false") else ["core.filemode"]
@@ -130,17 +131,17 @@ def _refs(path: Path, known: str) -> Iterator[Damage]:
 
 
 def _damaged_log(path: Path, name: str) -> Damage:
-    cure = f"It only helps to find a lost branch. Remove it with: rm {quote(str(path / 'logs' / name))}"
+    cure = shell("Remove this log, which only helps to find a lost branch,", f"rm {quote(str(path / 'logs' / name))}")
     return Damage(f"kb.git/logs/{name}", "has lines that git did not write", cure)
 
 
-def _packed_cure(path: Path) -> str:
+def _packed_cure(path: Path) -> Cure:
     """Branches come back from their logs once the file is gone."""
     steps = [f"rm {quote(str(path / 'packed-refs'))}"]
     for name in refs.names(path):
         if not (path / name).exists() and (commit := _last(path, name, "")):
             steps.append(f"git --git-dir={quote(str(path))} update-ref {name} {commit}")
-    return f"Write the branches anew with: {' && '.join(steps)}"
+    return shell("Recreate the branches", " && ".join(steps))
 
 
 def is_lost(path: Path, name: str) -> bool:
@@ -156,13 +157,13 @@ def lost(path: Path, name: str, commit: str | None, known: str = "") -> Damage:
         file = f"kb.git/objects/{commit[:2]}/{commit[2:]}"
         return Damage(file, f"is missing or damaged; it is the newest commit of {name}", _FROM_ELSEWHERE)
     last = _last(path, name, known)
-    cure = f"git --git-dir={quote(str(path))} update-ref {name} {last}"
+    command = f"git --git-dir={quote(str(path))} update-ref {name} {last}"
     if (path / name).exists():
-        cure = f"rm -f {quote(str(path / name))} && {cure}"
+        command = f"rm -f {quote(str(path / name))} && {command}"
     file = (
         f"kb.git/{name}" if (path / name).is_file() or not commit or refs.is_lost(path, name) else "kb.git/packed-refs"
     )
-    return Damage(file, _loss(path, name, commit), f"Bring it back with: {cure}" if last else RESTORE)
+    return Damage(file, _loss(path, name, commit), shell("Bring it back", command) if last else RESTORE)
 
 
 def _loss(path: Path, name: str, commit: str | None) -> str:
@@ -280,7 +281,7 @@ def _packs(folder: Path) -> Iterator[Damage]:
 
 
 def _pack(file: Path, what: str) -> Damage:
-    cure = f"Make it again with: rm -f {quote(str(file))} && git index-pack {quote(str(file.with_suffix('.pack')))}"
+    cure = recreate(f"rm -f {quote(str(file))} && git index-pack {quote(str(file.with_suffix('.pack')))}")
     return Damage(f"kb.git/objects/pack/{file.name}", what, cure if file.suffix == ".idx" else _FROM_ELSEWHERE)
 
 

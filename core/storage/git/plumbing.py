@@ -26,6 +26,7 @@ from core.adapters.system.files import PATIENCE, flock, fsync_folder
 from core.curation.document.names import safe_revision
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review.proposals import SETTINGS
+from core.cures import VERIFY
 from core.errors import Corrupt, Moved, storage_failure, storing
 from core.lru import LruCache
 from core.storage.git import refs
@@ -108,7 +109,7 @@ class Plumbing:
         """The output of a command that must not fail."""
         code, out = self.run(*arguments, stdin=stdin, env=env, bare=bare)
         if code:
-            raise Corrupt(f"git {arguments[0]} failed in the knowledge base. Run: python -m core verify")
+            raise Corrupt(f"git {arguments[0]} failed in the knowledge base.", VERIFY)
         return out
 
     def run(
@@ -181,7 +182,7 @@ class Plumbing:
             return self.tree_of(head), {}
         code, out = self.run("merge-tree", "--write-tree", "-z", "--no-messages", base, safe_revision(head))
         if code not in (0, 1):
-            raise Corrupt(f"git could not merge {head[:12]}. Run: python -m core verify")
+            raise Corrupt(f"git could not merge {head[:12]}.", VERIFY)
         return parse_merge_tree(out)
 
     def conflicts(self, base: str, heads: Sequence[str]) -> dict[str, tuple[str, ...]]:

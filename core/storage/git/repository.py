@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
-from shlex import quote
 
 from core.adapters.system.files import scratch_folder, sweep
 from core.curation.document.names import safe_path, safe_revision
+from core.cures import INIT, RESTORE, remove
 from core.errors import BadInput, Conflict, Corrupt, Refused, StorageFailed, Unavailable
 from core.storage.git import damage, refs
 from core.storage.git.plumbing import LOCK
 from core.storage.git.repository_reader import MAIN, SUFFIXES, RepositoryReader
-from core.types import RESTORE, Damage, Person
+from core.types import Damage, Person
 
 _CONFIG = {
     "core.fsync": "committed",
@@ -186,10 +186,7 @@ class Repository(RepositoryReader):
         named = self.other_format() or list(damage.files(self.path, known, workspace, expected))
         if self.clone is None:
             return named
-        again = (
-            f"Make the clone anew from the shared repository with: rm -rf {quote(str(self.path))} && python -m "
-            "core init"
-        )
+        again = remove(self.path, INIT.command, what="Clone the shared repository again")
         return [replace(one, cure=again) for one in named] or self._behind(known)
 
     def _on_main(self, commit: str) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from core.curation.document.names import collision_key, name_collisions, safe_path, safe_revision
 from core.curation.pictures import picture_files
+from core.cures import VERIFY
 from core.errors import Corrupt, NotFound
 from core.storage.git import damage, refs
 from core.storage.git.plumbing import (
@@ -64,7 +65,7 @@ class RepositoryReader:
             commit = refs.value(self.path, name)
             commit = None if damage.is_lost(self.path, name) else commit
         if commit is None:
-            raise Corrupt(str(damage.lost(self.path, name, refs.value(self.path, name))))
+            raise damage.lost(self.path, name, refs.value(self.path, name)).refusal()
         return commit
 
     def newest(self, branch: str) -> str:
@@ -164,7 +165,7 @@ class RepositoryReader:
         out = self.git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for blob in blobs).encode())
         for blob, text in zip(blobs, _objects(out), strict=True):
             if text is None:
-                raise Corrupt(f"The repository lacks blob {blob}. Run: python -m core verify")
+                raise Corrupt(f"The repository lacks blob {blob}.", VERIFY)
             yield text
 
     def changed(self, old: str, new: str) -> tuple[Edit, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from core.cures import run, shell
 from core.errors import Corrupt, Moved, Refused, Unavailable
 from core.storage.git import damage, refs
 from core.storage.git.plumbing import Plumbing
@@ -189,9 +190,10 @@ class Clone:
             return
         raise Corrupt(
             f"The shared repository {self.shared.url} lacks commits of the main line up to {here[:12]}, which are in "
-            f"{self.path}. Nothing was changed. If it is new, fill it with: python -m core init --share. Else put it "
-            "back from a "
-            f"backup, or bring the commits back with: git --git-dir={self.path} push {self.shared.url} {MAIN}"
+            f"{self.path}. Nothing was changed.",
+            run("If the shared repository is new, fill it", "init --share")
+            .or_else(shell("Restore it from a backup"))
+            .or_else(shell("Push the commits", f"git --git-dir={self.path} push {self.shared.url} {MAIN}")),
         )
 
     def _contains(self, commit: str, ancestor: str) -> bool:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from core.adapters.system.files import write_atomic
+from core.cures import RECREATE, reindex, remove
 from core.errors import Corrupt, StorageFailed, Unavailable, storing
 from core.profiles import identity
 from core.storage.index import index_damage
@@ -80,13 +80,13 @@ class Catalogue:
                 self.root.mkdir(parents=True, exist_ok=True)
                 write_atomic(self.root / OWNER, f"{workspace}\n")
         elif foreign := self.foreign(workspace):
-            raise Corrupt(str(foreign[0]))
+            raise foreign[0].refusal()
 
     def foreign(self, workspace: str) -> list[Damage]:
         """Whether nothing says that it is the index of this workspace."""
-        anew = f"Build the index anew with: rm -r {quote(str(self.root))} && python -m core reindex"
+        anew = remove(self.root, reindex().command, what="Rebuild the index")
         if self.owner() is None and any(self.root.glob("*/gen-*")):
-            return [Damage(f"index/{OWNER}", "is missing", "Write it anew with: python -m core init")]
+            return [Damage(f"index/{OWNER}", "is missing", RECREATE)]
         if self.owner() in (None, workspace):
             return []
         return [Damage(f"index/{OWNER}", "is damaged, or the index is one of another workspace", anew)]
@@ -183,13 +183,8 @@ class Catalogue:
         if complete:
             return complete[0]
         if name and self._damaged:
-            raise Corrupt(
-                f"Every generation of profile {profile.name!r} is damaged. "
-                f"Build it anew with: python -m core reindex --profile {profile.name}"
-            )
-        raise Unavailable(
-            f"The profile {profile.name!r} has no index yet. Build it with: python -m core reindex --profile {profile.name}"
-        )
+            raise Corrupt(f"Every generation of profile {profile.name!r} is damaged.", reindex(profile.name))
+        raise Unavailable(f"The profile {profile.name!r} has no index yet.", reindex(profile.name))
 
 
 def folder_name(profile: Profile) -> str:

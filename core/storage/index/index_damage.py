@@ -7,12 +7,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from core import strict
 from core.adapters.system import sums
 from core.adapters.system.files import read_json, write_atomic
+from core.cures import Cure, recreate, reindex, remove
 from core.lru import LruCache
 from core.types import Damage
 
@@ -29,11 +29,11 @@ def files(folder: Path) -> Iterator[Damage]:
         yield Damage(
             f"{place}/CURRENT",
             "is damaged or missing; the newest whole generation serves",
-            f"Write it anew with: {_reindex(folder)}",
+            recreate(_reindex(folder).command),
         )
     for path in generations:
-        remove = f"Remove the generation with: rm -r {quote(str(path))}"
-        cure = f"Build it anew with: {_reindex(folder)}" if path.name == serving else remove
+        unused = remove(path, what="Remove the generation")
+        cure = _reindex(folder) if path.name == serving else unused
         for name in wrong_files(path):
             yield Damage(f"{place}/{path.name}/{name}", "is damaged or missing", cure)
         if (path / sums.NAME).exists():  # graphs of earlier versions have no checksums either
@@ -69,8 +69,8 @@ def pointer_sum(said: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _reindex(folder: Path) -> str:
-    return f"python -m core reindex --profile {folder.name.rpartition('-')[0]}"
+def _reindex(folder: Path) -> Cure:
+    return reindex(folder.name.rpartition("-")[0])
 
 
 def manifest(path: Path) -> Any:
@@ -134,5 +134,5 @@ def _damaged_graph(place: Path) -> Iterator[Damage]:
     """The assembled graph follows from the generation; the next reader assembles it again."""
     if place.is_dir():
         for name in sums.differences(place):
-            cure = f"It is assembled again after: rm -r {quote(str(place))}"
+            cure = remove(place, what="Remove it, to have it assembled again")
             yield Damage(f"index/{place.parents[1].name}/assembled/{place.name}/{name}", "is damaged or missing", cure)

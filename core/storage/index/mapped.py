@@ -15,6 +15,7 @@ import numpy as np
 from core.analysis import analyser
 from core.curation.text.markup import blanked
 from core.curation.text.render import in_words
+from core.cures import ADD_GRAPH
 from core.errors import Unavailable
 from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
@@ -386,7 +387,8 @@ class MappedIndex:
         if not graph_files.present(self._folder):
             raise Unavailable(
                 f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
-                "Search with a profile whose graph is rules, or add one with: python -m core profiles add NAME --graph rules"
+                "Search with a profile whose graph is rules.",
+                ADD_GRAPH,
             )
         return (
             graph_files.assembled(self._folder, self.segments)

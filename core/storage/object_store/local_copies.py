@@ -14,6 +14,7 @@ from pathlib import Path
 
 from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree, scratch_folder, sweep
+from core.cures import reindex
 from core.errors import Corrupt, NotFound, Unavailable
 from core.storage.index import index_damage
 from core.storage.object_store.collection import Collector
@@ -23,7 +24,7 @@ from core.types import Generation
 _FETCHING = "fetching-"
 _TRIES = 5  # of following a CURRENT that moves on while its generation is fetched
 _AT_ONCE = 4  # files that are fetched at a time
-_REINDEX = "python -m core reindex --full"
+_REINDEX = reindex(full=True)
 
 
 class PublishedGenerations:
@@ -52,7 +53,7 @@ class PublishedGenerations:
                     self._bring(folder, row)
             except NotFound as error:  # it was retired since CURRENT was read, or its files are lost
                 if attempt == _TRIES - 1:
-                    raise Corrupt(f"{error} Publish another generation with: {_REINDEX}") from None
+                    raise Corrupt(str(error), _REINDEX) from None
                 continue
             if self._point(folder, pointer):
                 self._seen[folder.name] = pointer
@@ -156,7 +157,7 @@ def fetch(index: PublishedIndex, folder: Path, published: PublishedGeneration) -
         with ThreadPoolExecutor(_AT_ONCE) as fetches:
             list(fetches.map(lambda name: _bring_file(index, files[name], aside / name, known), files))
         if not sums.is_whole(aside / sums.NAME, published.sums) or _differ(aside, files):
-            raise Corrupt(f"{published.folder} on the store is not what was published. Build it anew with: {_REINDEX}")
+            raise Corrupt(f"{published.folder} on the store is not what was published.", _REINDEX)
         fsync_tree(aside)
         _place(aside, folder / published.folder, published)
     fsync_folder(folder)
@@ -179,7 +180,7 @@ def _bring_file(index: PublishedIndex, stored: StoredFile, target: Path, known: 
     elif stored.sha256 in known:
         os.link(known[stored.sha256], target)
     elif index.objects.fetch(stored.key, target) != stored.sha256:
-        raise Corrupt(f"{stored.key} on the store {index.objects.url} is damaged. Build it anew with: {_REINDEX}")
+        raise Corrupt(f"{stored.key} on the store {index.objects.url} is damaged.", _REINDEX)
     else:
         os.utime(target, ns=(stored.written, stored.written))
 

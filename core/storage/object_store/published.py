@@ -25,6 +25,7 @@ from typing import Any
 
 from core import strict
 from core.adapters.system import sums
+from core.cures import reindex
 from core.errors import Conflict, Corrupt, NotFound, Refused
 from core.storage.object_store.objects import Conformance, ObjectStore
 from core.types import Generation
@@ -120,9 +121,7 @@ class PublishedIndex:
             rows = tuple(PublishedGeneration(**row) for row in raw["generations"])
             return Pointer(raw["serves"], raw["pinned"], rows, raw["token"], stored.etag)
         except (ValueError, KeyError, TypeError):
-            raise Corrupt(
-                f"{_key(place)} on the store {self.objects.url} is damaged. Delete it, then: python -m core reindex"
-            ) from None
+            raise Corrupt(f"{_key(place)} on the store {self.objects.url} is damaged. Delete it.", reindex()) from None
 
     def files(self, published: PublishedGeneration) -> Mapping[str, StoredFile]:
         """The files of a generation, by their path in its folder."""

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, insert, select
 
+from core.cures import UPGRADE, shell
 from core.errors import Outdated, Refused, Unavailable
 from core.storage.state import migrations, tables
 from core.storage.state.rows.evaluation_rows import (
@@ -131,7 +132,7 @@ class Database(State):
     name: str  # what it is called where damage is told
     place: str  # where it is, without a password
     on_server = False  # where only the tools of that server save it in the form of an earlier version
-    upgrade = "Save and upgrade it with: python -m core upgrade DIR"
+    upgrade = UPGRADE
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -154,8 +155,8 @@ class Database(State):
         have = migrations.version(connection)
         if 0 < have < migrations.OLDEST:
             raise Outdated(
-                f"{self.place} was written by a version of Concord before 1.0. Nothing was changed. Upgrade it with "
-                "Concord 1.0 first (python -m core upgrade DIR), then open it with this version."
+                f"{self.place} was written by a version of Concord before 1.0. Nothing was changed.",
+                shell("Upgrade it by Concord 1.0, before you open it with this version,", UPGRADE.command),
             )
         return have
 
@@ -164,7 +165,8 @@ class Database(State):
         if 0 < have < (newest := migrations.newest()):
             raise Outdated(
                 f"{self.place} is of an earlier version of Concord (revision {have}; this version has {newest}). Nothing was "
-                f"changed. {self.upgrade}"
+                "changed.",
+                self.upgrade,
             )
 
     def version(self) -> object:

@@ -16,13 +16,14 @@ from psycopg.adapt import Loader
 from sqlalchemy import URL, Connection, Engine, ExceptionContext, create_engine, event, inspect
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from core.cures import RESTORE, run
 from core.errors import BadInput, Refused, Unavailable, storing
 from core.storage.state import migrations, row_copy, tables
 from core.storage.state.database import Database, belong, impatient, patience
 from core.storage.state.notices import BEAT, NOTIFY, Notices
 from core.storage.state.sqlite import SqliteDatabase
 from core.storage.state.transactions import ConnectionLost
-from core.types import RESTORE, Damage
+from core.types import Damage
 
 LOG = logging.getLogger("concord.database")
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class PostgresDatabase(Database):
 
     name = "database"
     on_server = True
-    upgrade = "Stop every node, save the database with pg_dump, then run: python -m core upgrade --dumped"
+    upgrade = run("Stop every node, save the database with pg_dump, and upgrade it", "upgrade --dumped")
 
     def __init__(self, url: URL) -> None:
         self.place = url.set(drivername="postgresql").render_as_string(hide_password=True)

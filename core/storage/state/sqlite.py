@@ -17,11 +17,12 @@ from typing import Any, TypeVar
 from sqlalchemy import URL, Connection, ExceptionContext, create_engine, event
 
 from core.adapters.system.files import PATIENCE, flock, scratch_folder, sweep, try_flock, write_ahead
+from core.cures import RESTORE, run
 from core.errors import Corrupt, Refused, Unavailable, storing
 from core.storage.state import migrations, table_sums
 from core.storage.state.database import Database, DatabaseFacts, Rehearsal, belong, patience
 from core.storage.state.tables import METADATA, revision
-from core.types import RESTORE, Damage
+from core.types import Damage
 
 T = TypeVar("T")
 _PATIENCE = 60  # seconds that SQLite waits for a lock of another program, a backup for example
@@ -71,7 +72,7 @@ class SqliteDatabase(Database):
         raw = _raw(connection)
         changed = tuple(table_sums.differences(raw)) if migrations.version(connection) else ()
         if changed:
-            raise Corrupt(str(self._changed(changed)))
+            raise self._changed(changed).refusal()
         migrations.upgrade(connection)
         belong(connection, workspace)
         table_sums.seal(raw)
@@ -183,10 +184,10 @@ class SqliteDatabase(Database):
             yield self._changed(changed)
 
     def _changed(self, names: Sequence[str]) -> Damage:
-        accept = "If somebody changed it by hand, take it as it is with: python -m core init --accept-database"
+        accept = run("If you changed it by hand, accept it as it is", "init --accept-database")
         what = f"holds other rows than were written, in {', '.join(names)}"
         what = "has another form than was written" if table_sums.FORM in names else what
-        return Damage("app.db", what, f"{RESTORE}. {accept}")
+        return Damage("app.db", what, RESTORE.or_else(accept))
 
     def accept(self) -> None:
         with self._writing() as connection:
@@ -253,7 +254,7 @@ def _readable(path: object) -> Iterator[None]:
         yield
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED:
-            raise Corrupt(f"The database {path} is damaged ({error}). {RESTORE}") from error
+            raise Corrupt(f"The database {path} is damaged ({error}).", RESTORE) from error
         raise
 
 

@@ -114,7 +114,8 @@ async function api(path, token, { body, ...more } = {}) {
     const answer = await fetch(`/api/v1/${path}`, { headers, ...sent, ...more });
     if (answer.status === 401) return { error: "This page is too old. Load it again.", old: true };
     const value = await answer.json();
-    return answer.ok ? { value, total: Number(answer.headers.get("x-total-count")) } : { error: value.detail };
+    if (!answer.ok) return { error: value.detail, cure: value.cure };
+    return { value, total: Number(answer.headers.get("x-total-count")) };
   } catch (error) {
     if (error.name === "AbortError") return {};
     return { error: "The server cannot be reached. Try again in a moment." };

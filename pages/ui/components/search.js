@@ -139,10 +139,10 @@ async function ask(root, state, change) {
 
 async function find(root, state, asked) {
   const { signal } = (state.request = new AbortController());
-  const { value, error, old } = await api(`page/search?${parameters(asked)}`, state.direct, { signal });
+  const { value, error, cure, old } = await api(`page/search?${parameters(asked)}`, state.direct, { signal });
   if (old) return state.renew(asked); // a rerun of the page brings another token, and the answer
   if (signal.aborted) return;
-  state.found = error ? { error } : value;
+  state.found = error ? { error, cure } : value;
   if (value) state.pending = value.pending;
   draw(root, state);
 }
@@ -246,7 +246,7 @@ function draw(root, state) {
   if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "", state.waiting);
   else if (found.error)
     results.replaceChildren(
-      el("div.notice.bad", { role: "alert" }, el("p", found.error)),
+      el("div.notice.bad", { role: "alert" }, el("p", found.error), cureLink(found.cure)),
       state.asked.as_of ? backToNow(root, state) : "",
     );
   else {
@@ -254,6 +254,9 @@ function draw(root, state) {
     findPlace();
   }
 }
+
+// The page where what helps is done, for those who can do it.
+const cureLink = (cure) => (cure?.url ? el("a.button", { href: cure.url, target: "_self" }, cure.does) : "");
 
 function layout(root, state) {
   const { found } = state;

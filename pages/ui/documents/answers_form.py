@@ -117,4 +117,4 @@ def _ask(key: str, document: Document) -> None:
             app().answers.writing.suggest(identity.me(), document, model=True)
         )
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)

@@ -109,7 +109,7 @@ def _keep(names: Sequence[str], me: Actor) -> None:
     try:
         held["version"] = app().knowledge.drafts.keep(me, held["place"], _packed(names, fields), held["version"])
     except ConcordError as error:
-        st.info(flash.plain(flash.refusal(error)))
+        st.info(flash.refused(error))
 
 
 def _forget(me: Actor) -> None:
@@ -180,7 +180,7 @@ def _preview(chosen: Sequence[Document], edit: BulkEdit) -> None:
     try:
         moves = destinations(chosen, edit)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return
     if not moves:
         st.caption("They are in this folder already.")

@@ -44,7 +44,7 @@ def draw(document: Document) -> None:
                 )
             )
         except ConcordError as error:
-            st.warning(flash.plain(flash.refusal(error)))
+            st.warning(flash.refused(error))
     chunk_view(document, sides, key="chunks")
 
 

@@ -103,7 +103,7 @@ def _hold(start: Opened, me: Actor, key: str, path: str, picture: Mapping[str, A
         raw = base64.b64decode(str(picture["data"]), validate=True)
         held = app().knowledge.pictures.hold(me, start.place, path or UNTITLED, str(picture["name"]), raw)
     except (ConcordError, ValueError) as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return
     st.session_state[f"{key}_insert"] = {"id": str(picture["id"]), "markdown": held.markdown}
     st.rerun(scope="fragment")

@@ -47,7 +47,7 @@ def draw(document: Document) -> None:
             _read(by_number[before]), _read(by_number[after]), f"Version {before}", f"Version {after}", key="diff"
         )
     except ConcordError as error:
-        st.warning(f"One of these versions cannot be read: {flash.plain(flash.refusal(error))}")
+        st.warning(f"One of these versions cannot be read: {flash.refused(error)}")
 
 
 def _row(doc: str, version: Version) -> dict[str, object]:
@@ -108,7 +108,7 @@ def draw_past(name: str, as_of: str, mark: tuple[int, int] | None, me: Actor) ->
         moment = documents.line.moment(as_of)
         document = documents.show_at(me, name, as_of)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/search_off:")
+        st.error(flash.refused(error), icon=":material/search_off:")
         return
     now = _now(document)
     header.draw_past(document, moment)

@@ -37,7 +37,7 @@ def draw(me: Actor) -> None:
     try:
         found = {FOLDER: _by_folder, HISTORY: _by_history, TABLE: _by_table}[str(source)](documents)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return
     if found is not None:
         _review(found, me)

@@ -53,7 +53,7 @@ def finish_with(saving: Callable[[Actor], Change], done: Callable[[Actor], None]
     try:
         change = saving(actor)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return isinstance(error, Conflict) and bool(error.paths)
     done(actor)
     flash.say(_next_step(change))

@@ -158,7 +158,7 @@ def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = 
             dict.fromkeys(node.label for node in app().graph.explorer.entities(identity.me(), _MOST, profile, filters))
         )
     except ConcordError as error:
-        st.caption(flash.plain(flash.refusal(error)))
+        st.caption(flash.refused(error))
         return ""
     address.follow(key)
     if key not in st.session_state and (start := st.query_params.get(key) or (names[0] if names and first else "")):

@@ -29,7 +29,7 @@ def draw(choice: Choice) -> None:
     try:
         connection = app().graph.explorer.path(identity.me(), choice.start, choice.end, choice.profile)
     except ConcordError as error:
-        st.warning(flash.plain(flash.refusal(error)), icon=":material/conversion_path:")
+        st.warning(flash.refused(error), icon=":material/conversion_path:")
         return
     if connection.note:
         st.info(flash.plain(connection.note), icon=":material/conversion_path_off:")

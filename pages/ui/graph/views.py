@@ -41,7 +41,7 @@ def draw(choice: Choice) -> None:
     try:
         view = _view(choice)
     except ConcordError as error:
-        st.warning(flash.plain(flash.refusal(error)), icon=":material/hub:")
+        st.warning(flash.refused(error), icon=":material/hub:")
         return
     if not view.nodes:
         st.info(_nothing(choice), icon=":material/hub:")

@@ -164,7 +164,7 @@ def confirm_build(profile: Profile, what: str, action: Callable[[Actor], str]) -
     try:
         takes = lines(profile)
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
         st.rerun()
     will = [*takes, "It runs in the background; searches go on."]
     actions.confirm(f"{what} the profile {profile.name}?", will, what, action)

@@ -217,6 +217,6 @@ def _apply(at: int, name: str, config: SearchConfig, *, save: bool) -> None:
         columns[at] = column
         state.put(replace(now, columns=tuple(columns)))
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)))
+        st.error(flash.refused(error))
         return
     st.rerun()

@@ -76,7 +76,7 @@ def _set(name: str) -> QuerySet | None:
     try:
         return app().evaluation.querysets.show(identity.me(), name)
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
         return None
 
 

@@ -43,7 +43,7 @@ def open_link(link: str) -> None:
         put(app().playground.notebook.opened(identity.me(), link), fresh=True, link=link)
     except ConcordError as error:
         st.query_params.pop(keys.LINK, None)
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
         put(Setup(columns=_first()), fresh=True)
 
 

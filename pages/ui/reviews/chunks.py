@@ -34,7 +34,7 @@ def draw(change: Change) -> None:
     try:
         documents = [_document(diff) for diff in diffs if diff.old or diff.new]
     except ConcordError as error:
-        st.warning(flash.plain(flash.refusal(error)))
+        st.warning(flash.refused(error))
         return
     component("chunkdiff", "difftext")(key="chunkdiff", data={"documents": documents})
     if len(change.documents) > AT_ONCE:

@@ -129,7 +129,7 @@ def _not_yet(change: Change, me: Actor, impact: Impact | None) -> None:
                 try:
                     app().reviews.impacts.measure(me, change.id)
                 except ConcordError as error:
-                    flash.say(flash.refusal(error), "error")
+                    flash.refuse(error)
             st.rerun()
     else:
         _follow(change.id, impact is not None)

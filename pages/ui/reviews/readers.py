@@ -70,7 +70,7 @@ def _edit() -> None:
         text = policy.with_readers(now, folder, chosen, admins)
         told = app().reviews.changes.readers_effect(me, text)
     except ConcordError as error:
-        st.error(flash.plain(flash.refusal(error)), icon=":material/error:")
+        st.error(flash.refused(error), icon=":material/error:")
         return
     _say(told, chosen, admins, me)
     if text != now:

@@ -22,7 +22,7 @@ def show(error: Exception) -> bool:
     """A typed error in its own words; any other is logged under a number that people can quote. True: Streamlit shows nothing."""
     failure = error if isinstance(error, ConcordError) else storage_failure(error)
     if failure:
-        st.error(flash.plain(flash.refusal(failure)))
+        st.error(flash.refused(failure))
         return True
     number = uuid.uuid4().hex[:8]
     _log(number, error)

@@ -34,7 +34,7 @@ async def health(request: Request) -> Response:
         state = await anyio.to_thread.run_sync(lambda: served(current_app(), partial(_may_see, request)))
         return JSONResponse(state)
     except ConcordError as error:
-        _LOG.error("The app is not healthy: %s", error)
+        _LOG.error("The app is not healthy: %s", error.at_terminal())
     except Exception:
         _LOG.exception("The app is not healthy.")
     return JSONResponse({"status": "down"}, status_code=503)

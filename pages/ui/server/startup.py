@@ -97,7 +97,7 @@ def warm_up() -> None:
     try:
         app().platform.workspace.warm()
     except ConcordError as error:  # the pages say it too; whoever runs the app reads it here
-        LOG.error("%s", error)
+        LOG.error("%s", error.at_terminal())
     gc.collect()
     gc.freeze()
     gc.enable()

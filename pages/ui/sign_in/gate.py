@@ -55,7 +55,7 @@ class SignInGate:
             answer = await (self._page(request) if _is_page(request) else _file(request))
             await (answer or self.app)(scope, receive, send)
         except ConcordError as error:  # our routes and this gate ask the workspace before they answer
-            await _unusable(request, str(error))(scope, receive, send)
+            await _unusable(request, error.at_terminal())(scope, receive, send)
 
     async def _page(self, request: Request) -> Response | None:
         """What somebody gets in the place of a page; None where the page is for them."""
@@ -69,7 +69,7 @@ class SignInGate:
         try:
             account = await anyio.to_thread.run_sync(_visitor, HTTPConnection(scope))
         except ConcordError as error:
-            LOG.error("%s", error)
+            LOG.error("%s", error.at_terminal())
             await send({"type": "websocket.close", "code": 1011})
             return
         if account is None:

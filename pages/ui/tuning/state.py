@@ -66,7 +66,7 @@ def open_set(queryset: str) -> TuningSet:
     try:
         _ = tuning_set.data
     except ConcordError as error:
-        empty.state("rule", "Nothing to tune with", flash.plain(flash.refusal(error)), "not_loaded")
+        empty.state("rule", "Nothing to tune with", flash.refused(error), "not_loaded")
         st.stop()
     return tuning_set
 

@@ -127,7 +127,7 @@ def _drawn(item: UploadItem, raw: bytes, page: int) -> Original:
     try:
         shown = app().upload.uploads.original(identity.me(), item, raw, page)
     except ConcordError as error:
-        st.warning(flash.plain(flash.refusal(error)), icon=":material/info:")
+        st.warning(flash.refused(error), icon=":material/info:")
         return Original()
     values = {"of": item.original, "page": page, "picture": shown.picture, "pages": shown.pages, "nodes": shown.nodes}
     st.session_state[keys.UPLOAD_PAGE] = values

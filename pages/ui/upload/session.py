@@ -140,7 +140,7 @@ def change(action: Callable[[Uploads, Batch], Batch], *, moves: bool = False, ad
         st.session_state[keys.UPLOAD_OTHER] = True
         return False
     except ConcordError as error:
-        flash.say(flash.refusal(error), "error")
+        flash.refuse(error)
         return False
     if moves:
         reset_widgets()

@@ -193,7 +193,7 @@ def test_depth_one_beyond_the_rerank_depth_keeps_the_fused_order(indexed_app: Ap
 
 
 def test_an_index_that_was_never_built_says_how_to_build_it(app: App) -> None:
-    with pytest.raises(Unavailable, match="python -m core reindex"):
+    with pytest.raises(Unavailable, match="Build the index on the Index page"):
         app.search.searcher.search("anything")
 
 

@@ -420,7 +420,7 @@ def test_verify_names_what_disagrees(app: App) -> None:
     put(app, {"later.md": "# Later\n\ntext\n"})
     problems = " ".join(app.index.verifier.problems())
     assert "the served vectors are not those in LanceDB" in problems
-    assert "Catch up with: python -m core reindex" in problems
+    assert "Build the index with: python -m core reindex" in problems
 
 
 def test_verify_sees_wrong_scores_and_damaged_files_and_accepts_an_empty_index(app: App) -> None:

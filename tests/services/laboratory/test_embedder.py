@@ -114,7 +114,7 @@ def test_only_a_model_on_this_machine_can_be_trained(tmp_path: Path) -> None:
         trainer.base("openai:text-embedding-3-small")
     with pytest.raises(BadInput, match="static vectors"):
         trainer.base("potion-base-8m")
-    with pytest.raises(Unavailable, match="Fetch it with: python -m core models fetch bge-small-en-v1.5-int8"):
+    with pytest.raises(Unavailable, match="bge-small-en-v1.5-int8. is not on this machine. Fetch the model"):
         trainer.base("bge-small-en-v1.5-int8")
     assert trainer.base("tuned:mine") == str(tmp_path / "home" / "embedders" / "mine")
     assert trainer.base("owner/model") == "owner/model"

@@ -248,8 +248,9 @@ def test_an_interrupted_restore_says_how_to_go_on_and_goes_on(saved: Path, tmp_p
 
     with pytest.raises(Cancelled):
         parts(home).platform.backups.restore(ADMIN, saved, stop)
-    with pytest.raises(Unavailable, match=f"half restored. Go on with: python -m core restore {saved}"):
+    with pytest.raises(Unavailable, match="half restored. Finish restoring it") as raised:
         small_app(home, NoProcesses())
+    assert raised.value.at_terminal().endswith(f"python -m core restore {saved}")
     assert restored(saved, home).index.verifier.problems() == ()
 
 

@@ -17,6 +17,7 @@ from core import bootstrap
 from core.access import SYSTEM
 from core.adapters.models.weights import BUNDLED
 from core.bootstrap import App
+from core.cures import BACK_UP
 from core.entrypoints.cli import main
 from core.errors import Refused
 from core.services.platform import doctor
@@ -146,4 +147,4 @@ def test_a_backup_of_three_days_ago_is_old(whole: App) -> None:
             return datetime(2999, 1, 1, tzinfo=UTC).isoformat()
 
     (old,) = doctor.backup(whole.platform.backups.database, Later())  # type: ignore[arg-type]
-    assert (old.state, old.cure) == ("fault", doctor.NOW_AND_THEN)
+    assert (old.state, old.cure) == ("fault", str(BACK_UP))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core import strict
 from core.access import Actor
 from core.entrypoints.mcp.visits import ToolReply, ToolSession
-from core.entrypoints.programs import for_programs
+from core.entrypoints.refusals import in_words
 from core.errors import BadInput, ConcordError, Conflict, NotFound
 from core.services.reviews.authoring import check_new_path
 from core.services.reviews.changes import Change, ChangeBasis
@@ -185,7 +185,7 @@ def _impact(visit: ToolSession, change: Change) -> ImpactReply:
     except TimeoutError:
         return ImpactReply(sentence=NOT_YET)
     except ConcordError as error:
-        return ImpactReply(sentence=for_programs(str(error)))
+        return ImpactReply(sentence=in_words(error, visit.actor))
     return ImpactReply(
         sentence=impact.sentence,
         losses=list(impact.losses),

@@ -18,7 +18,7 @@ from core.entrypoints.mcp.visits import (
     document_fields,
     longest,
 )
-from core.entrypoints.programs import for_programs
+from core.entrypoints.refusals import in_words
 from core.errors import ConcordError
 from core.types import Document
 
@@ -96,7 +96,7 @@ def _in_graph(
     try:
         view = visit.app.graph.explorer.around_document(visit.actor, document.id, hops=2, limit=NODES)
     except ConcordError as error:
-        return [], [], for_programs(str(error))
+        return [], [], in_words(error, visit.actor)
     shared = {edge.target: int(edge.weight) for edge in view.edges if edge.label == "shares"}
     near = [
         _row(known[node.sources[0]], "shares names", f"{shared[node.id]} names")

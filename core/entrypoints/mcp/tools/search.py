@@ -25,7 +25,6 @@ from core.entrypoints.mcp.visits import (
     longest,
     named,
 )
-from core.entrypoints.programs import for_programs
 from core.services.search.page import by_document, freshness_of
 from core.services.search.pending import sentence
 from core.services.search.spelling import absence
@@ -255,7 +254,7 @@ def _reply(visit: ToolSession, found: EverydaySearch, note: str, more: list[str]
         also=list(result.also),
         warnings=[
             *([sentence(result.pending)] if result.pending else []),
-            *map(for_programs, result.remarks),
+            *result.remarks,
         ],
     )
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from core.cures import SETUP
 from core.errors import Unavailable
 from core.types import Chunk, Document
 
@@ -89,7 +90,8 @@ def extension() -> Path:
         for path in Path(package.origin).parent.glob(f"extensions/v{duckdb.__version__}/fts.duckdb_extension"):
             return path
     raise Unavailable(
-        f"DuckDB's full-text extension for version {duckdb.__version__} is missing. Run: pip install -r requirements.txt"
+        f"DuckDB's full-text extension for version {duckdb.__version__} is missing.",
+        SETUP,
     )
 
 

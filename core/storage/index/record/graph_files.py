@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from core.adapters.system import sums
 from core.adapters.system.files import flock, fsync_folder, fsync_tree
+from core.cures import reindex
 from core.errors import Corrupt
 from core.graph.assembly import ExtractColumns, Named, assemble
 from core.storage.index.arrays import image
@@ -116,9 +117,7 @@ def assembled(generation: Path, segments: Sequence[Segment] = ()) -> Graph:
     mentions, ids, facts, document_of = together["mentions"], *_contents(generation, parts)
     places = pc.index_in(mentions["chunk"], value_set=pa.array(ids, pa.string()))
     if places.null_count:
-        raise Corrupt(
-            "The graph names chunks that the index does not hold. Rebuild with: python -m core reindex --full"
-        )
+        raise Corrupt("The graph names chunks that the index does not contain.", reindex(full=True))
     keys, labels, kinds = (_codes(mentions[name]) for name in ("key", "text", "kind"))
     rows = [together[name].drop(["chunk"]).to_pydict().values() for name in ("aliases", "relations")]
     columns = ExtractColumns(
