@@ -17,7 +17,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-_LOAD, _EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x45, 0x06  # BPF: load a word, jump if equal, jump if any bit, return
+_LOAD = 0x20  # instructions of BPF: load a word
+_EQUAL = 0x15  # jump if equal
+_ANY_BIT = 0x45  # jump if any bit
+_RETURN = 0x06
 _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they stand in the record of a system call
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND

@@ -46,7 +46,10 @@ class WorkerPool:
     """At most `size` workers that run one module; each answers one question at a time."""
 
     def __init__(self, module: str, size: int, limits: Limits, patience: float = PATIENCE) -> None:
-        self.module, self.size, self.limits, self.patience = module, size, limits, patience
+        self.module = module
+        self.size = size
+        self.limits = limits
+        self.patience = patience
         self._places = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._idle: list[_Worker] = []

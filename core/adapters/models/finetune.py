@@ -77,7 +77,10 @@ class FineTuner:
 
         rising = max(1, round(total * self.settings.warmup))
         optimizer = torch.optim.AdamW(self.model.parameters(), lr=self.settings.rate, weight_decay=0.01)
-        slope = lambda step: (step + 1) / rising if step < rising else max(0.0, (total - step) / max(1, total - rising))
+
+        def slope(step: int) -> float:
+            return (step + 1) / rising if step < rising else max(0.0, (total - step) / max(1, total - rising))
+
         return optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, slope)
 
     def _loss(self, batch: Sequence[Triplet], text: Callable[[int], str]) -> torch.Tensor:
@@ -124,7 +127,11 @@ class LocalTrainer:
         """`cache`: where torch weights of bundled models lie once they were made. `saved` is called when a model is
         complete.
         """
-        self.root, self.models, self.cache, self.offline, self.wanted = root, models, cache, offline, wanted
+        self.root = root
+        self.models = models
+        self.cache = cache
+        self.offline = offline
+        self.wanted = wanted
         self._saved = saved
 
     def names(self) -> tuple[str, ...]:

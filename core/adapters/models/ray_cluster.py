@@ -139,7 +139,11 @@ class _Batches:
     """One map: what waits, what runs, and what came back."""
 
     def __init__(self, cluster: RayCluster, work: str, key: Any, things: Sequence[Any], progress: Progress) -> None:
-        self.cluster, self.work, self.key, self.things, self.progress = cluster, work, key, things, progress
+        self.cluster = cluster
+        self.work = work
+        self.key = key
+        self.things = things
+        self.progress = progress
         self.options, self.size = _request(work, key, _resources())
         self.remote = _ray(cluster.address).remote(**self.options)(work_on)
         self.waiting = list(range(0, len(things), self.size))[::-1]

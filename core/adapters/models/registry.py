@@ -29,7 +29,10 @@ class ModelRegistry:
         self, root: Path, threads: int, offline: bool, endpoints: Endpoints | None = None, tuned: Path | None = None
     ) -> None:
         """`tuned`: where embedders lie that were trained in this workspace."""
-        self.root, self.threads, self.offline, self.tuned = root, threads, offline, tuned or root
+        self.root = root
+        self.threads = threads
+        self.offline = offline
+        self.tuned = tuned or root
         self.endpoints = endpoints or Endpoints()
         self.device = self.endpoints.settings.device
         self._embedders: dict[str, Embedder] = {}

@@ -230,7 +230,9 @@ def worker_limit(workers: int, shared: bool) -> int:
     """
     if workers >= 0:
         return workers
-    return 0 if shared else len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if shared:
+        return 0
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _name(file: Path) -> str:

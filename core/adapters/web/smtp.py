@@ -54,7 +54,8 @@ def parse_server(url: str, password: str = "") -> SmtpServer:
         plain and (user or parts.scheme == "smtps" or not is_local(f"//{parts.netloc}"))
     ):
         raise BadInput("CONCORD_SMTP_URL: tls=none is only for smtp:// to a relay on this machine, without a user.")
-    tls = "none" if plain else "implicit" if parts.scheme == "smtps" else "starttls"
+    tls = "implicit" if parts.scheme == "smtps" else "starttls"
+    tls = "none" if plain else tls
     return SmtpServer(parts.hostname, port, tls, user, secret)
 
 
@@ -64,7 +65,10 @@ class SmtpMailer:
     def __init__(
         self, server: SmtpServer, sender: str, name: str, certificates: Path | None = None, seconds: float = SECONDS
     ) -> None:
-        self.server, self.sender, self.name, self.seconds = server, parseaddr(sender)[1], name, seconds
+        self.server = server
+        self.sender = parseaddr(sender)[1]
+        self.name = name
+        self.seconds = seconds
         self.certificates = certificates
         if "@" not in self.sender:
             raise BadInput("CONCORD_SMTP_FROM must hold an address, such as Concord <concord@example.org>.")

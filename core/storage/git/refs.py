@@ -246,7 +246,8 @@ def _compared(path: Path, old: str, new: str, above: bytes) -> Iterator[tuple[by
             old_folder, new_folder = ("" if name == _NONE else name for _, name in (was, now))
             yield from _compared(path, old_folder, new_folder, above + label)
         else:
-            letter = b"A" if was == nothing else b"D" if now == nothing else b"M"
+            letter = b"D" if now == nothing else b"M"
+            letter = b"A" if was == nothing else letter
             parts = (was[0], now[0], was[1].encode(), now[1].encode(), letter, above + label)
             yield letter, b":%s %s %s %s %s\0%s\0" % parts
 

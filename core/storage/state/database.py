@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TypeVar
@@ -261,9 +262,12 @@ class Database(State):
         Without `locks` nobody else's transaction without them runs meanwhile; with them, nobody's that names one of them.
         """
         with self._writing(*locks) as connection:
-            joined = lambda: nullcontext(connection)
-            state = State(Statements(joined, joined, joined, joined, alone=False))
-            state.hold = lambda lock: self._hold(connection, lock)
+
+            def joined() -> AbstractContextManager[Connection]:
+                return nullcontext(connection)
+
+            state = State(Statements(joined, joined, alone=False))
+            state.hold = partial(self._hold, connection)
             yield state
 
     def facts(self) -> DatabaseFacts:

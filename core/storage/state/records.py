@@ -27,7 +27,10 @@ class IndexForm:
     """An index over some columns."""
 
     def __init__(self, name: str, *columns: str, unique: bool = False, where: str = "") -> None:
-        self.name, self.columns, self.unique, self.where = name, columns, unique, where
+        self.name = name
+        self.columns = columns
+        self.unique = unique
+        self.where = where
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ TYPES: dict[str, Any] = {
 
 def new_column(name: str, kind: str, default: Any = MISSING, more: ColumnForm = ColumnForm()) -> sa.Column[Any]:
     """A column in the words of SQLAlchemy."""
-    given = None if default is MISSING else default if kind == "str" else sa.text(f"{float(default):g}")
+    given = None
+    if default is not MISSING:
+        given = default if kind == "str" else sa.text(f"{float(default):g}")
     bound: list[Any] = [sa.ForeignKey(more.references)] if more.references else []
     bound += [sa.CheckConstraint(more.check)] if more.check else []
     bound += [sa.Identity()] if more.numbered else []

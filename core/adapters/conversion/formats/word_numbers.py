@@ -67,7 +67,7 @@ class WordNumbers:
         own = _listed(paragraph.find(f"{W}pPr/{W}numPr"))
         style = _value(paragraph.find(f"{W}pPr/{W}pStyle"))
         number, depth = self.styles.get(style, ("", 0))
-        return (own[0] or number, own[1] if own[0] else depth) if own else (number, depth)
+        return own if own and own[0] else (number, depth)
 
     def _drawn(self, abstract: str, level: Level, counts: Mapping[int, int]) -> str:
         if level.form == "bullet":
