@@ -29,7 +29,11 @@ SHALLOW = (1, 5, 10)  # depths of the study's tables
 DEPTH = 100  # candidates per leg, and what the cross-encoder reads of the fused list
 
 TWO, THREE = ["sparse", "dense"], ["sparse", "dense", "pagerank"]
-ALONE, BI, TRI, READ, FULL = "dense", "bi-modal", "tri-modal", "tri-modal + cross-encoder", "full pipeline"
+ALONE = "dense"
+BI = "bi-modal"
+TRI = "tri-modal"
+READ = "tri-modal + cross-encoder"
+FULL = "full pipeline"
 STATIC, DYNAMIC = "tri-modal, static weights", "tri-modal, weights by the model"
 
 ROWS: Mapping[str, Mapping[str, Any]] = {  # table II of the study, then table III

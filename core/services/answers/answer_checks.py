@@ -75,8 +75,14 @@ class AnswerChecks:
     """Asks, keeps and shows. Owners are told once when a question of theirs is no longer found."""
 
     def __init__(self, base: Base, searcher: Searcher, owners: Owners, jobs: Jobs) -> None:
-        self.database, self.vectors, self.messages, self.audit = base.database, base.vectors, base.messages, base.audit
-        self.searcher, self.owners, self.jobs, self.clock = searcher, owners, jobs, base.clock
+        self.database = base.database
+        self.vectors = base.vectors
+        self.messages = base.messages
+        self.audit = base.audit
+        self.searcher = searcher
+        self.owners = owners
+        self.jobs = jobs
+        self.clock = base.clock
 
     @property
     def team_settings(self) -> TeamSettings:

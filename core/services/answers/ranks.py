@@ -154,9 +154,11 @@ def missing_note(words: Sequence[str]) -> str:
     >>> missing_note(["invoice", "late", "fee"]), missing_note(["invoice"]), missing_note([])
     ('“invoice”, “late” and “fee” are missing', '“invoice” is missing', '')
     """
+    if not words:
+        return ""
     quoted = [f"“{word}”" for word in words[:3]]
-    listed = " and ".join(filter(None, (", ".join(quoted[:-1]), *quoted[-1:])))
-    return f"{listed} {'is' if len(quoted) == 1 else 'are'} missing" if quoted else ""
+    listed = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+    return f"{listed} {'is' if len(quoted) == 1 else 'are'} missing"
 
 
 def free_of_charge(config: SearchConfig) -> SearchConfig:

@@ -106,7 +106,10 @@ class _Draft:
     """The passages of a text beside those of an index, which it replaces where that has an older version."""
 
     def __init__(self, search: AnswerSearch, document: Document, length: float) -> None:
-        self.search, self.index, self.document, self.length = search, search.index, document, length
+        self.search = search
+        self.index = search.index
+        self.document = document
+        self.length = length
         legs = tuple(leg for leg in search.config.legs if leg in LEGS)
         self.config = replace(search.config, legs=legs, rerank="off", engines=NOTHING, parents=False)
         number = next((n for n, facts in enumerate(self.index.documents) if facts.path == document.path), None)
@@ -173,7 +176,9 @@ class _Draft:
         titles = {facts.path: facts.title for facts in self.index.documents}
         ahead = [titles[path] for path in paths[: min(rank - 1, AHEAD)]]
         more = rank - 1 - len(ahead)
-        return f"behind {', '.join(ahead)}{f' and {more} more' if more else ''}" if ahead else ""
+        if not ahead:
+            return ""
+        return f"behind {', '.join(ahead)} and {more} more" if more else f"behind {', '.join(ahead)}"
 
 
 def headings(document: Document) -> tuple[str, ...]:

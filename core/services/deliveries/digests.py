@@ -36,7 +36,10 @@ class Digests:
     def __init__(
         self, database: Database, outbox: Outbox, accounts: Accounts, standing: Standing, hour: int, zone: str
     ) -> None:
-        self.database, self.outbox, self.accounts, self.standing = database, outbox, accounts, standing
+        self.database = database
+        self.outbox = outbox
+        self.accounts = accounts
+        self.standing = standing
         self.hour, self.zone = hour, ZoneInfo(zone)
         self._done = 0.0
 

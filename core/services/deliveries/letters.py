@@ -121,8 +121,10 @@ def _parts(content: Mapping[str, Any]) -> Iterable[Part]:
 
 
 def _why(topic: str) -> str:
-    about = "the daily digest" if topic == DAILY else f"mail about “{topic_title(topic)}”" if topic else ""
-    return f"You get this because you chose {about} in Concord." if about else "You cannot answer this letter."
+    if not topic:
+        return "You cannot answer this letter."
+    about = "the daily digest" if topic == DAILY else f"mail about “{topic_title(topic)}”"
+    return f"You get this because you chose {about} in Concord."
 
 
 def _plain(head: Letterhead, parts: Iterable[Part], topic: str, end: str) -> str:

@@ -91,7 +91,11 @@ class Sender:
         poster: Poster,
     ) -> None:
         self.database, self.outbox, self.messages = base.database, base.outbox, base.messages
-        self.choices, self.digests, self.head, self.mailer, self.poster = choices, digests, head, mailer, poster
+        self.choices = choices
+        self.digests = digests
+        self.head = head
+        self.mailer = mailer
+        self.poster = poster
         self.pace, self.jitter, self.stopping = Pace(), random.random, threading.Event()
         self._counting, self._report = threading.Lock(), SendReport()
 

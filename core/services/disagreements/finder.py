@@ -203,7 +203,8 @@ class Disagreement:
     @property
     def sentence(self) -> str:
         """The disagreement in one sentence."""
-        again = f" {self.more:,} more {'pair says' if self.more == 1 else 'pairs say'} the same." if self.more else ""
+        pairs = "pair says" if self.more == 1 else "pairs say"
+        again = f" {self.more:,} more {pairs} the same." if self.more else ""
         if self.kind == "negation":
             return f"{self.theirs.title} says the opposite.{again}"
         return f"{self.theirs.title} says {self.theirs.value}, this says {self.mine.value}.{again}"
@@ -221,7 +222,10 @@ class Disagreements:
         audit: Audit,
         opinion: SecondOpinion,
     ) -> None:
-        self.base, self.repository, self.changes, self.opinion = base, repository, changes, opinion
+        self.base = base
+        self.repository = repository
+        self.changes = changes
+        self.opinion = opinion
         self.database, self.audit = database, audit
 
     # ------------------------------------------------------------ finding

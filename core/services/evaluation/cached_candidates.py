@@ -113,7 +113,11 @@ class _TimedReader:
     def __init__(
         self, model: Reranker, read: dict[Any, Any], lock: threading.Lock, spent: list[float], known: KnownScores
     ) -> None:
-        self.name, self.model, self.read, self.lock, self.spent = model.name, model, read, lock, spent
+        self.name = model.name
+        self.model = model
+        self.read = read
+        self.lock = lock
+        self.spent = spent
         self.known = known
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -48,7 +48,10 @@ class QuerySets:
     """Reads and writes query sets."""
 
     def __init__(self, database: Database, documents: Documents, clock: Clock, audit: Audit) -> None:
-        self.database, self.documents, self.clock, self.audit = database, documents, clock, audit
+        self.database = database
+        self.documents = documents
+        self.clock = clock
+        self.audit = audit
 
     @use_case("see query sets", READS)
     def listed(self, actor: Actor) -> tuple[QuerySetSummary, ...]:

@@ -79,13 +79,14 @@ class Runs:
         estimator: CallEstimator,
         scores: KnownScores,
     ) -> None:
-        self.database, self.clock, self.audit, self.team_settings = (
-            base.database,
-            base.clock,
-            base.audit,
-            base.team_settings,
-        )
-        self.querysets, self.searcher, self.jobs, self.estimator = querysets, searcher, jobs, estimator
+        self.database = base.database
+        self.clock = base.clock
+        self.audit = base.audit
+        self.team_settings = base.team_settings
+        self.querysets = querysets
+        self.searcher = searcher
+        self.jobs = jobs
+        self.estimator = estimator
         self.at_once = base.settings.llm_concurrency  # questions that a language model is asked at the same time
         self.scores = scores  # of rerankers, known before
 

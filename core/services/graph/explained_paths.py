@@ -123,7 +123,10 @@ def _central(painter: Painter, chunk: int, a: int, b: int) -> str:
     sentence = central_sentence([text], labels)
     if any(label.casefold() in sentence.casefold() for label in labels):
         return _short(sentence)
-    count = lambda line: sum(label.casefold() in line.casefold() for label in labels)
+
+    def count(line: str) -> int:
+        return sum(label.casefold() in line.casefold() for label in labels)
+
     return _short(max(plain(text).splitlines(), key=count, default=""))
 
 

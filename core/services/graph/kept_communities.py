@@ -30,7 +30,10 @@ class Communities:
     def __init__(
         self, searcher: Searcher, cache: EmbeddingCache, memo: JsonCache, estimator: CallEstimator | None = None
     ) -> None:
-        self.searcher, self.cache, self.memo, self.estimator = searcher, cache, memo, estimator
+        self.searcher = searcher
+        self.cache = cache
+        self.memo = memo
+        self.estimator = estimator
         self._last: tuple[str, Any] = ("", None)
 
     @use_case("explore the graph", READS)

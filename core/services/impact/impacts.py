@@ -75,13 +75,11 @@ class Impacts:
         jobs: Jobs,
         evidence: ImpactEvidence,
     ) -> None:
-        self.changes, self.states, self.searcher, self.jobs, self.vectors = (
-            changes,
-            states,
-            searcher,
-            jobs,
-            base.vectors,
-        )
+        self.changes = changes
+        self.states = states
+        self.searcher = searcher
+        self.jobs = jobs
+        self.vectors = base.vectors
         self.database, self.repository, self.clock = base.database, base.repository, base.clock
         self.guards, self.popular, self.disagreeing = evidence.guards, evidence.popular, evidence.disagreeing
         self._measuring, self._lock = set[str](), Lock()

@@ -33,13 +33,11 @@ class ChangeStates:
         measured: Callable[[int], tuple[str, str] | None] = lambda number: None,
     ) -> None:
         """`measured` gives head and main of an open change as they were measured, on whichever machine."""
-        self.root, self.repository, self.builder, self._place, self._measured = (
-            root,
-            repository,
-            builder,
-            place,
-            measured,
-        )
+        self.root = root
+        self.repository = repository
+        self.builder = builder
+        self._place = place
+        self._measured = measured
 
     @contextmanager
     def both(

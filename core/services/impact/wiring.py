@@ -23,7 +23,10 @@ def wire_states(base: Base, changes: Changes, builder: IndexBuilder) -> ChangeSt
 def wire(
     base: Base, jobs: Jobs, states: ChangeStates, search: Search, querysets: QuerySets, disagreements: Disagreements
 ) -> Impacts:
-    popular = lambda limit: [(asked.question, asked.times) for asked in search.queries.most_asked(limit)]
+
+    def popular(limit: int) -> list[tuple[str, int]]:
+        return [(asked.question, asked.times) for asked in search.queries.most_asked(limit)]
+
     evidence = ImpactEvidence(querysets.guards, popular, disagreements.of_change)
     impacts = Impacts(base, disagreements.changes, states, search.searcher, jobs, evidence)
     base.events.rewritten.then(impacts.start)

@@ -25,7 +25,11 @@ class MergeNotifier:
     def __init__(
         self, repository: Repository, news: ChangeNews, watches: Watches, gaps: Gaps, feedback: FeedbackBoard
     ) -> None:
-        self.repository, self.news, self.watches, self.gaps, self.feedback = repository, news, watches, gaps, feedback
+        self.repository = repository
+        self.news = news
+        self.watches = watches
+        self.gaps = gaps
+        self.feedback = feedback
 
     def landed(self, state: State, actor: Actor, landing: Landing) -> None:
         """Documents are read only where somebody waits for one."""

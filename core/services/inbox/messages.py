@@ -137,7 +137,10 @@ class Messages:
     """The inbox of every account."""
 
     def __init__(self, database: Database, clock: Clock, outgoing: Outgoing, readership: Readership) -> None:
-        self.database, self.clock, self.outgoing, self.readership = database, clock, outgoing, readership
+        self.database = database
+        self.clock = clock
+        self.outgoing = outgoing
+        self.readership = readership
 
     # ------------------------------------------------------------ reading
 

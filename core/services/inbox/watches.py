@@ -40,7 +40,10 @@ class Watches:
     """What people watch. Folders and documents are looked at in the transaction of a merge, questions after an index build."""
 
     def __init__(self, database: Database, messages: Messages, clock: Clock, search: Search) -> None:
-        self.database, self.messages, self.clock, self.search = database, messages, clock, search
+        self.database = database
+        self.messages = messages
+        self.clock = clock
+        self.search = search
 
     @use_case("watch documents", OWN_DESK)
     def listed(self, actor: Actor) -> tuple[Watch, ...]:

@@ -66,7 +66,10 @@ class IndexAdmin:
         check_graph: Callable[[str], None],
     ) -> None:
         self.documents, self.generations, self.team_settings = base.documents, base.generations, base.team_settings
-        self.jobs, self.audit, self.cache, self._texts = jobs, base.audit, base.vectors, base.texts
+        self.jobs = jobs
+        self.audit = base.audit
+        self.cache = base.vectors
+        self._texts = base.texts
         self.models, self.prices, self._fitness = models.registry, models.ledger.prices, models.probed
         self._offered, self._estimator, self._check_graph = offered, estimator, check_graph
 

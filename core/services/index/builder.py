@@ -154,13 +154,11 @@ class IndexBuilder:
         How many texts were embedded, and in how many seconds."""
         embedder, head, started = self.models.of(profile), self.repository.head(), time.perf_counter()
         step, done = _BETWEEN * (bulk.at_once if bulk else 1), 0
-        prepare = lambda step: self.generations.prepare()
-        with self.generations.embedding(profile) as texts, in_background(prepare):
+        with self.generations.embedding(profile) as texts, in_background(lambda step: self.generations.prepare()):
             new = evenly(unknown_texts(embedder, self.cache, texts), step)
             while done < len(new) and self.repository.head() == head:
                 some = new[done : done + step]
-                part = lambda n, _, what, done=done: progress(done + n, len(new), what)
-                embed_texts(embedder, self.cache, some, part, bulk)
+                embed_texts(embedder, self.cache, some, _part(progress, done, len(new)), bulk)
                 done += len(some)
         return done, time.perf_counter() - started
 
@@ -340,8 +338,9 @@ class IndexBuilder:
         """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)
         writer = Writer([partial(self.models.llm, name) for name in profile.writers or ("",)], self.texts, self.at_once)
-        embed = lambda texts: embed_texts(embedder, self.cache, texts, bulk=bulk)[0]
-        return Tools(embedder.tokens, embed, writer, report)
+        return Tools(
+            embedder.tokens, lambda texts: embed_texts(embedder, self.cache, texts, bulk=bulk)[0], writer, report
+        )
 
     def _chunk(
         self, profile: Profile, tools: Tools, documents: Sequence[Document], progress: Progress, bulk: Bulk
@@ -364,6 +363,11 @@ class IndexBuilder:
                 chunks += some
                 progress(n, len(documents), "Chunking")
         return chunks, [" ".join(analyse(embedded_text(chunk))) for chunk in chunks]
+
+
+def _part(progress: Progress, done: int, total: int) -> Progress:
+    """The progress of what comes after `done`."""
+    return lambda n, _, what: progress(done + n, total, what)
 
 
 def _joined(words: Built, whole: Built, embedded: int, seconds: float) -> Built:

@@ -49,7 +49,10 @@ def wire(
 ) -> IndexRoom:
     generations, team_settings = base.generations, base.team_settings
     verifier = _verifier(base)
-    cluster = lambda address: RayCluster(address, base.settings, InlineBulk(models.registry))
+
+    def cluster(address: str) -> RayCluster:
+        return RayCluster(address, base.settings, InlineBulk(models.registry))
+
     index_jobs = IndexJobs(builder, generations, team_settings, verifier, jobs, answers, base.events, cluster)
     offered = partial(offered_models, base.settings, models.ledger.prices)
     admin = IndexAdmin(base, jobs, models, offered, estimator(base, models), spacy_ner.check_graph)

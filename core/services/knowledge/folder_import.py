@@ -72,8 +72,10 @@ def listing(folder: Path) -> Listing:
     for place, below, names in os.walk(folder, onerror=unreadable):
         at = Path(place)
         for inner in sorted(below):
-            if why := _HIDDEN if inner.startswith(".") else _LINK if (at / inner).is_symlink() else "":
-                left_out.append((f"{name(at / inner)}/", why))
+            if inner.startswith("."):
+                left_out.append((f"{name(at / inner)}/", _HIDDEN))
+            elif (at / inner).is_symlink():
+                left_out.append((f"{name(at / inner)}/", _LINK))
         below[:] = sorted(inner for inner in below if not inner.startswith(".") and not (at / inner).is_symlink())
         left_out += [(name(at / inner), _HIDDEN) for inner in sorted(names) if inner.startswith(".")]
         files += [at / inner for inner in names if not inner.startswith(".")]

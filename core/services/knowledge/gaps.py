@@ -56,8 +56,14 @@ class Gaps:
         self, base: Base, owners: Owners, near: Callable[[str], Sequence[Document]], answered: Answered
     ) -> None:
         """`near` has the documents nearest to a question, `answered` says which one lists it."""
-        self.database, self.clock, self.audit, self.messages = base.database, base.clock, base.audit, base.messages
-        self.settings, self.owners, self.near, self.answered = base.team_settings.questions, owners, near, answered
+        self.database = base.database
+        self.clock = base.clock
+        self.audit = base.audit
+        self.messages = base.messages
+        self.settings = base.team_settings.questions
+        self.owners = owners
+        self.near = near
+        self.answered = answered
         self.readership = base.messages.readership
 
     @use_case("report a gap")

@@ -33,7 +33,10 @@ class CallEstimator:
 
     def __init__(self, models: Models, ledger: Ledger, at_once: int = THREADS, fitness: Fitness | None = None) -> None:
         """`at_once`: calls that a build makes at the same time; `fitness` knows which calls are refused."""
-        self.models, self.ledger, self.at_once, self.fitness = models, ledger, at_once, fitness
+        self.models = models
+        self.ledger = ledger
+        self.at_once = at_once
+        self.fitness = fitness
 
     def of(self, sample: Sequence[ModelTask], calls: tuple[int, int], name: str = "") -> CallEstimate | None:
         """What so many calls like those of the sample take; None when there is nothing to ask, or the model is unfit for it."""

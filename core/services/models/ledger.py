@@ -66,7 +66,10 @@ class Ledger:
     """The `Meter` port, and its records."""
 
     def __init__(self, database: Database, clock: Clock, prices: Prices, budget: float) -> None:
-        self.database, self.clock, self.prices, self.budget = database, clock, prices, budget
+        self.database = database
+        self.clock = clock
+        self.prices = prices
+        self.budget = budget
         self._ready = False
 
     @contextmanager

@@ -31,7 +31,10 @@ class Metered:
 
     def __init__(self, llm: Llm, ledger: Ledger, answers: Texts, gate: Gate) -> None:
         self.name, self.server = llm.name, llm.server
-        self._llm, self._ledger, self._answers, self._gate = llm, ledger, answers, gate
+        self._llm = llm
+        self._ledger = ledger
+        self._answers = answers
+        self._gate = gate
 
     def complete(self, request: LlmRequest) -> Answer:
         """The cached answer, or a new one, recorded and cached if it passes its check."""
@@ -105,7 +108,10 @@ class MeteredModels:
     """The `Models` port around another one. Remote embedders are metered where they call."""
 
     def __init__(self, models: Models, ledger: Ledger, answers: Texts, gate: Gate) -> None:
-        self._models, self._ledger, self._answers, self._gate = models, ledger, answers, gate
+        self._models = models
+        self._ledger = ledger
+        self._answers = answers
+        self._gate = gate
 
     def embedder(self, name: str) -> Embedder:
         return self._models.embedder(name)

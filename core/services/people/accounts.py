@@ -121,7 +121,10 @@ class Accounts:
         tries: Tries,
         messages: Messages,
     ) -> None:
-        self.database, self.passwords, self.audit, self.clock = database, passwords, audit, clock
+        self.database = database
+        self.passwords = passwords
+        self.audit = audit
+        self.clock = clock
         self.tries, self.messages = tries, messages
         self._first = secrets.token_urlsafe(32)  # opens the page of the first admin, until this process ends
 
@@ -387,7 +390,8 @@ class Accounts:
         """
         with self.database.transaction() as state:
             row = named(state, name)
-            counted = row.id if row else plain_address(name) if "@" in name else name
+            typed = plain_address(name) if "@" in name else name
+            counted = row.id if row else typed
             attempt = self.tries.count(state, counted, row is not None, source)
             if not attempt.number:
                 self._refuse(state, counted, name, "too many wrong passwords")

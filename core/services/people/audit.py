@@ -37,7 +37,10 @@ class Audit:
     """Writes and reads the audit."""
 
     def __init__(self, database: Database, repository: Repository, clock: Clock, readership: Readership) -> None:
-        self.database, self.repository, self.clock, self.readership = database, repository, clock, readership
+        self.database = database
+        self.repository = repository
+        self.clock = clock
+        self.readership = readership
 
     def record(self, state: State, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
         """Add an entry inside the transaction that does the thing itself."""

@@ -149,9 +149,10 @@ class Sessions:
     @use_case(SIGN_IN)
     def find(self, cookie: str, token: str) -> tuple[Session, Actor] | None:
         """The session of a cookie with its account as it is now; None once it ended or the account is switched off."""
+        if not token:
+            return None
         digest = _digest(cookie, token)
-        ask = lambda: self.database.sessions.by_digest(digest, **self._limits())
-        row = self._known.asked(digest, ask) if token else None
+        row = self._known.asked(digest, lambda: self.database.sessions.by_digest(digest, **self._limits()))
         return self._used(row) if row else None
 
     @use_case(SIGN_IN)

@@ -57,7 +57,10 @@ class AccessTokens:
     def __init__(
         self, database: Database, accounts: Accounts, audit: Audit, now: Callable[[], float] = time.time
     ) -> None:
-        self.database, self.accounts, self.audit, self.now = database, accounts, audit, now
+        self.database = database
+        self.accounts = accounts
+        self.audit = audit
+        self.now = now
         self._known = Believed[TokenOfAccount](database)
 
     @use_case("manage their own account", own=True)
@@ -169,7 +172,8 @@ class AccessTokens:
         return self._token(row)
 
     def _token(self, row: TokenOfAccount) -> AccessToken:
-        state = "revoked" if row.revoked else "expired" if row.expires <= self._stamp() else "active"
+        state = "expired" if row.expires <= self._stamp() else "active"
+        state = "revoked" if row.revoked else state
         return of_row(AccessToken, row, state=state, folders=tuple(row.folders.splitlines()))
 
     def _stamp(self, later: float = 0.0) -> str:

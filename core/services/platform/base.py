@@ -231,5 +231,5 @@ def _generations(
     copies: PublishedGenerations | None = None,
     view: Callable[[Any], Any] = lambda index: index,
 ) -> Generations:
-    analyse = lambda profile: analyser(profile.lexical)
-    return Generations(root, IndexLimits(keep, settings.exact_limit), analyse, copies, view=view)
+    limits = IndexLimits(keep, settings.exact_limit)
+    return Generations(root, limits, lambda profile: analyser(profile.lexical), copies, view=view)

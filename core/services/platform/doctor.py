@@ -113,7 +113,8 @@ def _misconfigured(settings: Settings, environment: Mapping[str, str]) -> Iterat
 def disk(home: Path, usage: Callable[[Path], tuple[int, int, int]] = shutil.disk_usage) -> Iterator[Checkup]:
     """Room for the next build and the next backup."""
     free = usage(home)[2]
-    state = FAULT if free < LEAST else NOTE if free < LITTLE else FINE
+    state = NOTE if free < LITTLE else FINE
+    state = FAULT if free < LEAST else state
     cure = "Free some, or move the workspace to a larger disk." if state != FINE else ""
     yield Checkup("disk", state, f"{free / GB:.1f} GB are free.", cure)
 

@@ -88,7 +88,10 @@ class RepositorySync:
         repair: Callable[[], object],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.repository, self.database, self.repair, self.clock = repository, database, repair, clock
+        self.repository = repository
+        self.database = database
+        self.repair = repair
+        self.clock = clock
         self._unknown: tuple[str, float] = ("", 0.0)  # a commit of main that the audit lacks, and since when
 
     def wait(self, ending: threading.Event, pause: float) -> bool:

@@ -124,7 +124,10 @@ def _each(steps: Sequence[Step]) -> None:
 def _daily(base: Base) -> Daily:
     """Where nodes share a database, one of them claims the day."""
     node, rows = node_name(base.settings), base.database.workers
-    claim = lambda name, seconds: not base.settings.database or rows.claim(name, node, seconds)
+
+    def claim(name: str, seconds: float) -> bool:
+        return not base.settings.database or rows.claim(name, node, seconds)
+
     return Daily(base.clock, base.upkeep.daily, claim)
 
 

@@ -58,7 +58,10 @@ class Pools:
         audit: Audit,
     ) -> None:
         """`first` gives the hits of a query in the order in which people see them."""
-        self.database, self.searcher, self.first, self.answerer = database, searcher, first, answerer
+        self.database = database
+        self.searcher = searcher
+        self.first = first
+        self.answerer = answerer
         self.clock, self.audit = clock, audit
 
     @use_case("judge passages", READS)

@@ -60,7 +60,10 @@ class PullRequests:
         changes: Changes,
         measure: Callable[[Actor, int, Progress], Impact],
     ) -> None:
-        self.git, self.remotes, self.changes, self.measure = git, remotes, changes, measure
+        self.git = git
+        self.remotes = remotes
+        self.changes = changes
+        self.measure = measure
 
     @use_case("import documents", READS)
     def look(

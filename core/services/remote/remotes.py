@@ -76,7 +76,10 @@ class Remotes:
         """`token` is only asked about, for addresses over which it must not go; `minutes` lie between two looks."""
         self.git, self.incoming, self.jobs = git, incoming, jobs
         self.repository, self.database, self.clock = incoming.repository, jobs.database, jobs.clock
-        self.audit, self.token, self.minutes, self.sleep = jobs.audit, token, minutes, sleep
+        self.audit = jobs.audit
+        self.token = token
+        self.minutes = minutes
+        self.sleep = sleep
 
     # ------------------------------------------------------------ set up
 

@@ -129,7 +129,10 @@ class Changes:
 
     def __init__(self, base: Base, accounts: Accounts, news: ChangeNews) -> None:
         self.repository, self.database, self.events = base.repository, base.database, base.events
-        self.audit, self.clock, self.accounts, self.news = base.audit, base.clock, accounts, news
+        self.audit = base.audit
+        self.clock = base.clock
+        self.accounts = accounts
+        self.news = news
         self.checking = ChangeChecks(base.repository, base.reader.read, base.settings.caches)
         self.facts = ChangeFacts(base.repository, accounts, self.checking, base.clock)
         self.readership = base.documents.readership

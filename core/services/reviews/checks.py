@@ -70,7 +70,10 @@ class IdOwners(Mapping[str, str]):
         kept: Mapping[str, str] = NOTHING,
         claims: Mapping[str, str] = NOTHING,
     ) -> None:
-        self.owners, self.gone, self.kept, self.claims = owners, gone, kept, claims
+        self.owners = owners
+        self.gone = gone
+        self.kept = kept
+        self.claims = claims
 
     def __getitem__(self, name: str) -> str:
         if name in self.kept:

@@ -103,7 +103,10 @@ class ChangeFacts:
     """Facts about changes, for the review rules."""
 
     def __init__(self, repository: Repository, accounts: Accounts, checking: ChangeChecks, clock: Clock) -> None:
-        self.repository, self.accounts, self.checking, self.clock = repository, accounts, checking, clock
+        self.repository = repository
+        self.accounts = accounts
+        self.checking = checking
+        self.clock = clock
         self._starts = LruCache[tuple[str, str], str](KEPT)  # by main and head
         self._edits = LruCache[tuple[str, str], EditedDocuments](KEPT)  # by start and head
         self._outlooks = LruCache[tuple[str, str, date], Outlook](KEPT)  # by main, head and day

@@ -179,7 +179,7 @@ class Merger:
         """Where one side deleted the document, the whole text of the other is one conflict; so are two pictures."""
         if is_picture(path):
             sides = [self._described(path, blob) for blob in blobs[1:]]
-            gone = "" if all(blobs[1:]) else "theirs" if blobs[1] else "mine"
+            gone = next((side for side, blob in zip(("mine", "theirs"), blobs[1:], strict=True) if not blob), "")
             return Collision(path, (Hunk(True, sides[0], sides[1]),), gone, head, main, (blobs[1], blobs[2]))
         base, mine, theirs = map(self._text, blobs)
         if mine is not None and theirs is not None:

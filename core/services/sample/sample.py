@@ -81,7 +81,11 @@ class Sample:
         ended: Callable[[], object] = lambda: None,
     ) -> None:
         """`ended` is called when everything was played."""
-        self.team_settings, self.jobs, self._past, self._eraser, self._ended = team_settings, jobs, past, eraser, ended
+        self.team_settings = team_settings
+        self.jobs = jobs
+        self._past = past
+        self._eraser = eraser
+        self._ended = ended
 
     @use_case("import documents", IMPORT, whole=True)
     def begin(self, actor: Actor, progress: Progress = no_progress) -> None:

@@ -48,7 +48,11 @@ class AsOf:
     ) -> None:
         """`view` gives an index as whoever reads now may see it; what is kept is whole."""
         self._view = view
-        self.root, self.line, self.builder, self._place, self._require_room = root, line, builder, place, require_room
+        self.root = root
+        self.line = line
+        self.builder = builder
+        self._place = place
+        self._require_room = require_room
         self._open: LruCache[tuple[str, Profile], Index] = LruCache(OPEN)
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
 

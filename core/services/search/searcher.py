@@ -96,7 +96,10 @@ class Searcher:
         self.readership = base.documents.readership
         self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
         self.models, self.alphas, self.rankers = models, learned.alphas, learned.rankers
-        self.proposed, self.past, self._pending, self._caveat = elsewhere.proposed, elsewhere.past, pending, caveat
+        self.proposed = elsewhere.proposed
+        self.past = elsewhere.past
+        self._pending = pending
+        self._caveat = caveat
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
@@ -313,8 +316,8 @@ class Searcher:
 
     def _reranker(self, config: SearchConfig, cache: QueryCache | None) -> Reranker:
         name = _cross_encoder(config)
-        load = lambda: self.models.reranker(name)
-        return cache.reranker(name, load) if cache else self.models.reranker(name)
+        load = partial(self.models.reranker, name)
+        return cache.reranker(name, load) if cache else load()
 
     def model_uses(self, config: SearchConfig) -> tuple[str, ...]:
         """What such a search asks a language model for."""

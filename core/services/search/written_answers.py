@@ -142,13 +142,15 @@ class Answerer:
 def task(question: str, shown: Sequence[Hit]) -> ModelTask[tuple[CitedSentence, ...]]:
     """What a model is asked about passages. A sentence must cite its passages and say nothing that they do not."""
     texts = [f"{_place(hit)}\n{hit.text}" for hit in shown]
-    read = lambda answer: statements(answer, question, texts)
-    return ModelTask("ask", _prompt(question, shown), read, SYSTEM, MAX_TOKENS)
+    prompt = _prompt(question, shown)
+    return ModelTask("ask", prompt, lambda answer: statements(answer, question, texts), SYSTEM, MAX_TOKENS)
 
 
 def in_words(reply: Reply) -> str:
     """What a reply says to whoever asked the knowledge base."""
-    return reply.text if reply.statements else NOT_BORNE if reply.extract else NOT_SAID
+    if reply.statements:
+        return reply.text
+    return NOT_BORNE if reply.extract else NOT_SAID
 
 
 def _fitting(reply: Reply, question: str) -> Reply:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -113,7 +114,10 @@ class EmbedderTuning:
     """Trains embedders, builds their index, and measures them."""
 
     def __init__(self, runs: Runs, builder: IndexBuilder, admin: IndexAdmin, trainer: Trainer) -> None:
-        self.runs, self.builder, self.admin, self.trainer = runs, builder, admin, trainer
+        self.runs = runs
+        self.builder = builder
+        self.admin = admin
+        self.trainer = trainer
 
     @use_case("change what is in production", whole=True)
     def train(
@@ -133,8 +137,7 @@ class EmbedderTuning:
         base = self._base(plan.profile)
         index = self.runs.searcher.generations.open(plan.profile)
         lessons = self.lessons(index, querysets, progress)
-        text = lambda chunk: _text(index, chunk)
-        facts = self.trainer.train(base, name, lessons, text, settings, progress)
+        facts = self.trainer.train(base, name, lessons, partial(_text, index), settings, progress)
         profile = replace(plan.profile, name=name, embedder=f"{TUNED}{name}")
         saved = self.admin.add_profile(actor, profile)
         self.builder.build(saved, progress=progress)

@@ -46,7 +46,10 @@ class ProductionSettings:
     """Promotes, rolls back, and checks for drift."""
 
     def __init__(self, team_settings: TeamSettings, runs: Runs, audit: Audit, fitness: Fitness | None = None) -> None:
-        self.team_settings, self.runs, self.audit, self.fitness = team_settings, runs, audit, fitness
+        self.team_settings = team_settings
+        self.runs = runs
+        self.audit = audit
+        self.fitness = fitness
 
     @use_case("run an evaluation", READS)
     def evidence(

@@ -206,7 +206,11 @@ class RankingExamples:
     def __init__(
         self, runs: Runs, index: Index, config: SearchConfig, production: RunPlan, today: date, progress: Progress
     ) -> None:
-        self.runs, self.index, self.config, self.today, self.progress = runs, index, config, today, progress
+        self.runs = runs
+        self.index = index
+        self.config = config
+        self.today = today
+        self.progress = progress
         self.production = production.config
         self.cache = CandidateCache(runs.searcher, runs.database, index, config)
         serves = self.cache.serves(self.production)

@@ -108,7 +108,10 @@ def _fuses_alike(one: SearchConfig, other: SearchConfig) -> bool:
 # ---------------------------------------------------------------- what questions teach
 
 JOB = "learn-all"
-ALPHA, RANKER, EMBEDDER, TOGETHER = "Alpha per question", "Ranker", "Embedder", "All together"
+ALPHA = "Alpha per question"
+RANKER = "Ranker"
+EMBEDDER = "Embedder"
+TOGETHER = "All together"
 OWN = "own-questions"  # the set of what people wrote, pinned, judged and opened, where no other set asks it
 ENDED = 2  # searches for a question that ended at a document: it answers the question
 
@@ -229,7 +232,10 @@ class Learning:
     after every so many new questions, once somebody has learned from them."""
 
     def __init__(self, production: ProductionSettings, trainers: Trainers, own: OwnQuestions, every: int) -> None:
-        self.production, self.runs, self.own, self.every = production, production.runs, own, every
+        self.production = production
+        self.runs = production.runs
+        self.own = own
+        self.every = every
         self.alphas, self.rankers, self.embedders = trainers.alphas, trainers.rankers, trainers.embedders
 
     @use_case("change what is in production", whole=True)

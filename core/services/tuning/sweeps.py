@@ -168,7 +168,7 @@ class Sweeps:
         judgments = by_question(settled(queryset.judgments))
         golds = [gold(judgments[question.id], gains.gains[question.id], index) for question in judged]
         graded = [gains.gains[question.id] for question in judged]
-        chance = lambda candidates, row: chances(candidates, row, config, index)
+        chance = partial(chances, config=config, index=index)
         passages = PassageTable(sweep.retrieved_chunks(gathered), golds, index.excerpt) if golds else None
         table = sweep.matrix(gathered, units, graded, config.depth, passages, chance)
         rows = dict(enumerate(sweep.retrieved_chunks(gathered))) if config.collapse else {}

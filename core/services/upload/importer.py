@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from core.access import IMPORT, READS, Actor, use_case
 from core.curation.upload.items import unzipped
@@ -50,7 +51,7 @@ class Importer:
         texts = {path: raw for path, raw in self.uploads.files(batch).items() if raw is not None}
         texts |= {item.path: item.text.encode() for item in batch.items if item.choice == "drop"}
         refused = [(item.path, item.findings[0].message) for item in batch.items if item.state == "refused"]
-        save = lambda: self.documents.save(actor, texts, refused, message or f"Import {name}")
+        save = partial(self.documents.save, actor, texts, refused, message or f"Import {name}")
         imported = self.merger.importing(actor, name, save)
         notes = [
             (item.path, note.message)

@@ -75,7 +75,10 @@ class Uploads:
         originals: Originals | None,
     ) -> None:
         self.documents, self.reader, self.clock = base.documents, base.reader, base.clock
-        self.duplicates, self.converter, self.changes, self.originals = duplicates, converter, changes, originals
+        self.duplicates = duplicates
+        self.converter = converter
+        self.changes = changes
+        self.originals = originals
         self.words = base.team_settings.statuses  # the team's own for statuses
 
     # ------------------------------------------------------------ from bytes to items

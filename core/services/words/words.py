@@ -55,7 +55,10 @@ class SynonymsAndPins:
     """Synonyms and pins of the main line, suggestions, and changes of both."""
 
     def __init__(self, files: HouseFiles, documents: Documents, changes: Changes) -> None:
-        self.files, self.documents, self.changes, self.repository = files, documents, changes, documents.repository
+        self.files = files
+        self.documents = documents
+        self.changes = changes
+        self.repository = documents.repository
         self._acronyms = lru_cache(maxsize=2)(self._found)
 
     # ------------------------------------------------------------ look
