@@ -63,6 +63,21 @@ def test_every_state_of_a_change_is_there(sample_app: App) -> None:
     assert "mentioned" in unread
 
 
+def test_two_disagreements_wait_on_freshness(sample_app: App) -> None:
+    """A form index and a counting procedure that fell behind; no question of the sample asks for these values."""
+    found = sample_app.knowledge.disagreements.everywhere(demo("author"))
+    assert [(one.state, {one.mine.path, one.theirs.path}) for one in found] == [
+        ("open", {"people/safety/forklift-certification.md", "reference/form-index.md"}),
+        ("open", {"supply-chain/inventory/cycle-counting.md", "supply-chain/runbooks/wms3-queue-stuck.md"}),
+    ]
+    assert {one.mine.value for one in found} | {one.theirs.value for one in found} == {
+        "one business day",
+        "3 business days",
+        "30 minutes",
+        "60 minutes",
+    }
+
+
 def test_dates_are_relative_to_today_and_in_git_too(sample_app: App) -> None:
     dates = [step.when[:10] for step, _ in sample_app.knowledge.repository.log("main")]
     assert (dates[0], dates[-1]) == ("2026-11-03", "2026-05-17"), "12 and 182 days before 2026-11-15"
