@@ -132,6 +132,20 @@ def test_known_items_are_generated_as_a_job_and_listed(visit: Open, kb: App) -> 
     assert "Paraphrases by a language model: none is configured, so they are by rules." in words(after)
 
 
+def test_known_items_are_made_without_the_model_where_it_is_not_wanted(visit: Open, kb: App) -> None:
+    kb = small_app(kb.settings.home, NoProcesses(), llm="openai:scripted")
+    llm = ScriptedLlm("A heading in other words")
+    kb.evaluation.jobs.generator = replace(kb.evaluation.generator, models=SmallModels(llm))
+    kb = replace(kb, evaluation=replace(kb.evaluation, generator=kb.evaluation.jobs.generator))
+    app = visit("evaluation", kb, persona="author")
+    app.text_input(key="make_name").set_value("by-rules")
+    app.checkbox(key="make_asks").uncheck()
+    ran(app.button(key="make_go").click())
+    work(kb)
+    assert len(kb.evaluation.querysets.get("by-rules").questions) > 20
+    assert llm.asked == []
+
+
 def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, kb: App) -> None:
     hits = kb.search.searcher.search("key3first apple").hits
     kb.playground.grades.judge(AUTHOR, "key3first apple", hits[0], 3)

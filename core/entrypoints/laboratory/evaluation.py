@@ -34,7 +34,7 @@ from core.llm.asking import dollars_of
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.services.evaluation import collections
-from core.services.evaluation.runs import machine
+from core.services.evaluation.runs import last_timed
 from core.services.index import builder
 from core.services.tuning.production import drifted
 
@@ -183,14 +183,14 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
         "runs": [_ranked(row, against, form.by, form.measure) for row in order],
     }
     paid, shown = any(run.cost for run in runs), _columns(form.measure)
-    names = distinct(runs, {run.id: run.name for run in runs})
+    names, timed = distinct(runs, {run.id: run.name for run in runs}), last_timed(runs)
     rows = [
         (
             row.run.id,
             names[row.run.id],
             *(f"{row.run.figures.get(name, 0.0):.4f}" for name in shown),
             f"{row.figure.low:.3f}..{row.figure.high:.3f}",
-            f"{row.run.times['total']['p50']:.2f}" if row.run.machine == machine() else "-",
+            f"{row.run.times['total']['p50']:.2f}" if row.run.timed == timed else "-",
             *([dollars_of(1000 * row.run.cost)] if paid else []),
         )
         for row in order

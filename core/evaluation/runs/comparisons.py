@@ -48,10 +48,10 @@ class RunComparison:
 
     @property
     def spent(self) -> str:
-        """Time, where both were timed on one machine, and cost of both, where anything is paid for."""
+        """Time, where both were timed on one machine and day, and cost of both, where anything is paid for."""
         runs = (self.before, self.after)
         p50, p95 = (_both(f"{run.times['total'][at]:.1f} ms" for run in runs) for at in ("p50", "p95"))
-        alike = self.before.machine == self.after.machine != ""
+        alike = self.before.timed == self.after.timed and self.after.machine
         sentence = f"Time of a question: p50 {p50}; p95 {p95}." if alike else ""
         if any(run.cost for run in runs):
             single, thousand = (_both(dollars_of(by * run.cost) for run in runs) for by in (1, 1000))

@@ -66,6 +66,11 @@ class Run:
     results: Mapping[str, Answered] = field(default_factory=dict, repr=False)
 
     @property
+    def timed(self) -> tuple[str, str]:
+        """The machine and the day that its times were taken on; they are compared with times of the same two."""
+        return self.machine, self.created[:10]
+
+    @property
     def name(self) -> str:
         """The configuration, after the profile unless that is `local`."""
         config = label(self.config)

@@ -61,10 +61,14 @@ class EvaluationJobs:
     # ------------------------------------------------------------ start and cancel
 
     @use_case("keep a query set")
-    def generate(self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120) -> Job:
-        """Generate a query set from the knowledge base: known-items, or qa, which needs a language model."""
+    def generate(
+        self, actor: Actor, kind: str, name: str = "", seed: int = 42, per_category: int = 120, by_rules: bool = False
+    ) -> Job:
+        """Generate a query set from the knowledge base: known-items, or qa, which needs a language model. Known items are
+        reworded by the model where there is one, unless `by_rules`."""
         one_of(kind, GENERATORS, "kind")
         arguments = {"kind": kind, "name": name, "seed": seed, "per_category": check_count(per_category)}
+        arguments |= {"by_rules": True} if by_rules else {}
         return self.jobs.start("generate", arguments, actor)
 
     @use_case("keep a query set", READS)
@@ -165,10 +169,10 @@ def _sets(job: Job) -> tuple[str, ...]:
 def _known_items(
     generator: QuestionGenerator, actor: Actor, arguments: Mapping[str, Any], progress: Progress
 ) -> dict[str, Any]:
-    by_rules = Counter[str]()
+    failed = Counter[str]()
     settings = KnownItemSettings(arguments["seed"], arguments["per_category"], arguments["name"] or "known-items")
-    queryset = generator.known_items(actor, settings, progress, by_rules)
-    return made_json(GeneratedSet(queryset, worded_by_rules(by_rules), generator.left_out(queryset)))
+    queryset = generator.known_items(actor, settings, progress, failed, by_rules=bool(arguments.get("by_rules")))
+    return made_json(GeneratedSet(queryset, worded_by_rules(failed), generator.left_out(queryset)))
 
 
 def _qa(generator: QuestionGenerator, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

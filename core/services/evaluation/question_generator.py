@@ -39,10 +39,12 @@ class QuestionGenerator:
         settings: KnownItemSettings = KnownItemSettings(),
         progress: Progress = no_progress,
         failed: Counter[str] | None = None,
+        by_rules: bool = False,
     ) -> QuerySet:
-        """Known items of the documents that search admits; paraphrased by a language model where there is one."""
+        """Known items of the documents that search admits; paraphrased by a language model where there is one, unless
+        `by_rules`."""
         check_count(settings.per_category)
-        llm = self.llm()
+        llm = None if by_rules else self.llm()
         paraphrase = by_llm(llm, known_items.RULES, known_items.LLM, failed) if llm else None
         queryset = known_items.generate(self.findable(), settings, paraphrase, progress)
         return self.runs.querysets.keep(actor, queryset)

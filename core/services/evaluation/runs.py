@@ -54,9 +54,15 @@ def machine() -> str:
     return f"{os.cpu_count()} CPUs, {platform.machine()}, {strict.digest([platform.node()], 6)}"
 
 
-SHOWN = 20  # documents of a question that a run stores
+def last_timed(runs: Iterable[Run]) -> tuple[str, str]:
+    """This machine, and the last day on which it timed one of these runs; "" where it timed none."""
+    here = machine()
+    return here, max((run.timed[1] for run in runs if run.machine == here), default="")
+
+
+SHOWN = 20  # passages of a question that a run stores; it stores all of its documents
 EVERY = 1_000_000  # runs: all that there are
-MEASURED = 3  # raise it when runs measure something else or in another way: older ones are made again
+MEASURED = 4  # raise it when runs measure something else or in another way: older ones are made again
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,8 +447,8 @@ class SetRunner:
         return Answered(
             question=question,
             values={name: round(value, 12) for name, value in values.items() if reaches(config, name)},
-            documents=tuple(self.index.documents[number].doc for number in list(documents)[:SHOWN]),
-            scores=tuple(round(score, 9) for score in list(documents.values())[:SHOWN]),
+            documents=tuple(self.index.documents[number].doc for number in documents),
+            scores=tuple(round(score, 9) for score in documents.values()),
             passages=tuple(self.index.passage(chunk).id for chunk in ranked.chunks[:SHOWN]),
             ms=ranked.ms,
             confidence=round(ranked.confidence, 9),

@@ -14,7 +14,7 @@ from core.evaluation.reports import report
 from core.evaluation.runs.comparisons import GROUPS, LeaderboardRow, by_verdict, grouped
 from core.evaluation.runs.run import RUN_FORMATS, Run
 from core.evaluation.statistics import Interval
-from core.services.evaluation.runs import machine
+from core.services.evaluation.runs import last_timed
 from pages.ui import charts, flash, identity, keys, style, verdicts
 from pages.ui.evaluation.selection import shared_measures
 from pages.ui.workspace import app, leaderboard
@@ -25,7 +25,7 @@ COLUMNS = ("nDCG@10", "Recall@10", "MRR@10", "P@5")
 PRICE = "$ per 1,000"
 OPEN = 8  # verdicts that are shown without a click
 PRODUCTION, BEST = "production", "the best"
-TIMED = "Empty where it was timed on another machine."
+TIMED = "Taken on this machine on {day}. Empty where a run was timed on another machine or day."
 
 
 def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
@@ -58,8 +58,9 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     colours = style.colours([run.id for run in runs])
     labels = [names[entry.run.id] for entry in ranking]
     paid = any(run.cost for run in runs)
-    rows = [_row(entry, names, measure, paid, against) for entry in ranking]
-    st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure))
+    timed = last_timed(runs)
+    rows = [_row(entry, names, measure, paid, against, timed) for entry in ranking]
+    st.dataframe(rows, hide_index=True, key="board", column_config=_columns(measure, timed[1]))
     _verdicts(ranking, names, against)
     figure = figures.leaderboard(
         labels,
@@ -133,28 +134,28 @@ def _paired(ranking: Sequence[LeaderboardRow]) -> list[Interval]:
     return [entry.against.difference if entry.against else Interval(0.0, 0.0, 0.0) for entry in ranking]
 
 
-def _row(entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool, against: str) -> dict[str, object]:
+def _row(
+    entry: LeaderboardRow, names: Mapping[str, str], measure: str, paid: bool, against: str, timed: tuple[str, str]
+) -> dict[str, object]:
     shown = [name for name in COLUMNS if name in entry.run.figures and name != measure]
     return {
         "Configuration": names[entry.run.id],
         measure: entry.figure.mean,
         "95 % interval": f"{entry.figure.low:.3f} to {entry.figure.high:.3f}",
         **{name: entry.run.figures[name] for name in shown},
-        **{
-            f"{at} ms": entry.run.times["total"][at] if entry.run.machine == machine() else None
-            for at in ("p50", "p95")
-        },
+        **{f"{at} ms": entry.run.times["total"][at] if entry.run.timed == timed else None for at in ("p50", "p95")},
         **({PRICE: 1000 * entry.run.cost} if paid else {}),
         "Verdict": entry.against.word.capitalize() if entry.against else against.capitalize(),
         "Run": entry.run.id[:8],
     }
 
 
-def _columns(measure: str) -> dict[str, Any]:
+def _columns(measure: str, day: str) -> dict[str, Any]:
+    said = TIMED.format(day=style.day(day)) if day else TIMED.partition(". ")[2]
     decimals = {name: st.column_config.NumberColumn(format="%.3f") for name in (measure, *COLUMNS)}
     return {
         **decimals,
-        **{f"{at} ms": st.column_config.NumberColumn(format="%.1f", help=TIMED) for at in ("p50", "p95")},
+        **{f"{at} ms": st.column_config.NumberColumn(format="%.1f", help=said) for at in ("p50", "p95")},
         PRICE: st.column_config.NumberColumn(format="$%.2f", help="What paid models cost, as if nothing were cached."),
         "Verdict": st.column_config.TextColumn(help=f"The whole sentences are below. {verdicts.RULE}"),
     }

@@ -17,6 +17,7 @@ ABOUT = {
     "frontmatter": "The `answers:` of every document, as its author wrote them.",
     "qa": "A language model asks about one or two passages; every answer must be an exact quote.",
 }
+REWORDED = "Off: rules reword the headings, in no time and at no cost."
 
 
 def draw() -> None:
@@ -62,15 +63,17 @@ def _generate() -> None:
     if not model:
         st.caption("Questions and answers need a language model; none is configured.")
     name = st.text_input("Name", key="make_name", placeholder=kind)
-    seed, count = 42, 120
+    seed, count, asks = 42, 120, model is not None
     if kind != "frontmatter":
         first, second = st.columns(2)
         most = f"At most, per {'kind' if kind == 'qa' else 'category'}"
         count = int(first.number_input(most, 1, 1000, 20 if kind == "qa" else 120, key=f"make_many_{kind}"))
         seed = int(second.number_input("Seed", 0, value=42, key="make_seed", help="The same seed, the same questions."))
+    if model and kind == "known-items":
+        asks = st.checkbox("Reword with the language model", value=True, key="make_asks", help=REWORDED)
     if st.button("Generate", key="make_go", type="primary"):
-        calls = app().evaluation.jobs.estimate(identity.me(), kind, count) if kind != "frontmatter" else ()
-        make = partial(generate, kind=kind, name=name.strip(), seed=seed, count=count)
+        calls = app().evaluation.jobs.estimate(identity.me(), kind, count) if asks and kind != "frontmatter" else ()
+        make = partial(generate, kind=kind, name=name.strip(), seed=seed, count=count, by_rules=not asks)
         actions.after_estimate("Making questions", calls, make)
 
 
@@ -86,12 +89,13 @@ def _import(turn: int) -> None:
         st.button("Import", key="import_go", type="primary", on_click=actions.do, args=(bring,))
 
 
-def generate(actor: Actor, kind: str, name: str, seed: int, count: int) -> str:
+def generate(actor: Actor, kind: str, name: str, seed: int, count: int, by_rules: bool = False) -> str:
     """Make a query set; as a job, except from frontmatter, which takes no time."""
     if kind == "frontmatter":
         queryset = app().evaluation.querysets.from_frontmatter(actor, name or kind)
         return f"{queryset.name}: {style.count(len(queryset.questions), 'question')}."
-    return f"Making questions as job {app().evaluation.jobs.generate(actor, kind, name, seed, count).id}."
+    job = app().evaluation.jobs.generate(actor, kind, name, seed, count, by_rules)
+    return f"Making questions as job {job.id}."
 
 
 def import_file(actor: Actor, filename: str, content: bytes, name: str) -> str:

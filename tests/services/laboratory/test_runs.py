@@ -14,7 +14,7 @@ from core.evaluation.measures.by_name import ranking_measure
 from core.evaluation.runs import comparisons
 from core.evaluation.runs.run import RUN_FORMATS, scored
 from core.retrieval import config as configs
-from core.services.evaluation.runs import RunPlan
+from core.services.evaluation.runs import RunPlan, last_timed
 from tests.conftest import HashEmbedder, ScriptedLlm, WordReranker, demo, put
 from tests.support.evaluated import ADMIN, AUTHOR, corpus, judged, questions
 
@@ -227,13 +227,16 @@ def test_an_unknown_measure_names_the_known_ones(shared_app: App) -> None:
         comparisons.compare(run, run, "F1")
 
 
-def test_times_are_compared_where_both_were_taken_on_one_machine(shared_app: App) -> None:
+def test_times_are_compared_where_both_were_taken_on_one_machine_and_day(shared_app: App) -> None:
     one, other = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25", "dense"))
     assert one.machine == other.machine != ""
     assert "p95" in comparisons.compare(one, other).spent
     for elsewhere in ("8 CPUs, another", ""):
         assert comparisons.compare(one, replace(other, machine=elsewhere)).spent == ""
     assert comparisons.compare(replace(one, machine=""), replace(other, machine="")).spent == ""
+    assert comparisons.compare(replace(one, created="2026-11-14T09:00:00Z"), other).spent == "", "of another day"
+    assert last_timed([one, replace(other, created="2026-11-14T09:00:00Z")]) == one.timed
+    assert last_timed([replace(one, machine="8 CPUs, another")])[1] == ""
 
 
 def test_a_run_measures_no_more_places_than_its_legs_can_fill(shared_app: App) -> None:
@@ -246,13 +249,14 @@ def test_a_run_measures_no_more_places_than_its_legs_can_fill(shared_app: App) -
 
 
 def test_a_trec_run_has_the_scores_that_order_it_and_else_reversed_ranks(shared_app: App) -> None:
-    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25"))[0]
+    run = shared_app.evaluation.runs.evaluate("small", plans(shared_app, "bm25", depth=50))[0]
     answer = next(iter(run.results.values()))
     lines = [line.split() for line in RUN_FORMATS["trec-run"](run).splitlines()]
     scores = [float(score) for question, _, _, _, score, _ in lines if question == answer.question.id]
     hits = shared_app.search.searcher.search(answer.question.text, config=replace(run.config, k=50)).hits
     best = {hit.doc: hit.score for hit in reversed(hits)}
     assert scores == pytest.approx([best[doc] for doc in answer.documents], abs=1e-6)
+    assert len(answer.documents) == len(answer.scores) == len(best) > 20, "the whole depth of the run"
     assert list(scored(replace(answer, scores=(0.1, 0.9, *answer.scores[2:]))).values())[-1] == 1, "these give no order"
 
 
