@@ -137,7 +137,7 @@ def _past(settings: Settings, models: Models, clock: Clock) -> SamplePast:
         app.people,
         app.knowledge,
         app.reviews,
-        app.words.house,
+        app.words.rules,
         app.inbox.watches,
         app.search.queries,
         app.evaluation.runs,

@@ -13,7 +13,7 @@ st.title("Words")
 st.caption(
     "Your team's vocabulary: synonyms, and the answer that a question should find. Every edit is reviewed like a document."
 )
-for problem in app().words.house.problems(me):
+for problem in app().words.rules.problems(me):
     st.warning(f"{flash.plain(problem)} Until then this list counts for nothing.", icon=":material/warning:")
 shown = st.segmented_control(
     "Show",
@@ -24,5 +24,5 @@ shown = st.segmented_control(
     bind="query-params",
     label_visibility="collapsed",
 )
-if not app().words.house.problems(me):
+if not app().words.rules.problems(me):
     VIEWS[shown or "Synonyms"](me)

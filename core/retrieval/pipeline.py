@@ -71,7 +71,7 @@ class SearchContext(NamedTuple):
     open_leg: Callable[[str, LegQuery, Index], Leg] = open_leg
     clock: Callable[[], float] = time.perf_counter
     prompt: Callable[[str], RerankPrompt] = built_in
-    house: QueryRules = NO_RULES
+    rules: QueryRules = NO_RULES
     ranker: Callable[[SearchConfig], RankerModel] = no_ranker
 
     def allowed(self, index: Index) -> np.ndarray | None:
@@ -158,7 +158,7 @@ def gather(query: str, config: SearchConfig, index: Index, ask: SearchContext, t
     """Ask each leg for its best. A leg that fails is named, never silent."""
     query, allowed = check_query(query), ask.allowed(index)
     asked = _asked(query, config, ask, trace)
-    also = wordings(query, ask.house, index) if config.synonyms and ask.house.leads else ()
+    also = wordings(query, ask.rules, index) if config.synonyms and ask.rules.leads else ()
     legs: dict[str, Leg] = {}
     retrieved: dict[str, Ranking] = {}
     for name in config.legs:
@@ -254,7 +254,7 @@ def pin(query: str, ranking: Ranking, config: SearchConfig, index: Index, ask: S
 
     None where nothing is pinned, or where what is pinned may not be found or is gone.
     """
-    wanted = pin_of(query, ask.house) if config.pins else None
+    wanted = pin_of(query, ask.rules) if config.pins else None
     if wanted is None:
         return None
     number = next((n for n, facts in enumerate(index.documents) if facts.path == wanted.document), None)

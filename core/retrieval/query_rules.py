@@ -1,4 +1,4 @@
-"""The words of the house: other wordings of a query by reviewed synonyms, and answers pinned to questions.
+"""Other wordings of a query by reviewed synonyms, and answers pinned to questions.
 
 A passage is scored by the wording that fits it best. A wording that nobody typed counts for less: `SHARE` for each
 phrase that was replaced, and never more than the words that were typed are worth.
@@ -47,7 +47,7 @@ class Wording(NamedTuple):
     share: float
 
 
-def house(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOptions) -> QueryRules:
+def compile_rules(synonyms: Sequence[Synonym], pins: Sequence[Pin], options: LexicalOptions) -> QueryRules:
     """Synonyms and pins, ready for queries. Of two pins for the same words the first one counts."""
     leads: dict[Key, tuple[str, ...]] = {}
     typed: dict[Key, str] = {}

@@ -40,7 +40,7 @@ def test_synonyms_are_proposed_from_the_page_into_one_draft(page_app: App, visit
     page.button(key="remove_holiday -> annual leave").click().run()
     assert not page.exception
     [change] = page_app.reviews.changes.listed(AUTHOR)
-    listed = {synonym.text for synonym in page_app.words.house.synonyms(AUTHOR, change.id)}
+    listed = {synonym.text for synonym in page_app.words.rules.synonyms(AUTHOR, change.id)}
     assert listed == {"PTO = vacation = annual leave", "laptop = notebook computer"}
     assert "in your change" in words(page)
     assert "goes with your change" in words(page)
@@ -52,15 +52,15 @@ def test_suggestions_and_pins_are_proposed_with_a_click(page_app: App, visit: Ca
     assert "SAR = Suspicious Activity Report" in {
         synonym.text
         for change in page_app.reviews.changes.listed(AUTHOR)
-        for synonym in page_app.words.house.synonyms(AUTHOR, change.id)
+        for synonym in page_app.words.rules.synonyms(AUTHOR, change.id)
     }
     page = visit("words", page_app.settings.home, "author", list="Pinned answers")
     page.text_input(key="pin_question").input("Which form is a SAR?")
     page.selectbox(key="pin_document").select("fin/sar.md").run()
     page.button(key="pin_add").click().run()
     assert not page.exception
-    pinned = page_app.words.house.open_change(AUTHOR, "pins.yaml")
-    assert {state.pin.question for state in page_app.words.house.pins(AUTHOR, pinned)} == {
+    pinned = page_app.words.rules.open_change(AUTHOR, "pins.yaml")
+    assert {state.pin.question for state in page_app.words.rules.pins(AUTHOR, pinned)} == {
         "How do I take days off?",
         "Which form is a SAR?",
     }
@@ -104,9 +104,9 @@ def test_commands_list_add_and_pin(page_app: App, capsys: pytest.CaptureFixture[
 
 
 def test_a_change_that_was_submitted_is_not_written_into_by_the_page(page_app: App) -> None:
-    house = page_app.words.house
-    change = house.pin(AUTHOR, Pin("Which form?", "FIN-1"))
-    assert house.open_change(AUTHOR, "pins.yaml") == change.id
+    rules = page_app.words.rules
+    change = rules.pin(AUTHOR, Pin("Which form?", "FIN-1"))
+    assert rules.open_change(AUTHOR, "pins.yaml") == change.id
     page_app.reviews.changes.submit(AUTHOR, change.id)
-    assert house.open_change(AUTHOR, "pins.yaml") == 0
-    assert house.pin(AUTHOR, Pin("What form?", "FIN-1"), Target(0)).id != change.id
+    assert rules.open_change(AUTHOR, "pins.yaml") == 0
+    assert rules.pin(AUTHOR, Pin("What form?", "FIN-1"), Target(0)).id != change.id

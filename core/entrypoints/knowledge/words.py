@@ -54,12 +54,12 @@ class UnpinOptions:
     question: Annotated[str, Argument("QUESTION")]
 
 
-@command("words list", "the synonyms and pins of the knowledge base, or of a change", "words.house.synonyms")
+@command("words list", "the synonyms and pins of the knowledge base, or of a change", "words.rules.synonyms")
 def show(call: CommandCall, form: ShowOptions) -> Shown:
-    actor, house = call.actor, call.app.words.house
-    problems = house.problems(actor) if not form.change else ()
-    synonyms = () if problems else house.synonyms(actor, form.change)
-    pins = () if problems else house.pins(actor, form.change)
+    actor, rules = call.actor, call.app.words.rules
+    problems = rules.problems(actor) if not form.change else ()
+    synonyms = () if problems else rules.synonyms(actor, form.change)
+    pins = () if problems else rules.pins(actor, form.change)
     rows = [(state.pin.question, state.pin.document, state.pin.section, state.problem) for state in pins]
     lines = [
         *(f"! {problem}" for problem in problems),
@@ -74,33 +74,33 @@ def show(call: CommandCall, form: ShowOptions) -> Shown:
     return Shown(value, lines or ["No synonyms and no pins yet."])
 
 
-@command("words acronyms", "acronyms that documents explain and no synonym knows", "words.house.acronyms")
+@command("words acronyms", "acronyms that documents explain and no synonym knows", "words.rules.acronyms")
 def acronyms(call: CommandCall) -> Shown:
-    found = call.app.words.house.acronyms(call.actor)
+    found = call.app.words.rules.acronyms(call.actor)
     rows = [(one.synonym.text, one.documents, one.path, one.sentence[:100]) for one in found]
     lines = table(rows, ("synonym", "documents", "first in", "sentence"))
     return Shown(list(found), lines if rows else ["No document explains an acronym that the synonyms lack."])
 
 
-@command("words add", "propose words that mean the same", "words.house.add")
+@command("words add", "propose words that mean the same", "words.rules.add")
 def add_synonyms(call: CommandCall, form: AddSynonymsOptions) -> Shown:
-    return _saved(call.app.words.house.add(call.actor, form.text, _target(form)))
+    return _saved(call.app.words.rules.add(call.actor, form.text, _target(form)))
 
 
-@command("words remove", "propose to take a synonym out", "words.house.remove")
+@command("words remove", "propose to take a synonym out", "words.rules.remove")
 def remove(call: CommandCall, form: RemoveOptions) -> Shown:
-    return _saved(call.app.words.house.remove(call.actor, form.text, _target(form)))
+    return _saved(call.app.words.rules.remove(call.actor, form.text, _target(form)))
 
 
-@command("words pin", "propose a document that is shown first for a question", "words.house.pin")
+@command("words pin", "propose a document that is shown first for a question", "words.rules.pin")
 def pin(call: CommandCall, form: PinOptions) -> Shown:
     wanted = Pin(form.question, form.document, form.section, tuple(form.also))
-    return _saved(call.app.words.house.pin(call.actor, wanted, _target(form)))
+    return _saved(call.app.words.rules.pin(call.actor, wanted, _target(form)))
 
 
-@command("words unpin", "propose to take a pin out", "words.house.unpin")
+@command("words unpin", "propose to take a pin out", "words.rules.unpin")
 def unpin(call: CommandCall, form: UnpinOptions) -> Shown:
-    return _saved(call.app.words.house.unpin(call.actor, form.question, _target(form)))
+    return _saved(call.app.words.rules.unpin(call.actor, form.question, _target(form)))
 
 
 def _target(form: AddSynonymsOptions | RemoveOptions | PinOptions | UnpinOptions) -> Target:

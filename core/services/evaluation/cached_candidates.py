@@ -225,7 +225,7 @@ class CandidateCache:
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)
         ask = usual._replace(
-            house=replace(usual.house, pins={}),  # a pinned question would find what was written down for it
+            rules=replace(usual.rules, pins={}),  # a pinned question would find what was written down for it
             reranker=lambda: self.reader.of(usual.reranker(), read),
             prompt=lambda name: prompt or usual.prompt(name),
         )

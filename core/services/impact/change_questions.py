@@ -23,20 +23,20 @@ def questions(
     edits: Sequence[Edit],
     guards: Iterable[QuerySet],
     popular: Iterable[tuple[str, int]],
-    houses: tuple[QueryRules, QueryRules] = (NO_RULES, NO_RULES),
+    rules: tuple[QueryRules, QueryRules] = (NO_RULES, NO_RULES),
 ) -> list[ImpactQuestion]:
     """Every question once per source. A document that the change moves is one document.
 
-    `houses` are the synonyms and pins before and after: those that the change adds or takes out are asked for, too.
+    `rules` are the synonyms and pins before and after: those that the change adds or takes out are asked for, too.
     """
     moved = {edit.old_path: edit.path for edit in edits if edit.kind == "renamed"}
     listed = list(_listed(before, after, moved, {edit.path for edit in edits}))
-    listed += _pinned(before, after, *houses)
+    listed += _pinned(before, after, *rules)
     judged = [question for queryset in guards for question in _judged(queryset, before, after)]
     known = {question.text.casefold() for question in (*listed, *judged)}
     asked = [
         ImpactQuestion(text, ASKED, times=times)
-        for text, times in (*popular, *((phrase, 0) for phrase in _changed_phrases(*houses)))
+        for text, times in (*popular, *((phrase, 0) for phrase in _changed_phrases(*rules)))
         if " ".join(text.split()).casefold() not in known
     ]
     return [*listed, *judged, *asked]

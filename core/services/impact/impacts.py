@@ -246,8 +246,8 @@ class Impacts:
         before, after = states
         started, production = time.perf_counter(), self.team_settings.production()
         config, notes = _without_bills(production.config)
-        houses = (self.searcher.house(before), self.searcher.house(after))
-        asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), houses)
+        rules = (self.searcher.rules(before), self.searcher.rules(after))
+        asked = questions(before, after, change.documents, self.guards(), self.popular(MOST_ASKED), rules)
         search = _BothStates(self.searcher, self.vectors, states, config, contradictions, known)
         search.prepare([question.text for question in asked])
         shifts = [search.shift(question, n, len(asked), progress) for n, question in enumerate(asked, 1)]

@@ -25,7 +25,7 @@ from core.services.knowledge.documents import Documents
 from core.services.people.audit import Audit
 from core.services.platform.node import Loop
 from core.services.platform.settings import TeamSettings
-from core.services.words.house import HouseFiles
+from core.services.words.rule_files import QueryRuleFiles
 from core.settings import PROJECT, Settings
 from core.storage.cache.model_texts import TextCache
 from core.storage.cache.shipped import ShippedScores, ShippedVectors
@@ -126,7 +126,7 @@ class Base:
     audit: Audit
     team_settings: TeamSettings
     documents: Documents
-    house: HouseFiles
+    rule_files: QueryRuleFiles
     outbox: Outbox
     messages: Messages
     events: Events = field(default_factory=Events)
@@ -173,7 +173,7 @@ def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
         Audit(database, repository, clock, documents.readership),
         team_settings,
         documents,
-        HouseFiles(repository),
+        QueryRuleFiles(repository),
         outbox,
         Messages(database, clock, outbox, documents.readership),
         Events(rewritten=Signal(heard=not dated), moved=Signal(heard=not dated)),

@@ -92,7 +92,7 @@ class Searcher:
     ) -> None:
         """`caveat` speaks of models that are unfit, `pending` says how far the vectors of a generation are. Synonyms and pins
         are those of the generation that is searched."""
-        self._house, self._speller, self._documents = base.house.house, Speller(), base.documents
+        self._rules, self._speller, self._documents = base.rule_files.rules, Speller(), base.documents
         self.readership = base.documents.readership
         self.generations, self.team_settings, self.clock = base.generations, base.team_settings, base.clock
         self.models, self.alphas, self.rankers = models, learned.alphas, learned.rankers
@@ -222,13 +222,13 @@ class Searcher:
             today=day or self.clock.today(),
             open_leg=cache.open_leg if cache else pipeline.open_leg,
             prompt=self.team_settings.prompt,
-            house=self.house(index),
+            rules=self.rules(index),
             ranker=partial(self.ranker, index),
         )
 
-    def house(self, index: Index) -> QueryRules:
+    def rules(self, index: Index) -> QueryRules:
         """The synonyms and pins that a generation is searched with."""
-        return self._house(index.generation.commit, index.profile.lexical)
+        return self._rules(index.generation.commit, index.profile.lexical)
 
     @use_case(IN_HAND)
     def told(self, index: Index, result: Result) -> Result:

@@ -54,7 +54,7 @@ def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: Lea
     base.upkeep.works["drift"] = production.work
     alphas, rankers = AlphaTraining(runs, files.alphas), RankerTraining(runs, files.rankers)
     embedders = EmbedderTuning(runs, index.builder, index.admin, trainer)
-    own = OwnQuestions(runs, lambda: base.house.pins(base.repository.head()))
+    own = OwnQuestions(runs, lambda: base.rule_files.pins(base.repository.head()))
     learning = Learning(production, Trainers(alphas, rankers, embedders), own, settings.learn_every)
     base.events.served.then(learning.follow)
     return Tuning(

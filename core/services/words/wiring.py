@@ -13,8 +13,8 @@ from core.services.words.words import SynonymsAndPins
 class WordRoom:
     """Synonyms and pinned answers."""
 
-    house: SynonymsAndPins
+    rules: SynonymsAndPins
 
 
 def wire(base: Base, changes: Changes) -> WordRoom:
-    return WordRoom(SynonymsAndPins(base.house, base.documents, changes))
+    return WordRoom(SynonymsAndPins(base.rule_files, base.documents, changes))

@@ -1,4 +1,4 @@
-"""What people do with the words of the house: look, take up an acronym, and propose a change of synonyms or pins."""
+"""What people do with synonyms and pins: look, take up an acronym, and propose a change of synonyms or pins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.retrieval.query_rules import idle
 from core.services.knowledge.documents import Documents
 from core.services.reviews.authoring import Target, my_open, save
 from core.services.reviews.changes import Change, Changes
-from core.services.words.house import HouseFiles
+from core.services.words.rule_files import QueryRuleFiles
 from core.types import Document, LexicalOptions
 
 TITLE = 80  # characters of a title that a change gets by itself
@@ -54,7 +54,7 @@ class Acronym:
 class SynonymsAndPins:
     """Synonyms and pins of the main line, suggestions, and changes of both."""
 
-    def __init__(self, files: HouseFiles, documents: Documents, changes: Changes) -> None:
+    def __init__(self, files: QueryRuleFiles, documents: Documents, changes: Changes) -> None:
         self.files = files
         self.documents = documents
         self.changes = changes

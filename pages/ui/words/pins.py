@@ -18,11 +18,11 @@ WHOLE = "The passage that fits best"
 
 
 def draw(me: Actor) -> None:
-    change = app().words.house.open_change(me, FILE)
+    change = app().words.rules.open_change(me, FILE)
     _form()
     saving.waiting(change)
-    now = app().words.house.pins(me)
-    proposed = app().words.house.pins(me, change) if change else now
+    now = app().words.rules.pins(me)
+    proposed = app().words.rules.pins(me, change) if change else now
     pins = {state.pin for state in now}
     wanted = {state.pin for state in proposed}
     for state in [*proposed, *(state for state in now if state.pin not in wanted)]:
@@ -67,7 +67,7 @@ def _add() -> None:
         "" if section == WHOLE else section,
         tuple(line for line in also if line),
     )
-    if saving.propose(FILE, lambda actor, target: app().words.house.pin(actor, pin, target)):
+    if saving.propose(FILE, lambda actor, target: app().words.rules.pin(actor, pin, target)):
         typed[keys.PIN_QUESTION], typed[keys.PIN_ALSO] = "", ""
 
 
@@ -89,5 +89,5 @@ def _row(state: PinState, change: str) -> None:
                 type="tertiary",
                 help=f"Propose to unpin “{pin.question}”",
                 on_click=saving.clicked,
-                args=(FILE, lambda actor, target: app().words.house.unpin(actor, pin.question, target)),
+                args=(FILE, lambda actor, target: app().words.rules.unpin(actor, pin.question, target)),
             )

@@ -20,7 +20,7 @@ def propose(file: str, edit: Edit) -> bool:
     saved: list[int] = []
 
     def save(actor: Actor) -> str:
-        saved.append(edit(actor, Target(app().words.house.open_change(actor, file))).id)
+        saved.append(edit(actor, Target(app().words.rules.open_change(actor, file))).id)
         return f"Saved in change #{saved[0]}. Submit it when it is ready; search follows once it is merged."
 
     actions.do(save)

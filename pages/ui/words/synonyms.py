@@ -21,11 +21,11 @@ SHOWN = 25  # acronyms
 
 
 def draw(me: Actor) -> None:
-    change = app().words.house.open_change(me, FILE)
+    change = app().words.rules.open_change(me, FILE)
     _form()
     saving.waiting(change)
-    now = app().words.house.synonyms(me)
-    proposed = app().words.house.synonyms(me, change) if change else now
+    now = app().words.rules.synonyms(me)
+    proposed = app().words.rules.synonyms(me, change) if change else now
     rows = sorted({*now, *proposed}, key=lambda synonym: synonym.text.casefold())
     with st.container(gap="xsmall", key="synonym_rows"):
         for synonym in rows:
@@ -53,7 +53,7 @@ def _add() -> None:
     words = [word for word in words if word]
     one_way = st.session_state.get(keys.SYNONYM_WAY) == ONE and len(words) > 1
     text = f"{words[0]} -> {' = '.join(words[1:])}" if one_way else " = ".join(words)
-    if saving.propose(FILE, lambda actor, target: app().words.house.add(actor, [text], target)):
+    if saving.propose(FILE, lambda actor, target: app().words.rules.add(actor, [text], target)):
         st.session_state[keys.SYNONYM_WORDS] = ""
 
 
@@ -71,15 +71,15 @@ def _row(synonym: Synonym, state: str) -> None:
                 type="tertiary",
                 help=f"Propose to remove {synonym.text}",
                 on_click=saving.clicked,
-                args=(FILE, lambda actor, target: app().words.house.remove(actor, synonym.text, target)),
+                args=(FILE, lambda actor, target: app().words.rules.remove(actor, synonym.text, target)),
             )
 
 
 def suggestions(me: Actor) -> None:
     """Acronyms that documents explain, each with a button that proposes it."""
-    change = app().words.house.open_change(me, FILE)
-    known = {synonym.text for synonym in app().words.house.synonyms(me, change)} if change else set()
-    found = [acronym for acronym in app().words.house.acronyms(me) if acronym.synonym.text not in known]
+    change = app().words.rules.open_change(me, FILE)
+    known = {synonym.text for synonym in app().words.rules.synonyms(me, change)} if change else set()
+    found = [acronym for acronym in app().words.rules.acronyms(me) if acronym.synonym.text not in known]
     st.caption("Short forms that documents explain in brackets, and that the synonyms do not have yet.")
     saving.waiting(change)
     for acronym in found[:SHOWN]:
@@ -103,5 +103,5 @@ def _suggestion(acronym: Acronym) -> None:
             icon=":material/add:",
             help=f"Propose {acronym.synonym.text}",
             on_click=saving.clicked,
-            args=(FILE, lambda actor, target: app().words.house.add(actor, [acronym.synonym.text], target)),
+            args=(FILE, lambda actor, target: app().words.rules.add(actor, [acronym.synonym.text], target)),
         )

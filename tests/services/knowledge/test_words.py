@@ -1,4 +1,4 @@
-"""The words of the house: reviewed synonyms and pinned answers, in search, in changes and in what a change is measured by."""
+"""Reviewed synonyms and pinned answers, in search, in changes and in what a change is measured by."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.curation.words.pins import Pin
 from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound, Refused
 from core.retrieval import config as configs
-from core.retrieval.query_rules import SHARE, SynonymLeg, Wording, house, question_key
+from core.retrieval.query_rules import SHARE, SynonymLeg, Wording, compile_rules, question_key
 from core.services.reviews.authoring import Target
 from core.services.search.spelling import nearest
 from core.types import LexicalOptions, SearchConfig
@@ -202,8 +202,8 @@ def test_fields_count_in_the_words_that_were_found(words_app: App) -> None:
 
 
 @given(several, st.sampled_from(["", "the ", "my "]))
-def test_a_house_leads_from_every_word_to_the_others(group: list[str], before: str) -> None:
-    made = house([Synonym(tuple(group))], (), LexicalOptions())
+def test_a_synonym_leads_from_every_word_to_the_others(group: list[str], before: str) -> None:
+    made = compile_rules([Synonym(tuple(group))], (), LexicalOptions())
     for word in group:
         leads = made.leads[question_key(before + word, LexicalOptions())]
         assert set(leads) == set(group) - {word}
@@ -238,7 +238,7 @@ def test_a_pin_respects_filters(words_app: App) -> None:
 
 
 def test_synonyms_are_proposed_reviewed_and_in_effect_with_the_index(words_app: App) -> None:
-    lists = words_app.words.house
+    lists = words_app.words.rules
     assert found(words_app, "notebook") == []
     change = lists.add(AUTHOR, ["notebook -> portal"])
     assert (change.title, [edit.path for edit in change.documents]) == ("Words: notebook -> portal", ["synonyms.yaml"])
@@ -264,7 +264,7 @@ def test_a_synonym_of_stop_words_cannot_be_submitted(words_app: App) -> None:
     with pytest.raises(Refused, match="synonyms.yaml, line 2: 'the' has no word that is searched for"):
         words_app.reviews.changes.submit(AUTHOR, change.id)
     with pytest.raises(BadInput, match="has no word that is searched for"):
-        words_app.words.house.add(AUTHOR, ["bank = the"])
+        words_app.words.rules.add(AUTHOR, ["bank = the"])
 
 
 def test_a_pin_to_what_is_gone_or_retired_cannot_be_submitted(words_app: App) -> None:
@@ -274,7 +274,7 @@ def test_a_pin_to_what_is_gone_or_retired_cannot_be_submitted(words_app: App) ->
     with pytest.raises(Refused, match="pins.yaml, line 2: it/old.md, pinned to “Where are fobs\\?”, is retired"):
         words_app.reviews.changes.submit(AUTHOR, change.id)
     with pytest.raises(BadInput, match="is retired"):
-        words_app.words.house.pin(AUTHOR, Pin("Where are fobs?", "it/old.md"))
+        words_app.words.rules.pin(AUTHOR, Pin("Where are fobs?", "it/old.md"))
 
 
 def test_a_change_that_takes_a_pinned_document_away_is_warned(words_app: App) -> None:
@@ -286,7 +286,7 @@ def test_a_change_that_takes_a_pinned_document_away_is_warned(words_app: App) ->
 
 
 def test_pins_are_proposed_replaced_and_taken_out(words_app: App) -> None:
-    lists = words_app.words.house
+    lists = words_app.words.rules
     change = lists.pin(AUTHOR, Pin("Which form is a SAR?", "FIN-1"))
     assert lists.pins(AUTHOR, change.id)[-1].pin.document == "fin/sar.md"
     change = lists.pin(AUTHOR, Pin("which form is a sar?", "hr/leave.md"), Target(change.id))
@@ -301,23 +301,23 @@ def test_pins_are_proposed_replaced_and_taken_out(words_app: App) -> None:
 
 
 def test_acronyms_are_found_where_documents_explain_them(words_app: App) -> None:
-    [first, second] = words_app.words.house.acronyms(AUTHOR)
+    [first, second] = words_app.words.rules.acronyms(AUTHOR)
     assert (first.short, first.long, first.path) == ("CTR", "currency transaction report", "fin/sar.md")
     assert (second.synonym.text, second.documents) == ("SAR = Suspicious Activity Report", 1)
     put(words_app, {"synonyms.yaml": SYNONYMS + "  - SAR = suspicious activity report\n"})
-    assert [found.short for found in words_app.words.house.acronyms(AUTHOR)] == ["CTR"]
+    assert [found.short for found in words_app.words.rules.acronyms(AUTHOR)] == ["CTR"]
 
 
 def test_a_file_written_past_the_review_counts_for_nothing_and_is_named(words_app: App) -> None:
     put(words_app, {"synonyms.yaml": "synonyms:\n  - PTO\n"})
     words_app.index.builder.build(words_app.platform.settings.profile())
     assert found(words_app, "PTO") == ["hr/pto.md"]
-    assert "line 2: 'PTO' needs words" in words_app.words.house.problems(AUTHOR)[0]
+    assert "line 2: 'PTO' needs words" in words_app.words.rules.problems(AUTHOR)[0]
 
 
 def test_readers_do_not_see_the_lists(words_app: App) -> None:
     with pytest.raises(Refused, match="Only authors and above"):
-        words_app.words.house.synonyms(READER)
+        words_app.words.rules.synonyms(READER)
 
 
 # ---------------------------------------------------------------- what a change is measured by
@@ -325,7 +325,7 @@ def test_readers_do_not_see_the_lists(words_app: App) -> None:
 
 def test_the_impact_of_words_is_what_search_says_after_the_merge(words_app: App) -> None:
     production = words_app.platform.settings.production().config
-    lists = words_app.words.house
+    lists = words_app.words.rules
     change = lists.add(AUTHOR, ["notebook -> annual report"])
     change = lists.pin(AUTHOR, Pin("Which form?", "hr/report.md"), Target(change.id))
     words_app.reviews.changes.submit(AUTHOR, change.id)

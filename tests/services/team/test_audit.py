@@ -182,13 +182,13 @@ def closed(app: App) -> int:
 
 def worded(app: App) -> Target:
     """A change with two synonyms."""
-    return Target(app.words.house.add(ADMIN, ["lift = elevator", "flat = apartment"]).id)
+    return Target(app.words.rules.add(ADMIN, ["lift = elevator", "flat = apartment"]).id)
 
 
 def pinned(app: App) -> Target:
     """A change with two pins."""
-    first = app.words.house.pin(ADMIN, Pin("Which floor?", "a/doc0.md"))
-    return Target(app.words.house.pin(ADMIN, Pin("Where to go?", "a/doc0.md"), Target(first.id)).id)
+    first = app.words.rules.pin(ADMIN, Pin("Which floor?", "a/doc0.md"))
+    return Target(app.words.rules.pin(ADMIN, Pin("Where to go?", "a/doc0.md"), Target(first.id)).id)
 
 
 def disagreement(app: App) -> str:
@@ -338,10 +338,10 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "answers.checks.check": lambda app: app.answers.checks.check(ADMIN),
     "search.queries.decide": lambda app: app.search.queries.decide(ADMIN, QuestionSettings(days=30)),
     "search.queries.forget": lambda app: app.search.queries.forget(ADMIN, "where to park"),
-    "words.house.add": lambda app: app.words.house.add(ADMIN, ["lift = elevator"]),
-    "words.house.remove": lambda app: app.words.house.remove(ADMIN, "lift = elevator", worded(app)),
-    "words.house.pin": lambda app: app.words.house.pin(ADMIN, Pin("Where is the lift?", "a/doc0.md")),
-    "words.house.unpin": lambda app: app.words.house.unpin(ADMIN, "Which floor?", pinned(app)),
+    "words.rules.add": lambda app: app.words.rules.add(ADMIN, ["lift = elevator"]),
+    "words.rules.remove": lambda app: app.words.rules.remove(ADMIN, "lift = elevator", worded(app)),
+    "words.rules.pin": lambda app: app.words.rules.pin(ADMIN, Pin("Where is the lift?", "a/doc0.md")),
+    "words.rules.unpin": lambda app: app.words.rules.unpin(ADMIN, "Which floor?", pinned(app)),
     "knowledge.disagreements.settle": lambda app: app.knowledge.disagreements.settle(
         ADMIN, disagreement(app), "Both are right."
     ),

@@ -10,7 +10,7 @@ from core.curation.words import pins, synonyms
 from core.curation.words.pins import Pin
 from core.curation.words.synonyms import Synonym
 from core.errors import BadInput, NotFound
-from core.retrieval.query_rules import NO_RULES, QueryRules, house
+from core.retrieval.query_rules import NO_RULES, QueryRules, compile_rules
 from core.types import LexicalOptions
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class HouseFiles:
+class QueryRuleFiles:
     """Reads the two files of a commit, once."""
 
     def __init__(self, repository: Repository) -> None:
         self.repository = repository
-        self.house = lru_cache(maxsize=64)(self._house)
+        self.rules = lru_cache(maxsize=64)(self._rules)
 
     def raw(self, commit: str, file: str) -> bytes:
         """The bytes of a file, none where there is no such file."""
@@ -49,9 +49,9 @@ class HouseFiles:
                 found.append(str(error))
         return tuple(found)
 
-    def _house(self, commit: str, options: LexicalOptions) -> QueryRules:
+    def _rules(self, commit: str, options: LexicalOptions) -> QueryRules:
         listed, pinned = _or_none(self.synonyms, commit), _or_none(self.pins, commit)
-        return house(listed, pinned, options) if listed or pinned else NO_RULES
+        return compile_rules(listed, pinned, options) if listed or pinned else NO_RULES
 
 
 def _or_none(read: Callable[[str], tuple[T, ...]], commit: str) -> tuple[T, ...]:
