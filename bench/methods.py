@@ -110,7 +110,7 @@ def fit(indexed: IndexedCollection, base: SearchConfig) -> tuple[float, float]:
 
 def calibrated(questions: Sequence[Observed]) -> float:
     """The smallest tau that keeps all of reranking's gain on train queries, else the highest."""
-    points = calibration.curve(questions)
+    points = calibration.tau_curve(questions)
     all_reranked = sum(question.reranked for question in questions) / len(questions)
     return next((point.tau for point in points if point.measure >= all_reranked), points[-1].tau)
 

@@ -181,7 +181,9 @@ def _rerank(
     reranked = own_runs.each(context.runs, context.queryset, foundation.profile, always, progress)
     seen = observed(fused, reranked, MEASURE, whole=True, scale=calibration.SCORE)
     replay.calibrated = replace(
-        calibration.calibrate(seen, TauRule(calibration.PRECISION)), event=event(fused), curve=calibration.curve(seen)
+        calibration.calibrate(seen, TauRule(calibration.PRECISION)),
+        event=event(fused),
+        curve=calibration.tau_curve(seen),
     )
     replay.taus = calibration.points_at(seen, TAUS)
     replay.tau = TAU if replay.calibrated.tau is None else replay.calibrated.tau

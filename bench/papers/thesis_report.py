@@ -278,5 +278,5 @@ def tau_parts(replay: Replay) -> list[Part]:
         ReportTable("Cost, time and uplift for each tau (table 5, figure 9)", heads, rows),
         Chart(f"{MEASURE} over tau (figure 9)", charts.lines(taus, {MEASURE: [p.measure for p in calibrated.curve], "share reranked": [p.share for p in calibrated.curve]}, "tau", "measure or share")),
         Chart("Uplift of each step of tau (figure 9)", charts.bars(steps, {"uplift": [point.uplift for point in points]}, f"{MEASURE} gained")),
-        Chart("Precision of skipped questions with its Wilson interval (figure 10)", charts.curve([p.tau for p in skipping], bands, "tau", "precision", replay.tau)),
+        Chart("Precision of skipped questions with its Wilson interval (figure 10)", charts.plot_curve([p.tau for p in skipping], bands, "tau", "precision", replay.tau)),
     ]  # fmt: skip

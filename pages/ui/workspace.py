@@ -28,7 +28,7 @@ from core.retrieval import config as configs
 from core.services.answers.answer_checks import LoopPoint
 from core.services.knowledge.home import Overview
 from core.services.playground.compare import CachedSearch, Column
-from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepScope
+from core.services.tuning.sweeps import AlphaCurves, SweepData, SweepScope
 from core.settings import load
 from core.types import Filters
 
@@ -65,7 +65,7 @@ def open_app() -> App:
 
 def forget() -> None:
     """Empty the caches that hold the most: what is asked for again is computed again."""
-    for cached in (_cached_search, run, leaderboard, run_comparison, sweep_data, alpha_curve, evidence):
+    for cached in (_cached_search, run, leaderboard, run_comparison, sweep_data, alpha_curves, evidence):
         cached.clear()  # type: ignore[attr-defined, union-attr]
 
 
@@ -189,10 +189,10 @@ def sweep_data(asked: SweepKey, _actor: Actor) -> SweepData:
 
 
 @kept(16, "Drawing the curve")
-def alpha_curve(asked: SweepKey, config: str, measure: str, _actor: Actor) -> AlphaCurve:
+def alpha_curves(asked: SweepKey, config: str, measure: str, _actor: Actor) -> AlphaCurves:
     """A measure over alpha for one way of searching."""
     production = configs.parse(asked.production)
-    return app().tuning.sweeps.alpha(sweep_data(asked, _actor), configs.parse(config), measure, production)
+    return app().tuning.sweeps.curves_of(sweep_data(asked, _actor), configs.parse(config), measure, production)
 
 
 @kept(16, "Weighing against production")

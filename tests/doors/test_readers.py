@@ -1168,7 +1168,7 @@ def test_what_works_on_every_document_is_for_admins_or_gives_figures() -> None:
             "tuning.production.check",
             "tuning.recommendation.measure",
         ),
-        *("tuning.sweeps.curve", "tuning.sweeps.load", "tuning.sweeps.tau"),
+        *("tuning.sweeps.alpha_curves", "tuning.sweeps.load", "tuning.sweeps.tau"),
         "knowledge.gaps.look",
     }
     whole = {name: mark for name, mark in records().items() if mark.whole and mark.needs != UPKEEP}

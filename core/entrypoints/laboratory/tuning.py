@@ -18,7 +18,7 @@ from core.evaluation.statistics import PairedComparison
 from core.evaluation.tuning import calibration
 from core.evaluation.tuning.answerable import ALARMS
 from core.evaluation.tuning.calibration import Calibration, TauRule
-from core.evaluation.tuning.sweep import Curve
+from core.evaluation.tuning.sweep import AlphaCurve
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.features import ABOUT
@@ -27,7 +27,7 @@ from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
 from core.services.tuning.prompts import PromptSettings
-from core.services.tuning.sweeps import AlphaCurve, SweepScope, below_tau, position
+from core.services.tuning.sweeps import AlphaCurves, SweepScope, below_tau, with_fusion
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
@@ -141,13 +141,17 @@ class TuneOfferOptions:
     decline: Annotated[str, Option("do not offer it again", metavar="REASON")] = ""
 
 
-@command("tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.curve")
+@command(
+    "tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.alpha_curves"
+)
 def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
     config = configs.parse(form.config or CONVEX)
     if not form.config:  # what is measured is what would be served
         now = call.app.platform.settings.production().config
-        config = position(now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha)
-    sweep = call.app.tuning.sweeps.curve(
+        config = with_fusion(
+            now, "convex", now.normalisation if now.normalisation != "none" else "", alpha=config.alpha
+        )
+    sweep = call.app.tuning.sweeps.alpha_curves(
         call.actor, form.queryset, config, SweepScope(form.profile, form.unit, form.whole), form.measure, call.progress
     )
     best = sweep.overall.points[sweep.overall.alphas.index(sweep.overall.best)]
@@ -180,14 +184,14 @@ def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
     return Shown(value, lines)
 
 
-def _points(curve: Curve) -> list[dict[str, float]]:
+def _points(curve: AlphaCurve) -> list[dict[str, float]]:
     return [
         {"alpha": alpha, "mean": point.mean, "low": point.low, "high": point.high}
         for alpha, point in zip(curve.alphas, curve.points, strict=True)
     ]
 
 
-def _alpha_report(queryset: str, sweep: AlphaCurve, config: SearchConfig) -> Report:
+def _alpha_report(queryset: str, sweep: AlphaCurves, config: SearchConfig) -> Report:
     overall = sweep.overall
     means = {name: [point.mean for point in curve.points] for name, curve in sweep.by_category.items()}
     return Report(
@@ -197,7 +201,8 @@ def _alpha_report(queryset: str, sweep: AlphaCurve, config: SearchConfig) -> Rep
         {"query set": queryset, "questions": str(overall.questions), "depth": _depth(config)},
         (
             Chart(
-                "All questions", charts.curve(overall.alphas, overall.points, "alpha", overall.measure, overall.best)
+                "All questions",
+                charts.plot_curve(overall.alphas, overall.points, "alpha", overall.measure, overall.best),
             ),
             Chart("By category", charts.lines(overall.alphas, means, "alpha", overall.measure)),
         ),

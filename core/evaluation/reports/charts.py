@@ -123,7 +123,7 @@ def bars(
     return _figure(traces, height=380, y=y, barmode="stack" if stacked else "group")
 
 
-def curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marked: float | None = None) -> Figure:
+def plot_curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marked: float | None = None) -> Figure:
     """A line with its 95 % band and a marked x."""
     band = {
         "type": "scatter",

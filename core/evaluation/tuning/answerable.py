@@ -66,7 +66,7 @@ def point_at(threshold: float, answerable: Sequence[float], unanswerable: Sequen
     return ThresholdPoint(threshold, _rate(doubted, len(answerable)), _rate(passed, len(unanswerable)))
 
 
-def curve(answerable: Sequence[float], unanswerable: Sequence[float]) -> tuple[ThresholdPoint, ...]:
+def threshold_curve(answerable: Sequence[float], unanswerable: Sequence[float]) -> tuple[ThresholdPoint, ...]:
     """The error rates of every twentieth of the scale."""
     return tuple(point_at(step / STEPS, answerable, unanswerable) for step in range(STEPS + 1))
 

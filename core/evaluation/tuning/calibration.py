@@ -86,10 +86,10 @@ class Calibration:
     scale: str = SCORE  # what tau is compared with; those of before say nothing of it
 
 
-def curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
+def tau_curve(observed: Sequence[Observed], steps: int = STEPS) -> tuple[Point, ...]:
     """Every tau from 0 to 1: queries at or above it are skipped, the others reranked.
 
-    >>> [(p.tau, p.skipped, p.precision, p.measure) for p in curve(
+    >>> [(p.tau, p.skipped, p.precision, p.measure) for p in tau_curve(
     ...     [Observed("q", 0.9, True, 1.0, 1.0), Observed("r", 0.4, False, 0.0, 1.0)], 3)]
     [(0.0, 2, 0.5, 0.5), (0.5, 1, 1.0, 1.0), (1.0, 0, 0.0, 1.0)]
     """
@@ -131,7 +131,7 @@ def points_at(observed: Sequence[Observed], taus: Iterable[float]) -> tuple[Poin
 def choose(points: Sequence[Point], beta: float = BETA, least: int = LEAST) -> Point | None:
     """The smallest tau whose skipped queries are at least `least` and, at 95 %, at least `beta` precise (eq. 32).
 
-    >>> choose(curve([Observed(str(n), 0.8, n > 3, 0.0, 0.0) for n in range(50)], 11)).tau
+    >>> choose(tau_curve([Observed(str(n), 0.8, n > 3, 0.0, 0.0) for n in range(50)], 11)).tau
     0.0
     """
     return next((point for point in points if point.lower >= beta and point.skipped >= least), None)
@@ -162,10 +162,10 @@ def calibrate(
     random.Random(seed).shuffle(order)
     cut = round(len(order) * share_held_out)
     held_out, fitted = order[:cut], order[cut:]
-    points = curve(fitted)
+    points = tau_curve(fitted)
     everything = compare([each.fused for each in order], [each.reranked for each in order]) if order else None
     about: dict[str, Any] = {"rule": by, "keep": keep, "gain": everything.sentence if everything else ""}
-    shown = curve(order)
+    shown = tau_curve(order)
     if by == GAIN and (everything is None or everything.verdict != BETTER or len(order) < FEWEST):
         why, word = _no_tau_by_gain(everything)
         return Calibration(None, beta, least, shown, None, None, None, False, why, word, **about)
@@ -173,7 +173,7 @@ def calibrate(
     if chosen is None:
         why = _nothing_kept(keep) if by == GAIN else _no_tau(points, beta, least)
         return Calibration(None, beta, least, shown, None, None, None, False, why, **about)
-    held_out_curve = curve(held_out)
+    held_out_curve = tau_curve(held_out)
     at = held_out_curve[points.index(chosen)]
     base, gain = (
         _mean(observation.fused for observation in held_out),
@@ -194,7 +194,7 @@ def keeping(points: Sequence[Point], observed: Sequence[Observed], keep: float =
     """The smallest tau that keeps a share of what reranking everything gains.
 
     >>> seen = [Observed("a", 0.2, False, 0.0, 1.0), Observed("b", 0.6, True, 1.0, 1.0)]
-    >>> keeping(curve(seen, 11), seen).tau
+    >>> keeping(tau_curve(seen, 11), seen).tau
     0.3
     """
     base = _mean(each.fused for each in observed)
@@ -243,7 +243,7 @@ def _nothing_kept(keep: float) -> str:
 def verdict(at: Point, beta: float) -> str:
     """Whether the held-out queries confirm a promised precision.
 
-    >>> [verdict(curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
+    >>> [verdict(tau_curve([Observed(str(n), 0.8, n < hits, 0.0, 0.0) for n in range(5)], 3)[0], 0.5) for hits in (5, 1, 0)]
     ['confirmed', 'not contradicted', 'contradicted']
     """
     if at.lower >= beta:

@@ -288,7 +288,7 @@ STEPS = 101
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class AlphaCurve:
     """A measure over alpha. `best` is the alpha of the highest mean, the smallest of equals."""
 
     measure: str
@@ -318,17 +318,17 @@ def alphas(steps: int = STEPS) -> tuple[float, ...]:
     return tuple(round(step / (steps - 1), 12) for step in range(steps))
 
 
-def curve(scores: np.ndarray, measure: str) -> Curve:
+def alpha_curve(scores: np.ndarray, measure: str) -> AlphaCurve:
     """The mean at every alpha with its 95 % interval."""
     points = bootstrap(scores)
     best = max(range(len(points)), key=lambda n: (points[n].mean, -n))
     every = alphas(scores.shape[1])
-    return Curve(measure, every, tuple(points), every[best], len(scores))
+    return AlphaCurve(measure, every, tuple(points), every[best], len(scores))
 
 
-def by_category(scores: np.ndarray, categories: Mapping[str, Sequence[int]], measure: str) -> dict[str, Curve]:
+def by_category(scores: np.ndarray, categories: Mapping[str, Sequence[int]], measure: str) -> dict[str, AlphaCurve]:
     """One curve per category; `categories` holds the rows of each."""
-    return {name: curve(scores[list(rows)], measure) for name, rows in categories.items() if rows}
+    return {name: alpha_curve(scores[list(rows)], measure) for name, rows in categories.items() if rows}
 
 
 def per_question(scores: np.ndarray) -> list[tuple[float, float]]:

@@ -69,7 +69,7 @@ def place_on_curve(runs: Runs, actor: Actor, column: Column, score: float) -> Be
         return unknown
     fused, reranked = (runs.show(actor, run.id) for run in pair)
     questions = observed(fused, reranked, scale=scale)
-    return replace(unknown, queryset=fused.queryset, questions=len(questions), curve=calibration.curve(questions))
+    return replace(unknown, queryset=fused.queryset, questions=len(questions), curve=calibration.tau_curve(questions))
 
 
 def _pair(runs: Iterable[Run], column: Column) -> tuple[Run, Run] | None:

@@ -131,7 +131,7 @@ class ConfidenceTuning:
             answerable.auc_interval(high, low),
             answerable.point_at(self.team_settings.confidence().threshold, *_columns(judged)),
             answerable.point_at(suggested, *_columns(judged)),
-            answerable.curve(high, low),
+            answerable.threshold_curve(high, low),
             tuple(asked),
             alarms,
         )

@@ -18,7 +18,7 @@ from core.evaluation.statistics import Interval, PairedComparison, bootstrap, co
 from core.evaluation.tuning import calibration, sweep
 from core.evaluation.tuning.calibration import Calibration, Observed, TauRule
 from core.evaluation.tuning.passage_table import PassageTable
-from core.evaluation.tuning.sweep import Curve
+from core.evaluation.tuning.sweep import AlphaCurve
 from core.ports import Index, Progress, no_progress
 from core.retrieval import config as configs
 from core.retrieval import listing, near_copies
@@ -62,11 +62,11 @@ class SweepData:
 
 
 @dataclass(frozen=True, slots=True)
-class AlphaCurve:
+class AlphaCurves:
     """A measure over alpha, overall and by category, and the best alphas of each question."""
 
-    overall: Curve
-    by_category: Mapping[str, Curve]
+    overall: AlphaCurve
+    by_category: Mapping[str, AlphaCurve]
     per_question: Mapping[str, tuple[float, float]]
     note: str
     paired: tuple[Interval, ...] = ()  # the difference from production at each alpha
@@ -180,7 +180,7 @@ class Sweeps:
     # ------------------------------------------------------------ alpha
 
     @use_case("run an evaluation", whole=True)
-    def curve(
+    def alpha_curves(
         self,
         actor: Actor,
         queryset: str,
@@ -188,23 +188,23 @@ class Sweeps:
         scope: SweepScope = SweepScope(),
         measure: str = MEASURE,
         progress: Progress = no_progress,
-    ) -> AlphaCurve:
+    ) -> AlphaCurves:
         """Load a query set as the configuration searches it, and compute its curve."""
         data = self.load(actor, queryset, replace(scope, legs=config.legs, depth=config.depth), config, progress)
-        return self.alpha(data, config, measure)
+        return self.curves_of(data, config, measure)
 
     @use_case(IN_HAND)
-    def alpha(
+    def curves_of(
         self, data: SweepData, config: SearchConfig, measure: str = MEASURE, production: SearchConfig | None = None
-    ) -> AlphaCurve:
+    ) -> AlphaCurves:
         """The curve of a measure over 101 alphas with intervals, by category, and the optimum of each question."""
         every = sweep.table(data.table, config, measure)
         has = _having(every[:, 0])
         scores, ids = every[has], [data.questions[n].id for n in has]
         paired = production is not None and sweepable(data, production)
         before = self.scores(data, production, measure)[has] if production and paired else None
-        return AlphaCurve(
-            sweep.curve(scores, measure),
+        return AlphaCurves(
+            sweep.alpha_curve(scores, measure),
             sweep.by_category(scores, rows_by_category(data, has), measure),
             dict(zip(ids, sweep.per_question(scores), strict=True)),
             thin(len(ids)),
@@ -378,12 +378,12 @@ def below_tau(config: SearchConfig) -> SearchConfig:
     return replace(config, rerank="unsure", rerank_blend=config.rerank_blend or BLEND)
 
 
-def position(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
-    """Where the sliders stand, as a configuration; a fusion that fixes its own normalisation keeps it.
+def with_fusion(base: SearchConfig, fusion: str, normalisation: str = "", **knobs: Any) -> SearchConfig:
+    """A configuration with another fusion; a fusion that fixes its own normalisation keeps it.
 
-    >>> position(SearchConfig(depth=30), "convex", "tm2c2", alpha=0.3).alpha
+    >>> with_fusion(SearchConfig(depth=30), "convex", "tm2c2", alpha=0.3).alpha
     0.3
-    >>> position(SearchConfig(depth=30), "rrf", "minmax", rrf_k=20).normalisation
+    >>> with_fusion(SearchConfig(depth=30), "rrf", "minmax", rrf_k=20).normalisation
     'none'
     """
     plain = FUSIONS[fusion].spellings[0].config

@@ -61,7 +61,7 @@ def _form(tuning_set: TuningSet) -> None:
                     start,
                     queryset=tuning_set.queryset,
                     kind=kind,
-                    config=spell(state.convex()),
+                    config=spell(state.as_convex()),
                     target=target,
                     measure=state.measure(),
                 )

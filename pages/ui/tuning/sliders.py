@@ -11,14 +11,14 @@ from core.evaluation.measures.by_name import MEASURES
 from core.evaluation.querysets.queryset import HALVED
 from core.evaluation.reports import charts as drawn
 from core.evaluation.statistics import Interval, PairedComparison
-from core.evaluation.tuning.sweep import Curve
+from core.evaluation.tuning.sweep import AlphaCurve
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.normalisations import NORMALISATIONS
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import spell
 from core.retrieval.rerankers.rerank import BY_TAU
-from core.services.tuning.sweeps import AlphaCurve, SweepData, SweepResult, sweepable
+from core.services.tuning.sweeps import AlphaCurves, SweepData, SweepResult, sweepable
 from core.types import SearchConfig
 from pages.ui import actions, charts, flash, identity, style
 from pages.ui.configurations import called
@@ -72,7 +72,7 @@ def _knobs(tuning_set: TuningSet) -> None:
 
 def _tau(tuning_set: TuningSet) -> None:
     """Tau, in steps of equally many questions: each place says how many of them it reranks."""
-    shares = app().tuning.sweeps.shares(tuning_set.data, state.unread(), float(st.session_state.get(state.TAU, 1.0)))
+    shares = app().tuning.sweeps.shares(tuning_set.data, state.with_tau(), float(st.session_state.get(state.TAU, 1.0)))
     said = lambda tau: f"{tau:.2f}: {shares[tau]:.0%} reranked"
     knob = PARAMETERS["tau"]
     st.select_slider(knob.title, list(shares), format_func=said, key=state.TAU, help=knob.about, persist_state="session")  # fmt: skip
@@ -88,11 +88,11 @@ def _slider(name: str, key: str, low: float | None = None, high: float | None = 
 
 def _figures(tuning_set: TuningSet) -> None:
     """Numbers and bars, beside those of production."""
-    here, production, measure = state.reranked(), app().platform.settings.production().config, state.measure()
+    here, production, measure = state.with_rerank(), app().platform.settings.production().config, state.measure()
     data, sweeps = tuning_set.data, app().tuning.sweeps
     result = sweeps.measure_at(data, here, measure)
     production_result = sweeps.measure_at(data, production, measure) if sweepable(data, production) else None
-    compared = sweeps.compare_at(data, production, state.here(), measure) if production_result else None
+    compared = sweeps.compare_at(data, production, state.position(), measure) if production_result else None
     reranks = here.rerank in BY_TAU
     if reranks:
         _reranked(result, tau.calibrated(tuning_set.queryset))
@@ -172,7 +172,7 @@ def _measure(queryset: str, config: SearchConfig) -> None:
         if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
             actions.do(partial(run, queryset=queryset, config=spell(config)))
             st.rerun()
-        st.caption(flash.plain(called(config) if config.rerank == "off" else f"{called(state.here())}, reranked below {config.tau:g}"))  # fmt: skip
+        st.caption(flash.plain(called(config) if config.rerank == "off" else f"{called(state.position())}, reranked below {config.tau:g}"))  # fmt: skip
 
 
 def run(actor: Actor, queryset: str, config: str) -> str:
@@ -184,11 +184,11 @@ def run(actor: Actor, queryset: str, config: str) -> str:
 
 def _draw_curve(tuning_set: TuningSet) -> None:
     """The picture, and below it what it says."""
-    config, measure = state.convex(), state.measure()
-    curve = tuning_set.curve(config, measure)
+    config, measure = state.as_convex(), state.measure()
+    curve = tuning_set.alpha_curves(config, measure)
     here, at_tau = float(config.alpha), tau.calibrated(tuning_set.queryset)
     points = _paired(curve)
-    figure = drawn.curve(curve.overall.alphas, points, "alpha", measure)
+    figure = drawn.plot_curve(curve.overall.alphas, points, "alpha", measure)
     drawn.mark(figure, curve.overall.best, f"best {curve.overall.best:.2f}", drawn.RED, 0.18)
     production = app().platform.settings.production().config
     weighed = any(knob.name == "alpha" for knob in configs.knobs(production))
@@ -214,7 +214,7 @@ def _draw_curve(tuning_set: TuningSet) -> None:
             _by_category(curve, measure)
 
 
-def _paired(curve: AlphaCurve) -> list[Interval]:
+def _paired(curve: AlphaCurves) -> list[Interval]:
     """The curve with the interval of its difference from production around it: where the band leaves production's line,
     the difference excludes 0."""
     if not curve.paired:
@@ -223,7 +223,7 @@ def _paired(curve: AlphaCurve) -> list[Interval]:
     return [Interval(at.mean, at.mean - gap.mean + gap.low, at.mean - gap.mean + gap.high) for at, gap in pairs]
 
 
-def _sentence(curve: Curve, here: float, measure: str) -> str:
+def _sentence(curve: AlphaCurve, here: float, measure: str) -> str:
     """The position and the best place, with what is known about both."""
     at = min(range(len(curve.alphas)), key=lambda n: abs(curve.alphas[n] - here))
     best = curve.alphas.index(curve.best)
@@ -237,7 +237,7 @@ def _shown(point: Interval) -> str:
     return f"{point.mean:.3f} ({point.low:.3f} to {point.high:.3f})"
 
 
-def _by_category(curve: AlphaCurve, measure: str) -> None:
+def _by_category(curve: AlphaCurves, measure: str) -> None:
     means = {
         f"{name.replace('_', ' ')} (best {category_curve.best:.2f})": [point.mean for point in category_curve.points]
         for name, category_curve in curve.by_category.items()

@@ -14,11 +14,11 @@ from core.retrieval import config as configs
 from core.retrieval.parameters import PARAMETERS
 from core.retrieval.presets import presets, spell
 from core.retrieval.rerankers.rerank import BY_TAU
-from core.services.tuning.sweeps import AlphaCurve, SweepData, below_tau, position
+from core.services.tuning.sweeps import AlphaCurves, SweepData, below_tau, with_fusion
 from core.types import SearchConfig
 from pages.ui import flash, identity
 from pages.ui.home import empty
-from pages.ui.workspace import SweepKey, alpha_curve, app, generation, sweep_data
+from pages.ui.workspace import SweepKey, alpha_curves, app, generation, sweep_data
 
 PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer
 DEEP = 50  # candidates per leg that sliders can reach
@@ -47,8 +47,8 @@ class TuningSet(SweepKey):
     def data(self) -> SweepData:
         return sweep_data(self, identity.me())
 
-    def curve(self, config: SearchConfig, measure: str) -> AlphaCurve:
-        return alpha_curve(self, spell(config), measure, identity.me())
+    def alpha_curves(self, config: SearchConfig, measure: str) -> AlphaCurves:
+        return alpha_curves(self, spell(config), measure, identity.me())
 
 
 def open_set(queryset: str) -> TuningSet:
@@ -88,12 +88,12 @@ def start() -> None:
         st.session_state.setdefault(key, value)
 
 
-def here() -> SearchConfig:
+def position() -> SearchConfig:
     """The position of the sliders, without reranking."""
     get, production = st.session_state.get, app().platform.settings.production().config
     base = production if production.documents else replace(production, depth=int(get(DEPTH, production.depth)))
     knobs = {name: get(knob(name), getattr(base, name)) for name in PARAMETERS}
-    return position(base, str(get(FUSION)), str(get(NORMALISATION)), **knobs)
+    return with_fusion(base, str(get(FUSION)), str(get(NORMALISATION)), **knobs)
 
 
 def _within(parameter: Parameter, value: float) -> float:
@@ -101,25 +101,25 @@ def _within(parameter: Parameter, value: float) -> float:
     return min(parameter.top, max(parameter.low, value))
 
 
-def reranked() -> SearchConfig:
+def with_rerank() -> SearchConfig:
     """The position of the sliders, with reranking below tau where that is on."""
     if not st.session_state.get(RERANK):
-        return here()
-    return configs.check(replace(unread(), tau=float(st.session_state.get(TAU, 1.0))))
+        return position()
+    return configs.check(replace(with_tau(), tau=float(st.session_state.get(TAU, 1.0))))
 
 
-def unread() -> SearchConfig:
+def with_tau() -> SearchConfig:
     """The position of the sliders as it reranks below tau, whatever tau is: as production does where it reranks. A tau on
     the best score, that was promoted before, stays one."""
     now = app().platform.settings.production().config
     reranking = (each.name for each in fields(SearchConfig) if each.name.startswith("rerank"))
-    return below_tau(replace(here(), **{name: getattr(now, name) for name in reranking}))
+    return below_tau(replace(position(), **{name: getattr(now, name) for name in reranking}))
 
 
-def convex() -> SearchConfig:
+def as_convex() -> SearchConfig:
     """The position of the sliders if it is convex fusion, else the usual convex configuration."""
-    now = here()
-    return now if now.fusion == "convex" else position(now, "convex", alpha=0.5)
+    now = position()
+    return now if now.fusion == "convex" else with_fusion(now, "convex", alpha=0.5)
 
 
 def measure() -> str:

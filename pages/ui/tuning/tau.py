@@ -45,7 +45,7 @@ def draw(tuning_set: TuningSet) -> None:
 
 
 def _form(tuning_set: TuningSet) -> None:
-    config = state.unread()
+    config = state.with_tau()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen: dict[str, Any] = {"by": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
         if chosen["by"] == calibration.GAIN:
@@ -98,7 +98,7 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
     score = result.get("scale", calibration.SCORE) == calibration.SCORE
     if score:
         st.caption("This tau is on the best fused score, as in the thesis: it holds for this fusion alone.")
-    if result["tau"] is not None and score == (state.unread().rerank == "conditional"):
+    if result["tau"] is not None and score == (state.with_tau().rerank == "conditional"):
         st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],))  # fmt: skip
     points = [point for point in result["curve"] if point["skipped"]]
     taus = [point["tau"] for point in points]
@@ -106,7 +106,7 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
     first, second = st.columns(2)
     with first:
         st.markdown("**Precision of skipped questions** with Wilson 95 % interval")
-        figure = drawn.curve(taus, bands, "tau", "precision", result["tau"])
+        figure = drawn.plot_curve(taus, bands, "tau", "precision", result["tau"])
         figure["layout"]["shapes"] += [_line(result["beta"])]
         charts.show(figure, "tau_precision")
     with second:
@@ -173,7 +173,7 @@ class Calibrated:
 
 def calibrated(queryset: str) -> Calibrated | None:
     job = app().evaluation.jobs.last(identity.me(), "calibrate", queryset)
-    if job is None or job.arguments["config"] != spell(state.unread()):
+    if job is None or job.arguments["config"] != spell(state.with_tau()):
         return None
     tau = float(st.session_state.get(state.TAU, 1.0)) if st.session_state.get(state.RERANK) else 0.0
     return Calibrated(str(job.arguments["measure"]), job.result, tau)

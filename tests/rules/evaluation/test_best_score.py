@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
-from core.evaluation.tuning.calibration import Observed, TauRule, curve
+from core.evaluation.tuning.calibration import Observed, TauRule, tau_curve
 from core.retrieval.alpha.alpha_models import purpose
 from core.retrieval.config import parse
 from core.retrieval.method_values import AlphaModel
@@ -28,7 +28,7 @@ def judged_app(tmp_path: Path) -> App:
 
 def test_a_score_stands_on_the_questions_that_score_at_least_as_high() -> None:
     seen = [Observed(str(n), n / 10, n >= 5, 0.0, 1.0) for n in range(10)]
-    found = BestScore(0.7, 0.9, "set", 10, curve(seen))
+    found = BestScore(0.7, 0.9, "set", 10, tau_curve(seen))
     assert found.at is not None
     assert (found.at.skipped, found.at.precision) == (3, 1.0)
     assert "3 score at least as high; 100% of them are answered" in found.sentence

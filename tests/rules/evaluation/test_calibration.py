@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.evaluation.statistics import wilson_lower
-from core.evaluation.tuning.calibration import Observed, TauRule, calibrate, choose, curve, keeping
+from core.evaluation.tuning.calibration import Observed, TauRule, calibrate, choose, keeping, tau_curve
 
 observations = st.lists(
     st.builds(
@@ -35,7 +35,7 @@ def honest(n: int, seed: int = 5) -> list[Observed]:
 
 @given(observations)
 def test_every_point_of_the_curve_is_what_counting_says(observed: list[Observed]) -> None:
-    for point in curve(observed, 21):
+    for point in tau_curve(observed, 21):
         skipped = [one for one in observed if one.sureness >= point.tau]
         assert (point.skipped, point.answered) == (len(skipped), sum(one.answered for one in skipped))
         assert point.lower == wilson_lower(point.answered, point.skipped)
@@ -46,13 +46,13 @@ def test_every_point_of_the_curve_is_what_counting_says(observed: list[Observed]
 
 @given(observations)
 def test_uplifts_add_up_to_the_whole_gain(observed: list[Observed]) -> None:
-    points = curve(observed)
+    points = tau_curve(observed)
     assert sum(point.uplift for point in points) == pytest.approx(points[-1].measure - points[0].measure)
 
 
 @given(observations, st.floats(0.1, 0.9), st.integers(1, 40))
 def test_tau_is_the_smallest_that_is_safe(observed: list[Observed], beta: float, least: int) -> None:
-    points = curve(observed)
+    points = tau_curve(observed)
     chosen = choose(points, beta, least)
     safe = [point.tau for point in points if point.lower >= beta and point.skipped >= least]
     assert (chosen.tau if chosen else None) == (min(safe) if safe else None)
@@ -145,7 +145,7 @@ def test_a_chosen_tau_keeps_what_it_promises_on_the_queries_it_was_chosen_on(
     rows: list[tuple[float, float, float]],
 ) -> None:
     seen = [Observed(str(n), score, True, min(pair), max(pair)) for n, (score, *pair) in enumerate(rows)]
-    points = curve(seen)
+    points = tau_curve(seen)
     chosen = keeping(points, seen, 0.9)
     base = sum(each.fused for each in seen) / len(seen)
     gain = sum(each.reranked for each in seen) / len(seen) - base

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from core.bootstrap import App
 from core.errors import BadInput, Refused
-from core.evaluation.tuning.answerable import auc_interval, curve, fit, point_at, threshold_for, without
+from core.evaluation.tuning.answerable import auc_interval, fit, point_at, threshold_curve, threshold_for, without
 from core.retrieval.confidence import BOTH, THRESHOLD, WORDS, Signs
 from core.retrieval.config import parse
 from core.types import Filters
@@ -43,7 +43,7 @@ def test_the_area_is_what_is_left_when_both_sides_change_places(high: list[float
 
 @given(SCORES, SCORES)
 def test_a_higher_threshold_doubts_more_and_misses_less(high: list[float], low: list[float]) -> None:
-    points = curve(high, low)
+    points = threshold_curve(high, low)
     assert [point.false_alarms.mean for point in points] == sorted(point.false_alarms.mean for point in points)
     assert [point.misses.mean for point in points] == sorted((point.misses.mean for point in points), reverse=True)
     assert points[0].false_alarms.mean == 0.0

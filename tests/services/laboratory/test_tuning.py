@@ -30,7 +30,7 @@ from core.retrieval.rerankers.rerank import BY_TAU
 from core.services.evaluation.runs import RunPlan
 from core.services.tuning import alpha as alpha_training
 from core.services.tuning.alpha import AlphaExamples, AlphaSettings
-from core.services.tuning.sweeps import SweepScope, observed, position, sweepable
+from core.services.tuning.sweeps import SweepScope, observed, sweepable, with_fusion
 from core.types import Frozen
 from tests.conftest import demo, put, small_app
 from tests.support.evaluated import ADMIN, AUTHOR, judged, questions
@@ -110,12 +110,12 @@ def test_sliders_count_fields_and_documents_as_the_search_does_that_they_stand_f
     assert sweepable(data, config)
     assert not sweepable(data, replace(config, documents=False)), "gathered in another way"
     assert not sweepable(data, replace(config, fields=Frozen({}))), "gathered in another way"
-    moved = position(config, "convex", "tm2c2", alpha=0.4)
+    moved = with_fusion(config, "convex", "tm2c2", alpha=0.4)
     assert (moved.fields, moved.documents, moved.depth) == (config.fields, True, config.depth)
     for at in (config, moved):
         run = runs.evaluate("small", [RunPlan(shared_app.platform.settings.profile(), at)])[0]
         assert shared_app.tuning.sweeps.measure_at(data, at).overall.mean == pytest.approx(run.figures["nDCG@10"])
-    curve = shared_app.tuning.sweeps.curve(demo("author"), "small", moved, SweepScope(whole=True))
+    curve = shared_app.tuning.sweeps.alpha_curves(demo("author"), "small", moved, SweepScope(whole=True))
     assert curve.overall.points[40].mean == pytest.approx(run.figures["nDCG@10"])
 
 
@@ -135,7 +135,9 @@ def test_a_slider_measures_the_passages_that_a_run_reads(shared_app: App) -> Non
 
 def test_alpha_can_be_chosen_by_what_the_first_passage_holds(judged_app: App) -> None:
     config = replace(configs.parse("convex-0.5"), depth=9)
-    found = judged_app.tuning.sweeps.curve(demo("author"), "small", config, SweepScope(whole=True), measure="T1EM")
+    found = judged_app.tuning.sweeps.alpha_curves(
+        demo("author"), "small", config, SweepScope(whole=True), measure="T1EM"
+    )
     runs = judged_app.evaluation.runs.evaluate(
         "small",
         [RunPlan(judged_app.platform.settings.profile(), replace(config, alpha=alpha)) for alpha in (0.0, 0.5, 1.0)],
@@ -145,13 +147,15 @@ def test_alpha_can_be_chosen_by_what_the_first_passage_holds(judged_app: App) ->
     mixed = questions(name="mixed")
     half = tuple(replace(row, quote="") if n % 2 else row for n, row in enumerate(mixed.judgments))
     judged_app.evaluation.querysets.keep(ADMIN, replace(mixed, judgments=half))
-    some = judged_app.tuning.sweeps.curve(demo("author"), "mixed", config, SweepScope(whole=True), measure="T1EM")
+    some = judged_app.tuning.sweeps.alpha_curves(
+        demo("author"), "mixed", config, SweepScope(whole=True), measure="T1EM"
+    )
     assert some.overall.questions == len(mixed.questions) / 2, "questions that quote nothing do not count"
     judged_app.evaluation.querysets.keep(
         ADMIN, replace(mixed, name="bare", judgments=tuple(replace(row, quote="") for row in mixed.judgments))
     )
     with pytest.raises(BadInput, match="No question quotes its answer, so there is no T1EM"):
-        judged_app.tuning.sweeps.curve(demo("author"), "bare", config, SweepScope(whole=True), measure="T1EM")
+        judged_app.tuning.sweeps.alpha_curves(demo("author"), "bare", config, SweepScope(whole=True), measure="T1EM")
 
 
 def test_tau_counts_a_question_as_answered_when_its_answer_stands_in_a_passage(judged_app: App) -> None:
@@ -245,7 +249,7 @@ def test_search_at_the_same_alpha_agrees_exactly(shared_app: App) -> None:
 
 def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) -> None:
     data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
-    found = shared_app.tuning.sweeps.alpha(data, replace(configs.parse("tm2c2-0.5"), depth=9))
+    found = shared_app.tuning.sweeps.curves_of(data, replace(configs.parse("tm2c2-0.5"), depth=9))
     assert len(found.overall.points) == 101
     assert all(point.low <= point.mean <= point.high for point in found.overall.points)
     assert found.overall.points[found.overall.alphas.index(found.overall.best)].mean == max(
@@ -268,7 +272,7 @@ def test_the_alpha_curve_has_101_points_inside_their_intervals(shared_app: App) 
 def test_only_convex_fusion_of_two_legs_has_an_alpha(shared_app: App) -> None:
     data = shared_app.tuning.sweeps.load(demo("author"), "small", SweepScope(depth=9, whole=True))
     with pytest.raises(BadInput, match="needs convex fusion"):
-        shared_app.tuning.sweeps.alpha(data, configs.parse("rrf-60"))
+        shared_app.tuning.sweeps.curves_of(data, configs.parse("rrf-60"))
     with pytest.raises(BadInput, match="gather again"):
         shared_app.tuning.sweeps.measure_at(data, replace(configs.parse("rrf-60"), depth=50))
     with pytest.raises(BadInput, match="There is no measure"):

@@ -473,7 +473,9 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
     "evaluation.jobs.cancel": lambda app: app.evaluation.jobs.cancel(ADMIN, started(app)),
     "tuning.sweeps.load": lambda app: app.tuning.sweeps.load(ADMIN, "small"),
-    "tuning.sweeps.curve": lambda app: app.tuning.sweeps.curve(ADMIN, "small", configs.parse("convex-0.5")),
+    "tuning.sweeps.alpha_curves": lambda app: app.tuning.sweeps.alpha_curves(
+        ADMIN, "small", configs.parse("convex-0.5")
+    ),
     "tuning.sweeps.tau": lambda app: app.tuning.sweeps.tau(ADMIN, "small", config=configs.parse("convex-0.5")),
     "tuning.training.train": lambda app: app.tuning.training.train(
         ADMIN, "small", AlphaSettings(config=configs.parse("tm2c2-0.5"))
