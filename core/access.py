@@ -78,7 +78,6 @@ ACTIONS: Mapping[str, tuple[str, str]] = {  # an action to the lowest role, and 
     "keep a query set": ("author", "propose"),
     "run an evaluation": ("author", "propose"),
     "explore the graph": ("author", "read"),
-    "ask a language model": ("author", "propose"),
     "get a written answer": ("reader", "read"),
     "fetch models": ("admin", NO_TOKEN),
     "check a language model": ("admin", NO_TOKEN),

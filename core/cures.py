@@ -80,7 +80,7 @@ def reindex(profile: str = "", *, full: bool = False) -> Cure:
 
 def _see(things: str, command: str, page: str, right: str = "read documents", **query: str) -> Cure:
     """Look at what there is."""
-    return Cure("open", f"View {things}", f"{PROGRAM} {command}", page, tuple(query.items()), right)
+    return Cure("open", f"View {things}", command and f"{PROGRAM} {command}", page, tuple(query.items()), right)
 
 
 def _do(does: str, page: str, right: str, command: str = "", **query: str) -> Cure:
@@ -150,11 +150,6 @@ def measure_impact(change: int) -> Cure:
     return Cure("open", "Measure what the change does to search", command, "reviews", query, "propose a change")
 
 
-def pictures_of(path: str) -> Cure:
-    """Look at the pictures that a document shows."""
-    return _see("its pictures", f"documents pictures {quote(path)}", "documents", doc=path)
-
-
 def train_model(kind: str, command: str) -> Cure:
     """Train what is chosen by name."""
     return _do(f"Train a new {kind}", "tuning", "change what is in production", command, tuning_tab="Train")
@@ -178,11 +173,11 @@ def together(cures: Sequence[Cure]) -> Cure:
 JOBS = _see("all jobs", "jobs list", "index", "see the index", index_tab="Jobs")
 DOCUMENTS = _see("all documents", "documents list", "documents")
 CHANGES = _see("all changes", "change list", "reviews", "propose a change")
-FEEDBACK = _see("all feedback", "feedback list", "home")
-GAPS = _see("all gaps", "gaps list", "home")
-WORDS = _see("all synonyms", "words list", "words", "propose a change")
-PINS = _see("all pins", "words list", "words", "propose a change")
-DISAGREEMENTS = _see("all disagreements", "disagreements list", "freshness")
+FEEDBACK = _see("all feedback", "", "home")
+GAPS = _see("all gaps", "", "home")
+WORDS = _see("all synonyms", "", "words", "propose a change")
+PINS = _see("all pins", "", "words", "propose a change")
+DISAGREEMENTS = _see("all disagreements", "", "freshness")
 ACCOUNTS = _see("all accounts", "accounts list", "accounts", "manage accounts")
 SESSIONS = _see("your sessions", "sessions list", "account", "manage their own account")
 TOKENS = _see("your access tokens", "token list", "account", "manage their own account")

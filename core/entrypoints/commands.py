@@ -20,7 +20,6 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
     "knowledge.upload": {
         "import": "bring a folder of Markdown, a zip or one file in as one commit",
         "upload": "bring files in as a change and submit it for review",
-        "statuses": "the words of other tools for a status, and what each is written as",
         "check": "check files and look for duplicates, without writing anything",
     },
     "knowledge.search": {
@@ -29,51 +28,23 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
         "methods": "every method with its parameters and source",
     },
     "knowledge.questions": {
-        "questions": "what people typed into Search, kept without names",
-        "gaps": "questions that nobody could find an answer to, and who looks after each",
         "answers": "the questions that documents list under answers:, each a test of search",
     },
     "laboratory.playground": {
         "compare": "search with several configurations and compare what they find",
-        "where": "follow a document through a search, and say what would bring it into the list",
-        "judge": "say how relevant a passage is to a query, or list what was said",
-        "pool": "the passages that judges of a query grade, blind; find and add what it lacks",
-        "rate": "say whether search answered a question well, or list what was said",
     },
     "knowledge.documents": {
-        "documents": "look at the approved documents",
-    },
-    "knowledge.home": {
-        "loop": "how often people find what they ask for, gaps, and findability by commit",
-        "overview": "what the knowledge base holds, and what needs attention",
-    },
-    "knowledge.freshness": {
-        "freshness": "documents that are due for review or have no owner",
-        "confirm": "confirm that a document is still right, and set its next review date",
-    },
-    "knowledge.disagreements": {
-        "disagreements": "documents that say different things",
-    },
-    "knowledge.words": {
-        "words": "synonyms and pinned answers, changed by review",
-    },
-    "knowledge.graph": {
-        "graph": "entities of the knowledge base and how they are related",
+        "documents": "look at, edit and export the approved documents",
     },
     "team.reviews": {
-        "change": "propose, discuss, approve and merge edits",
+        "change": "changes under review: list, show, measure and merge them",
     },
     "team.remote": {
         "remote": "a git repository elsewhere: merges go there, commits made there come in as a change",
         "pull-request": "check a pull request of your own repository, and what it does to search",
     },
-    "team.inbox": {
-        "inbox": "messages for an account",
-        "watch": "folders, documents and questions that an account follows",
-        "feedback": "what readers said about documents",
-    },
     "team.deliveries": {
-        "messages": "what an account gets by mail, and sending what is due",
+        "messages": "send mail that is due, or a test",
         "webhook": "addresses that events are sent to",
         "deliveries": "mail and webhook calls: what was sent, what waits, and why",
     },
@@ -109,17 +80,14 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {  # in the order of help
 }
 
 GROUPS: Mapping[str, str] = {  # the commands as help shows them
-    "Find": "search ask documents graph overview",
-    "Write and review": "check upload import change words confirm freshness disagreements statuses",
-    "Questions and answers": "questions gaps answers loop",
-    "You": "inbox watch feedback messages token sessions",
-    "Measure and tune": "compare where judge pool rate eval tune methods",
+    "Find": "search ask documents",
+    "Write and review": "check upload import change answers",
+    "Measure and tune": "compare eval tune methods",
     "Index and models": "reindex profiles generations models ledger",
-    "Operate": "init verify doctor backup restore upgrade database accounts audit jobs worker store deliveries",
+    "Operate": "init verify doctor backup restore upgrade database accounts token sessions audit jobs worker store messages deliveries",
     "Integrate": "mcp webhook remote pull-request",
 }
 
 BESIDE: Mapping[str, str] = {
-    "team.reviews": "team.change_texts",
     "laboratory.evaluation": "laboratory.querysets",
 }  # a module with more of the same group

@@ -122,7 +122,6 @@ def test_alpha_has_a_curve_and_production_changes_with_a_reason_and_back(run: Ru
     assert promoted["config"]["name"] == "bm25"
     assert promoted["evidence"]["run"] == runs["bm25"]["id"]
     assert run("search", "vpn")[1]["config"]["name"] == "bm25"
-    assert run("tune", "history")[1][0]["evidence"]["reason"] == "a test"
     assert run("tune", "rollback")[1]["config"]["name"] == "convex-0.5"
     assert run("search", "vpn")[1]["config"]["name"] == "convex-0.5"
 
@@ -178,36 +177,3 @@ def test_what_cannot_be_done_with_a_set_is_said_in_a_sentence(run: Run, runs: di
         code, out, err = run(*arguments, as_json=False)
         assert (code, out) == (1, ""), arguments
         assert sentence in err, arguments
-
-
-@pytest.mark.sqlite
-def test_a_set_is_edited_from_the_command_line(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "asked.csv").write_text(
-        "id,question,path,grade\nq1,how long are SARs kept,BSA-SOP-002,2\nq2,why,BSA-SOP-002,9\n"
-    )
-    code, value, _ = run("eval", "import", str(tmp_path / "asked.csv"))
-    assert (code, value["questions"], value["judgments"], len(value["problems"])) == (0, 2, 1, 1)
-    _, question, _ = run("eval", "question", "asked", "what is a CTR", "--category", "forms")
-    run("eval", "question", "asked", "why is it so", "--id", "q2")
-    _, given, _ = run("eval", "judgment", "asked", question["id"], "BSA-SOP-001", "3", "--note", "names it")
-    assert (given["grade"], given["note"]) == (3.0, "names it")
-    run("eval", "rename", "asked", "compliance-questions")
-    _, listed, _ = run("eval", "querysets", "compliance-questions", "--questions")
-    assert [row["text"] for row in listed["listed"]] == ["how long are SARs kept", "why is it so", "what is a CTR"]
-    assert listed["left_out"][0]["line"] == 3
-    assert len(listed["listed"][2]["judgments"]) == 1
-    assert run("eval", "judgment", "compliance-questions", question["id"], "BSA-SOP-001", "--remove")[0] == 0
-    assert run("eval", "judgment", "compliance-questions", question["id"], "BSA-SOP-001", "--remove")[0] != 0
-    assert run("eval", "question", "compliance-questions", "--id", question["id"], "--remove")[0] == 0
-
-
-@pytest.mark.sqlite
-def test_a_grade_is_given_with_a_note_scored_and_taken_back(run: Run) -> None:
-    hit = run("search", "how long are SARs kept", "--config", "bm25")[1]["hits"][0]
-    _, grade, _ = run("judge", "how long are SARs kept", hit["chunk"], "3", "--note", "five years")
-    assert grade["note"] == "five years"
-    _, compared, _ = run("compare", "how long are SARs kept", "--config", "bm25", "--config", "dense")
-    assert compared["scores"][0]["ndcg"] == 1.0
-    assert compared["scores"][0]["judged"] == 1
-    assert run("judge", "how long are SARs kept", hit["chunk"], "--remove")[0] == 0
-    assert run("judge", "how long are SARs kept")[1] == []

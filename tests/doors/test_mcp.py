@@ -630,18 +630,6 @@ def test_a_commit_of_many_documents_is_listed_as_far_as_the_budget_goes(kb_app: 
     assert len(tokens(answer.content[0].text)) <= 600
 
 
-def test_the_command_line_lists_the_same_commits_under_the_same_keys(small: App, capsys: Any) -> None:
-    from core.entrypoints.cli import main
-
-    put(small, {"hr/draft.md": None}, "Take the draft out")
-    arguments = ["--home", str(small.settings.home), "documents", "changed", "--since", "2020-01-01"]
-    assert main([*arguments, "--json"]) == 0
-    commits = json.loads(capsys.readouterr().out)
-    assert commits == call(served(small), "what_changed", since="2020-01-01").structured_content["commits"]
-    assert main(arguments) == 0
-    assert "Take the draft out" in capsys.readouterr().out
-
-
 # ---------------------------------------------------------------- report and propose
 
 

@@ -16,8 +16,10 @@ from typing import Any, NamedTuple
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core import strict
 from core.bootstrap import App
 from core.entrypoints.cli import main
+from core.entrypoints.contracts.document_json import freshness_json
 from core.evaluation.tuning.calibration import TauRule
 from core.retrieval.config import RECOMMENDED
 from core.retrieval.presets import spell
@@ -165,7 +167,7 @@ def test_documents_passages_and_builds(doors: Doors) -> None:
     index = doors.page("index")
     (serving, *_), build = [g for g in doors.said("generations", "list") if g["current"]], doors.last("reindex")
     documents, passages = serving["documents"], serving["chunks"]
-    assert {shown["Documents"], str(doors.said("overview")["documents"]), str(doors.count("/documents"))} == {f"{documents}"}  # fmt: skip
+    assert {shown["Documents"], str(doors.count("/documents"))} == {f"{documents}"}  # fmt: skip
     assert len(doors.said("documents", "list")) == documents
     assert shown["Passages to find"] == f"{passages}"
     assert f"{documents} documents, {passages} passages" in words(index)
@@ -216,24 +218,24 @@ def test_changes_gaps_and_questions(doors: Doors) -> None:
     assert [one["id"] for one in doors.answered("/changes?state=open")] == [change["id"]]
     assert doors.count("/changes?state=open") == 1
     assert "All open (1)" in str(doors.page("reviews", queue="open").get("button_group")[0].proto)
-    home, loop = doors.page("home"), doors.said("loop")
+    home, loop = doors.page("home"), strict.plain(doors.app.answers.loop.figures(ADMIN))
     tiles = {one.label: one.value for one in home.metric}
-    (gap,) = doors.said("gaps", "list")
-    assert [one["query"] for one in doors.answered("/gaps")] == [gap["query"]]
+    (gap,) = doors.answered("/gaps")
     assert (tiles["Gaps open"], loop["gaps"][""]["open"], gap["query"] in words(home)) == ("1", 1, True)
-    asked = doors.said("questions", "list")
+    asked = strict.plain(doors.app.search.queries.listed(ADMIN, 100))
     assert tiles[f"Asked in {loop['days']} days"] == f"{loop['questions']['asked']}"
     assert sum(one["times"] for one in asked) == loop["questions"]["asked"]
     assert [one["times"] for one in asked if one["question"] == "river stone"] == [1], "the same at once is one asking"
 
 
 def test_freshness_disagreements_and_accounts(doors: Doors) -> None:
-    told, asked, overview = doors.said("freshness"), doors.answered("/freshness"), doors.said("overview")
-    named = [{kind: [one["doc"] for one in door[kind]] for kind in told} for door in (told, asked, overview)]
-    assert named[0] == named[1] == named[2]
+    overview = freshness_json(doors.app.knowledge.home.overview().attention)
+    asked = doors.answered("/freshness")
+    named = [{kind: [one["doc"] for one in door[kind]] for kind in asked} for door in (asked, overview)]
+    assert named[0] == named[1]
     shown = drawn(doors.page("freshness"), "listing")["items"]
     assert [row["doc"] for row in shown if row["kind"] == "overdue"] == named[0]["overdue"] == ["POL-1"]  # fmt: skip
-    listed = doors.said("disagreements", "list")
+    listed = strict.plain(doors.app.knowledge.disagreements.everywhere(ADMIN))
     rows = drawn(doors.page("freshness", show="Disagreements"), "listing")["items"]
     assert [row["key"] for row in rows] == [one["key"] for one in listed]
     assert [one["kind"] for one in listed] == ["period"]
@@ -254,20 +256,18 @@ def test_what_a_search_finds_and_where(doors: Doors) -> None:
     assert f"Convex 0.5, generation {serving}, confidence {told['confidence']:.0%}" in found["how"]
     assert "searches with **Convex 0.5** on local" in words(doors.page("tuning", tuning_tab="Production")), "one name"
     first = told["hits"][0]["doc"]
-    ranks = {doors.said("where", question, first)["rank"], doors.answered(f"/where?q=invoices+kept&document={first}")["rank"]}  # fmt: skip
-    assert ranks == {1}
+    assert doors.answered(f"/where?q=invoices+kept&document={first}")["rank"] == 1
 
 
 def test_folders_types_and_versions(doors: Doors) -> None:
-    overview, listed = doors.said("overview"), doors.said("documents", "list")
+    overview, listed = doors.app.knowledge.home.overview(), doors.said("documents", "list")
     bars = [dict(json.loads(one.proto.json)["bars"]) for one in doors.page("home").get("bidi_component") if "bars" in one.proto.json]  # fmt: skip
-    assert bars == [overview["folders"], {"Document": len(listed)}]
+    assert bars == [dict(overview.folders), {"Document": len(listed)}]
     rows = drawn(doors.page("documents"), "library")["rows"]
-    assert Counter(row["folder"] or "top level" for row in rows) == overview["folders"]
+    assert Counter(row["folder"] or "top level" for row in rows) == overview.folders
     assert {row["doc"]: (row["version"], row["status"]) for row in rows} == {one["doc"]: (one["version"], "imported" if one["imported"] else one["status"]) for one in listed}  # fmt: skip
-    history = doors.said("documents", "history", "POL-1")
     shown = drawn(doors.page("documents", doc="POL-1", tab="History"), "listing")["items"]
-    assert len(history) == len(doors.answered("/history/POL-1")) == len(shown) == 1
+    assert len(doors.answered("/history/POL-1")) == len(shown) == 1
 
 
 def test_query_sets_jobs_messages_money_and_the_log(doors: Doors) -> None:
@@ -283,9 +283,11 @@ def test_query_sets_jobs_messages_money_and_the_log(doors: Doors) -> None:
     assert doors.said("generations", "list")[0]["chunks"] in table(index, "Passages")
     month, tiles = doors.said("ledger", "summary"), {one.label: one.value for one in index.metric}
     assert (tiles["Calls"], tiles["Left of the budget"]) == (f"{month['calls']}", f"${month['left']:.2f}")
-    messages = [one["id"] for one in doors.said("inbox", "list") if not one["read"]]
+    doors.app.inbox.reminders.remind()
+    unread = [one for one in doors.app.inbox.messages.listed(demo("admin")) if not one.read]
+    messages = [one.id for one in unread]
     assert [line["id"] for line in drawn(doors.page("inbox"), "listing")["items"]] == messages
-    others = [one["id"] for one in doors.said("inbox", "list") if not one["read"] and one["kind"] != "gap"]
+    others = [one.id for one in unread if one.kind != "gap"]
     lists = [shown.get("items", []) for shown in all_drawn(doors.page("home"), "listing")]
     assert [line["id"] for each in lists for line in each if "id" in line] == others, "questions have a list below"
     assert f"{len(doors.said('audit', 'list'))} lines" in words(doors.page("audit"))

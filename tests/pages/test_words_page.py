@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ import pytest
 
 from core.bootstrap import App
 from core.curation.words.pins import Pin
-from core.entrypoints.cli import main
 from core.services.reviews.authoring import Target
 from core.types import Filters
 from pages.ui.components.search_view import found
@@ -80,27 +78,6 @@ def test_the_search_page_says_what_is_pinned_and_what_else_was_searched(page_app
     leave = next(group for group in shown["groups"] if group["title"] == "Annual leave")
     marked = {text.lower() for passage in leave["passages"] for text, matched, _ in passage["segments"] if matched}
     assert {"annual", "leave"} <= marked
-
-
-def test_commands_list_add_and_pin(page_app: App, capsys: pytest.CaptureFixture[str]) -> None:
-    def run(*arguments: str) -> Any:
-        assert main(["--home", str(page_app.settings.home), "--json", *arguments]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    listed = run("words", "list")
-    assert [synonym["text"] for synonym in listed["synonyms"]] == [
-        "PTO = vacation = annual leave",
-        "holiday -> annual leave",
-    ]
-    assert [(pin["question"], pin["problem"]) for pin in listed["pins"]] == [("How do I take days off?", "")]
-    assert [found["short"] for found in run("words", "acronyms")] == ["CTR", "SAR"]
-    change = run("words", "add", "laptop -> notebook computer")["change"]
-    pinned = run("words", "pin", "Which form?", "--document", "FIN-1", "--also", "what form", "--change", str(change))
-    assert pinned["change"] == change
-    assert {pin["question"] for pin in run("words", "list", "--change", str(change))["pins"]} >= {"Which form?"}
-    run("words", "unpin", "Which form?", "--change", str(change))
-    run("words", "remove", "laptop -> notebook computer", "--change", str(change))
-    assert main(["--home", str(page_app.settings.home), "words", "remove", "one = other"]) == 1
 
 
 def test_a_change_that_was_submitted_is_not_written_into_by_the_page(page_app: App) -> None:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PARTS: Mapping[str, tuple[str, ...]] = {  # the parts of the API, with the modules that hold their records
     "search": ("knowledge.search", "laboratory.playground"),
     "documents": ("knowledge.documents", "knowledge.freshness"),
-    "changes": ("team.reviews", "team.change_texts"),
+    "changes": ("team.reviews",),
     "gaps": ("knowledge.questions",),
     "evaluation": ("laboratory.querysets", "laboratory.evaluation", "operation.jobs"),
 }

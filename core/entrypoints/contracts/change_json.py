@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from core import strict
 from core.access import Actor
 from core.curation.review.conflicts import combined
-from core.curation.review.diffs import Diff
 from core.curation.review.diffs import diff as line_diff
 from core.services.reviews.changes import Change
 from core.services.reviews.diff import News, compare
@@ -34,19 +33,19 @@ def comment_json(remark: Comment, change: int) -> dict[str, Any]:
 
 
 def line_json(change: Change, news: Mapping[int, News]) -> dict[str, Any]:
-    """One line of `change list --json`."""
+    """One line of a list of changes."""
     return {**strict.plain(change), "news": strict.plain(news.get(change.id, News()))}
 
 
-def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> tuple[dict[str, Any], dict[str, Diff]]:
-    """The contract of `change diff --json`, and the lines by path."""
+def compared(app: App, actor: Actor, number: int, *, since_look: bool) -> dict[str, Any]:
+    """What a change does, line by line."""
     change, look = app.reviews.changes.show(actor, number), app.reviews.looks.look(actor, number)
     since = since_look and bool(look.before)
     start, edits = (look.before, look.documents) if since else (change.start, change.documents)
     documents = [compare(app.knowledge.repository, start, change.head, edit) for edit in edits]
     diffs = {document.edit.path: line_diff(document.before, document.after) for document in documents}
     seen = {"last_look": look.at, "edits": look.edits, "since": start, "head": change.head}
-    return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}, diffs
+    return {**seen, "documents": {path: strict.plain(rows) for path, rows in diffs.items()}}
 
 
 def collision_json(collision: Collision) -> dict[str, Any]:

@@ -1,13 +1,11 @@
-"""Freshness on the command line: what is due for review, and confirming that a document is still right."""
+"""Freshness: what is due for review, and confirming that a document is still right."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from core.entrypoints.contracts.document_json import confirmed
-from core.entrypoints.contracts.document_json import freshness_json as as_json
-from core.entrypoints.record import Argument, Bounds, Option, Shown, UseCaseCall, command, form, operation
-from core.services.knowledge.freshness import Attention
+from core.entrypoints.contracts.document_json import confirmed, freshness_json
+from core.entrypoints.record import Argument, Bounds, Option, Shown, UseCaseCall, form, operation
 
 
 @form
@@ -22,27 +20,22 @@ class ConfirmationForm:
     ] = ""
 
 
-@operation("freshness", "GET /freshness", "FreshnessAnswer", state="day")
-@command("freshness", calls="knowledge.freshness.attention", needs="read documents")
+@operation(
+    "freshness",
+    "GET /freshness",
+    "FreshnessAnswer",
+    state="day",
+    calls="knowledge.freshness.attention",
+    needs="read documents",
+)
 def freshness(call: UseCaseCall) -> Shown:
     """Documents that are due for review, have no owner, or came in and were approved by nobody."""
-    attention = call.app.knowledge.freshness.attention()
-    return Shown(as_json(attention), lines(attention) or ["Every document is fresh, approved and has an owner."])
+    return Shown(freshness_json(call.app.knowledge.freshness.attention()))
 
 
-def lines(attention: Attention, *, soon: bool = True) -> list[str]:
-    return [
-        *(f"overdue by {-f.days} days  {d.id}  {d.title}" for d, f in attention.overdue),
-        *(f"due in {f.days} days  {d.id}  {d.title}" for d, f in attention.due_soon if soon),
-        *(f"no owner  {d.id}  {d.title}" for d in attention.without_owner),
-        *(f"imported  {d.id}  {d.title}" for d in attention.imported),
-    ]
-
-
-@operation("confirm_document", "POST /confirmations", "ConfirmationAnswer", status=201)
-@command("confirm", calls="knowledge.freshness.confirm")
+@operation(
+    "confirm_document", "POST /confirmations", "ConfirmationAnswer", status=201, calls="knowledge.freshness.confirm"
+)
 def confirm(call: UseCaseCall, form: ConfirmationForm) -> Shown:
     """Say that a document is still right."""
-    value = confirmed(call.app, call.actor, form.document, form.until)
-    title = call.app.knowledge.documents.show(form.document).title
-    return Shown(value, [f"{title}: next review {value['review_due']}."])
+    return Shown(confirmed(call.app, call.actor, form.document, form.until))

@@ -162,7 +162,7 @@ def _doubts(result: Result) -> list[str]:
         return []
     return [
         f"Nothing fits well (confidence {result.confidence:.2f}).{f' {absence(result.missing)}' if result.missing else ''} The passages below are the nearest there are.",
-        "Tell the owners what is missing with: python -m core gaps report QUERY",
+        "Tell the owners what is missing on the page Search.",
         "",
     ]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from core import strict
-from core.curation.document.statuses import COUNTS_AS, WORDS, spelled
+from core.curation.document.statuses import spelled
 from core.curation.upload.edits import fill_all, look_at
 from core.curation.upload.items import UploadItem
 from core.curation.upload.shingles import CHOICES
 from core.entrypoints.operation.workspace import import_folder, read_file, show_imported
 from core.entrypoints.record import MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
-from core.errors import BadInput, NotFound
+from core.errors import BadInput
 
 IntoInput = Annotated[str, Option("put everything below this folder")]
 FilesInput = Annotated[tuple[Path, ...], Argument("FILE", nargs=SOME)]
@@ -44,31 +44,9 @@ class UploadOptions:
 
 
 @form
-class StatusesOptions:
-    set: Annotated[tuple[str, ...], Option("a word and its status", metavar="WORD=STATUS")] = ()
-    remove: Annotated[tuple[str, ...], Option("a word to take out", metavar="WORD")] = ()
-
-
-@form
 class CheckOptions:
     files: FilesInput
     into: Annotated[str, Option("the folder they would go to")] = ""
-
-
-@command("statuses", calls="upload.statuses.decide")
-def statuses(call: CommandCall, form: StatusesOptions) -> Shown:
-    """The team's own words, after those that are named were set or taken out."""
-    own = dict(call.app.upload.statuses.all())
-    if form.set or form.remove:
-        given = dict(_word(pair) for pair in form.set)
-        if unknown := [word for word in map(spelled, form.remove) if word not in own]:
-            raise NotFound(f"There is no status word {unknown[0]!r}. Words: {', '.join(own) or 'none'}.")
-        left = {word: status for word, status in own.items() if word not in map(spelled, form.remove)}
-        own = dict(call.app.upload.statuses.decide(call.actor, {**left, **given}))
-    built_in = {word: status for word, status in WORDS.items() if word not in own}
-    lines = [f"{word} = {status}" for word, status in own.items()] or ["The team has no words of its own."]
-    lines += [f"Built in for {status}: {', '.join(words)}." for status, words in COUNTS_AS.items()]
-    return Shown({"own": own, "built_in": built_in}, lines)
 
 
 def _word(pair: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Models on the command line: list, fetch, ask, check, and what they cost."""
+"""Models: list, fetch and check them, and what they cost."""
 
 from __future__ import annotations
 
@@ -14,12 +14,6 @@ from core.llm.asking import dollars_of
 @form
 class ModelsFetchOptions:
     names: Annotated[tuple[str, ...], Argument("NAME", nargs=ANY)] = ()
-
-
-@form
-class ModelsAskOptions:
-    prompt: Annotated[str, Argument("PROMPT")]
-    model: Annotated[str, Option("openai:MODEL or bedrock:MODEL (default: CONCORD_LLM)", metavar="NAME")] = ""
 
 
 @form
@@ -62,14 +56,6 @@ def models_fetch(call: CommandCall, form: ModelsFetchOptions) -> Shown:
     return Shown({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
 
 
-@command("models ask", "ask a language model, to see whether it works and what it costs", "search.answerer.plain")
-def models_ask(call: CommandCall, form: ModelsAskOptions) -> Shown:
-    answer = call.app.search.answerer.plain(call.actor, form.prompt, form.model)
-    cost = "known already" if answer.cached else f"{answer.seconds:.2f} s, {dollars_of(answer.dollars)}"
-    used = f"{answer.model}: {answer.input_tokens} tokens in, {answer.output_tokens} out, {cost}"
-    return Shown(strict.plain(answer), [answer.text, "", used])
-
-
 @command("models check", "probe a language model with known items, feature by feature", "models.checker.check")
 def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
     if form.last:
@@ -102,34 +88,8 @@ MonthInput = Annotated[str, Option("another month than this one", metavar="YYYY-
 
 
 @form
-class LedgerListOptions:
-    limit: Annotated[int, Option("at most so many (default: 100)")] = 100
-    month: MonthInput = ""
-
-
-@form
 class LedgerSummaryOptions:
     month: MonthInput = ""
-
-
-@command("ledger list", "calls, newest first", "models.ledger.recent")
-def ledger_list(call: CommandCall, form: LedgerListOptions) -> Shown:
-    calls = call.app.models.ledger.recent(call.actor, form.month, form.limit)
-    rows = [
-        (
-            call.at,
-            call.purpose,
-            call.model,
-            call.input_tokens,
-            call.output_tokens,
-            f"{call.seconds:.2f}",
-            dollars_of(call.dollars),
-            call.failed or ("cached" if call.cached else ""),
-        )
-        for call in calls
-    ]
-    heads = ("when", "purpose", "model", "input", "output", "seconds", "dollars", "")
-    return Shown([strict.plain(call) for call in calls], table(rows, heads) if rows else ["No calls in this month."])
 
 
 @command("ledger summary", "a month by purpose and model, and what is left of the budget", "models.ledger.summary")

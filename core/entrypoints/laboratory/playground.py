@@ -1,8 +1,7 @@
-"""Commands of the playground: compare configurations, follow a document, judge passages and answers."""
+"""The playground: compare configurations, and follow a document through a search."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +9,8 @@ from core import strict
 from core.entrypoints.contracts.comparison_json import column_of, columns_of, compare_json, scores_of
 from core.entrypoints.knowledge.search import CONFIGURATION, QUESTION, Among
 from core.entrypoints.record import (
-    MAYBE,
     Argument,
     Bounds,
-    CommandCall,
     Option,
     Shown,
     UseCaseCall,
@@ -22,18 +19,13 @@ from core.entrypoints.record import (
     operation,
 )
 from core.entrypoints.terminal import table
-from core.errors import BadInput
 from core.evaluation.measures.rank_distance import Move
-from core.evaluation.querysets.ratings import FIRST, WRITTEN
 from core.retrieval import config as configs
-from core.retrieval.presets import spell
-from core.services.playground.compare import Column, ColumnOutcome, Comparison, named_passage
+from core.services.playground.compare import ColumnOutcome, Comparison
 from core.services.playground.grades import K, LiveScore
-from core.services.playground.where import Diagnosis, SuggestedChange, applied
-from core.types import Filters, Hit
 
 if TYPE_CHECKING:
-    from core.bootstrap import App
+    pass
 
 _SIGNS = {"up": "+", "down": "-", "same": "=", "new": "new"}
 
@@ -60,35 +52,6 @@ class WhereIsOptions(Among):
     document: Annotated[str, Argument("DOC")]
     config: Annotated[str, Option("a name or JSON (default: the one in production)"), CONFIGURATION] = ""
     profile: ProfileInput = ""
-
-
-@form
-class JudgePassageOptions:
-    query: Annotated[str, Argument("QUERY")]
-    chunk: Annotated[str, Argument("CHUNK", "as search --json names it", nargs=MAYBE)] = ""
-    grade: Annotated[int | None, Argument("GRADE", "0 to 3", nargs=MAYBE)] = None
-    profile: Annotated[str, Option("which index the chunk is in (default: the one in production)")] = ""
-    note: Annotated[str | None, Option("why this grade")] = None
-    remove: Annotated[bool, Option("take your own grade of the passage back")] = False
-
-
-@form
-class PoolOptions:
-    query: Annotated[str, Argument("QUERY")]
-    config: Annotated[tuple[str, ...], Option("whose hits are pooled; repeat for several")] = ()
-    profile: ProfileInput = ""
-    find: Annotated[str, Option("passages that could be added, by title", metavar="WORDS")] = ""
-    add: Annotated[str, Option("put a passage into the pool, for every judge", metavar="CHUNK")] = ""
-    grade: Annotated[int | None, Option("with --add: how relevant it is, 0 to 3")] = None
-    remove: Annotated[str, Option("take your own addition out again", metavar="CHUNK")] = ""
-
-
-@form
-class RateOptions:
-    query: Annotated[str, Argument("QUERY")]
-    rating: Annotated[str, Argument("RATING", "yes, partly or no", nargs=MAYBE)] = ""
-    written: Annotated[bool, Option("the answer that a language model writes, not the first result")] = False
-    note: Annotated[str, Option("why")] = ""
 
 
 @operation("compare", "GET /compare", "CompareAnswer", lane="slow")
@@ -141,115 +104,9 @@ def _pair_lines(comparison: Comparison) -> list[str]:
     return table(rows, ("columns", "shared", "jaccard", "rbo", "inversions")) if rows else []
 
 
-@operation("where", "GET /where", "Diagnosis", lane="slow")
-@command("where", calls="playground.locator.where")
+@operation("where", "GET /where", "Diagnosis", lane="slow", calls="playground.locator.where")
 def where_is(call: UseCaseCall, form: WhereIsOptions) -> Shown:
     """Where a document ranks for a question and why, and what would bring it into the list."""
     column = column_of(call.app, form.config, form.profile)
     place = call.app.playground.locator.where(call.actor, form.query, form.document, column, form.filters)
-    return Shown(strict.plain(place), _where_lines(place, column))
-
-
-def _where_lines(place: Diagnosis, column: Column) -> list[str]:
-    legs = list(place.ways[0].legs) if place.ways else []
-    rows = [
-        (
-            " › ".join(way.heading) or "(beginning)",
-            *(way.legs[leg] or "no match" for leg in legs),
-            way.fused or "-",
-            way.final or "-",
-            " ".join(way.words) or "-",
-        )
-        for way in place.ways
-    ]
-    return [
-        f"{place.title} ({place.path}): {place.sentence}",
-        *(f"  {change.sentence}{_as_option(column, change)}" for change in place.changes),
-        *(f"  {word.word}: {word.sentence}" for word in place.words),
-        *(table(rows, ("passage", *legs, "fused", "final", "words")) if rows else []),
-    ]
-
-
-def _as_option(column: Column, change: SuggestedChange) -> str:
-    """The option that applies a change."""
-    if change.knob == "filters":
-        return ""
-    return f"  --config {shlex.quote(spell(applied(column, Filters(), change)[0].config))}"
-
-
-@command("judge", calls="playground.grades.withdraw")
-def judge_passage(call: CommandCall, form: JudgePassageOptions) -> Shown:
-    """Save a grade; without a passage, list the grades of the query."""
-    app = call.app
-    if not form.chunk:
-        grades = app.playground.grades.of(call.actor, form.query)
-        rows = [
-            (grade.grade, grade.name, "blind" if grade.blind else "", grade.path, grade.heading, grade.note)
-            for grade in grades
-        ]
-        return Shown(list(grades), table(rows, ("grade", "judge", "", "path", "heading", "note")))
-    if form.remove:
-        app.playground.grades.withdraw(call.actor, form.query, _hit(app, form))
-        return Shown({"removed": form.chunk}, ["The grade was taken back."])
-    if form.grade is None:
-        raise BadInput("Give a grade from 0 to 3 after the passage.")
-    grade = app.playground.grades.judge(call.actor, form.query, _hit(app, form), form.grade, note=form.note)
-    return Shown(strict.plain(grade), [f"{grade.path}, {grade.heading or 'beginning'}: {grade.grade}."])
-
-
-def _hit(app: App, form: JudgePassageOptions) -> Hit:
-    """The passage as a hit."""
-    return named_passage(app.search.searcher.index(form.profile), form.chunk)
-
-
-@command("pool", calls="playground.grades.judge")
-def pool(call: CommandCall, form: PoolOptions) -> Shown:
-    """The pool with the actor's own grades; or find, add and take out passages."""
-    app = call.app
-    actor, pools = call.actor, app.playground.pools
-    index = app.search.searcher.index(form.profile)
-    if form.find:
-        return _show_passages(call, form.query, pools.find(actor, form.find, index))
-    if form.remove:
-        pools.remove(actor, form.query, named_passage(index, form.remove))
-        return Shown({"removed": form.remove}, ["It was taken out of the pool. Grades of it stay."])
-    columns = columns_of(app, form.config, [form.profile] if form.profile else [])
-    compared = app.playground.comparer.run(actor, form.query, columns)
-    found = [outcome.result.hits for outcome in compared.outcomes if outcome.result]
-    pooled = pools.pool(actor, form.query, found, index)
-    if not form.add:
-        return _show_passages(call, form.query, pooled)
-    hit = named_passage(index, form.add)
-    added = pools.add(actor, form.query, hit, pooled)
-    grade = None
-    if form.grade is not None:
-        grade = app.playground.grades.judge(actor, form.query, hit, form.grade, blind=True)
-    lines = [f"{added.path}, {added.heading or 'beginning'}: every judge of this query gets it now."]
-    return Shown({**strict.plain(added), "grade": grade.grade if grade else None}, lines)
-
-
-def _show_passages(call: CommandCall, query: str, hits: Sequence[Hit]) -> Shown:
-    """Passages without rank, score or who found them."""
-    own = call.app.playground.grades.grades(call.actor, query, hits)
-    grades = {chunk: grade.grade for chunk, grade in own.items()}
-    rows = [(hit.chunk, grades.get(hit.chunk, "-"), " › ".join((hit.title, *hit.heading)), hit.doc) for hit in hits]
-    shown = [
-        {"chunk": hit.chunk, "doc": hit.doc, "path": hit.path, "title": hit.title, "heading": list(hit.heading),
-         "text": hit.text, "grade": grades.get(hit.chunk)}
-        for hit in hits
-    ]  # fmt: skip
-    return Shown(shown, table(rows, ("chunk", "grade", "passage", "doc")) if rows else ["Nothing found."])
-
-
-@command("rate", calls="playground.pools.rate")
-def rate(call: CommandCall, form: RateOptions) -> Shown:
-    """Show an answer and keep the rating; without a rating, list what was said."""
-    actor, pools = call.actor, call.app.playground.pools
-    if not form.rating:
-        ratings = pools.ratings(actor, form.query)
-        rows = [(given.rating, given.kind, given.name, given.answer[:60], given.note) for given in ratings]
-        return Shown(list(ratings), table(rows, ("good", "kind", "judge", "answer", "note")))
-    shown = pools.answer(actor, form.query, WRITTEN if form.written else FIRST)
-    given = pools.rate(actor, form.query, shown, form.rating, form.note)
-    place = " › ".join((shown.title, *shown.heading)) if shown.title else shown.by or shown.advice
-    return Shown(strict.plain(given), [place, shown.text, "", f"Good: {given.rating}."])
+    return Shown(strict.plain(place))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,12 +24,10 @@ from core.entrypoints.record import (
     operation,
 )
 from core.entrypoints.terminal import table
-from core.errors import BadInput, NotFound
+from core.errors import BadInput
 from core.evaluation.generators.known_items import KnownItemSettings
 from core.evaluation.generators.qa import QaSettings
 from core.evaluation.querysets.export_querysets import WRITERS
-from core.evaluation.querysets.import_querysets import ARROW
-from core.evaluation.querysets.queryset import Judgment
 from core.evaluation.querysets.ratings import PoolSummary
 from core.evaluation.runs import pooling
 from core.evaluation.runs.run import RUN_FORMATS
@@ -85,89 +82,6 @@ class EvalJudgeOptions:
     runs: Annotated[tuple[str, ...], Argument("RUN", nargs=SOME)]
     depth: Annotated[int, Option("passages per run and question")] = 5
     estimate: Annotated[bool, Option("say what the model would be asked, and stop")] = False
-
-
-@form
-class EvalRenameOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    new: Annotated[str, Argument("NEW")]
-
-
-@form
-class EvalGuardOptions:
-    queryset: Annotated[str, Argument()]
-    off: Annotated[bool, Option("no longer")] = False
-
-
-@form
-class EvalQuestionOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    text: Annotated[str, Argument("TEXT", nargs=MAYBE)] = ""
-    id: Annotated[str, Option("the question to edit or remove (default: add a new one)")] = ""
-    category: Annotated[str, Option("what it is counted under")] = ""
-    remove: Annotated[bool, Option("remove the question with its judgments")] = False
-
-
-@form
-class EvalJudgmentOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    question: Annotated[str, Argument("QUESTION", "its id, as querysets NAME --questions lists it")]
-    path: Annotated[str, Argument("PATH", "the document's path or id")]
-    grade: Annotated[float | None, Argument("GRADE", "0 to 3", nargs=MAYBE)] = None
-    heading: Annotated[str, Option("titles with › between them (default: the whole document)")] = ""
-    quote: Annotated[str, Option("the exact words that answer")] = ""
-    note: Annotated[str, Option("why this grade")] = ""
-    remove: Annotated[bool, Option("remove the judgment of this place, whoever gave it")] = False
-
-
-@command("eval rename", "another name for a query set; its runs go with it", "evaluation.editor.rename")
-def eval_rename(call: CommandCall, form: EvalRenameOptions) -> Shown:
-    queryset = call.app.evaluation.editor.rename(call.actor, form.queryset, form.new)
-    return Shown({"queryset": queryset.name}, [f"{form.queryset} is now called {queryset.name}."])
-
-
-@command("eval guard", "ask every change the questions of a query set, or no longer", "evaluation.querysets.guard")
-def eval_guard(call: CommandCall, form: EvalGuardOptions) -> Shown:
-    call.app.evaluation.querysets.guard(call.actor, form.queryset, not form.off)
-    sentence = "no longer asks" if form.off else "asks every change"
-    return Shown({"queryset": form.queryset, "guard": not form.off}, [f"{form.queryset} {sentence} its questions."])
-
-
-@command("eval question", "add, edit or remove one question of a query set", "evaluation.editor.add_question")
-def eval_question(call: CommandCall, form: EvalQuestionOptions) -> Shown:
-    editor, actor = call.app.evaluation.editor, call.actor
-    if form.remove:
-        editor.remove_question(actor, form.queryset, form.id)
-        return Shown({"removed": form.id}, [f"The question {form.id} was removed with its judgments."])
-    if form.id:
-        question = editor.edit_question(actor, form.queryset, form.id, form.text, form.category)
-    else:
-        question = editor.add_question(actor, form.queryset, form.text, form.category)
-    return Shown(strict.plain(question), [f"{question.id}: {question.text}"])
-
-
-@command("eval judgment", "add, edit or remove one judgment of a query set", "evaluation.editor.remove_judgment")
-def eval_judgment(call: CommandCall, form: EvalJudgmentOptions) -> Shown:
-    app = call.app
-    actor, name = call.actor, form.queryset
-    path = next((doc.path for doc in app.knowledge.documents.all() if form.path in (doc.path, doc.id)), form.path)
-    heading = tuple(step.strip() for step in form.heading.split(ARROW.strip()) if step.strip())
-    place = Judgment(form.question, path, heading, form.quote, note=form.note)
-    same = [
-        known
-        for known in app.evaluation.querysets.show(actor, name).judgments
-        if (known.question, known.path, known.heading, known.quote) == (form.question, path, heading, form.quote)
-    ]
-    if form.remove:
-        if not same:
-            raise NotFound(f"Nobody judged this place of {path!r} for the question {form.question!r}.")
-        for known in same:
-            app.evaluation.editor.remove_judgment(actor, name, known)
-        return Shown({"removed": strict.plain(same)}, [f"Removed {len(same)} judgments of {path}."])
-    if form.grade is None:
-        raise BadInput("Give a grade from 0 to 3 after the document.")
-    given = app.evaluation.editor.put_judgment(actor, name, replace(place, grade=form.grade))
-    return Shown(strict.plain(given), [f"{given.path}: {given.grade:g}."])
 
 
 @command(

@@ -135,12 +135,6 @@ class TuneRollbackOptions:
     reason: Annotated[str, Option("why")] = ""
 
 
-@form
-class TuneOfferOptions:
-    measure: Annotated[bool, Option("run both on the team's own query sets")] = False
-    decline: Annotated[str, Option("do not offer it again", metavar="REASON")] = ""
-
-
 @command(
     "tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.alpha_curves"
 )
@@ -499,26 +493,6 @@ def _show_confidence(report: ConfidenceReport) -> Shown:
 # ---------------------------------------------------------------- production
 
 
-@command("tune offer", "the recommended configuration, where production is another one", "tuning.recommendation.offer")
-def tune_offer(call: CommandCall, form: TuneOfferOptions) -> Shown:
-    actor, recommendation = call.actor, call.app.tuning.recommendation
-    if form.decline:
-        recommendation.decline(actor, form.decline)
-        return Shown({"offer": None, "declined": form.decline}, ["Declined; it is not offered again."])
-    compared = recommendation.measure(actor, call.progress) if form.measure else ()
-    offer = recommendation.offer(actor)
-    if offer is None:
-        return Shown(
-            {"offer": None, "measured": []},
-            ["Nothing is offered: production is what is recommended, or it was declined."],
-        )
-    rows = [{"queryset": each.after.queryset, "run": each.after.id, "verdict": each.overall.verdict, "sentence": each.overall.sentence, "basis": each.basis} for each in compared]  # fmt: skip
-    run = f"Promote it with: python -m core tune promote {offer.run}"
-    ask = "Measure it on your questions with: python -m core tune offer --measure"
-    lines = [f"{offer.title}: {offer.about}", *(f"{row['queryset']}: {row['sentence']} {row['basis']}" for row in rows)]
-    return Shown({"offer": strict.plain(offer), "measured": rows}, [*lines, run if offer.run else ask])
-
-
 @command("tune promote", "put a run's configuration into production, with its evidence", "tuning.production.promote")
 def tune_promote(call: CommandCall, form: TunePromoteOptions) -> Shown:
     promoted = call.app.tuning.production.promote(
@@ -546,24 +520,3 @@ def _promoted(promoted: PromotionResult) -> Shown:
         "message": promoted.message,
     }
     return Shown(value, [f"In production: {label(now.config)} on {now.profile.name}.", promoted.message])
-
-
-@command("tune history", "what was in production, newest first", "tuning.production.history")
-def tune_history(call: CommandCall) -> Shown:
-    history = call.app.tuning.production.history(call.actor)
-    value = [
-        {
-            "commit": entry.commit,
-            "when": entry.when,
-            "author": entry.author,
-            "profile": entry.production.profile.name,
-            "config": label(entry.production.config),
-            "evidence": dict(entry.evidence),
-        }
-        for entry in history
-    ]
-    rows = [
-        (entry.commit[:12], entry.when, entry.author, label(entry.production.config), entry.production.profile.name)
-        for entry in history
-    ]
-    return Shown(value, table(rows, ("commit", "when", "who", "configuration", "profile")))

@@ -178,12 +178,6 @@ def profiles_delete(call: CommandCall, form: OneProfile) -> Shown:
     return Shown({"deleted": form.name}, [f"The profile {form.name} was deleted with its generations."])
 
 
-@command("profiles estimate", "what building a profile would take", "index.admin.estimate")
-def profiles_estimate(call: CommandCall, form: OneProfile) -> Shown:
-    estimate = call.app.index.admin.estimate(call.actor, call.app.platform.settings.profile(form.name))
-    return _show_estimate(estimate)
-
-
 def _show_estimate(estimate: Estimate) -> Shown:
     low, high = estimate.price
     cost = dollars_of(low) if low == high else f"{dollars_of(low)} to {dollars_of(high)}"

@@ -1,4 +1,4 @@
-"""Messages that leave on the command line: what people want by mail, webhooks, and the log of deliveries."""
+"""Messages that leave: mail, webhooks, and the log of deliveries."""
 
 from __future__ import annotations
 
@@ -8,18 +8,11 @@ from core import strict
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
 from core.services.deliveries.board import CHANNELS
-from core.services.deliveries.choices import CHOICES, TOPICS, topic_title
 from core.services.deliveries.formats import FORMATS
 from core.services.deliveries.outbox import STATES, Delivery
 from core.services.deliveries.webhooks import NAMES, Webhook
 
 # ---------------------------------------------------------------- mail
-
-
-@form
-class MessagesChooseOptions:
-    choice: Annotated[str, Argument(choices=tuple(CHOICES))]
-    topic: Annotated[tuple[str, ...], Option(f"{', '.join(TOPICS)} (default: all)")] = ()
 
 
 @form
@@ -52,27 +45,6 @@ class DeliveriesListOptions:
     state: Annotated[str, Option(", ".join(STATES))] = ""
     channel: Annotated[str, Option(", ".join(CHANNELS))] = ""
     limit: Annotated[int, Option(None, metavar="N")] = 50
-
-
-@form
-class OneDelivery:
-    delivery: Annotated[int, Argument("N")]
-
-
-@command("messages show", "what the acting account gets by mail", "deliveries.choices.chosen")
-def messages_show(call: CommandCall) -> Shown:
-    return _show_choices(call.app.deliveries.choices.chosen(call.actor))
-
-
-@command("messages choose", "nothing, at once, or once a day", "deliveries.choices.choose")
-def messages_choose(call: CommandCall, form: MessagesChooseOptions) -> Shown:
-    chosen = call.app.deliveries.choices.choose(call.actor, form.choice, tuple(form.topic))
-    return _show_choices(chosen)
-
-
-def _show_choices(chosen: dict[str, str]) -> Shown:
-    rows = [(topic, choice, topic_title(topic)) for topic, choice in chosen.items()]
-    return Shown(chosen, table(rows, ("topic", "mail", "about")))
 
 
 @command("messages send", "send what is due, and make the daily digests; for a timer", "deliveries.sender.send")
@@ -122,21 +94,6 @@ def webhook_remove(call: CommandCall, form: OneWebhook) -> Shown:
     return Shown(strict.plain(hook), [f"{hook.name} hears nothing more."])
 
 
-@command("webhook on", "switch it on again", "deliveries.webhooks.switch")
-def webhook_on(call: CommandCall, form: OneWebhook) -> Shown:
-    return _switched(call, form.webhook, on=True)
-
-
-@command("webhook off", "switch it off", "deliveries.webhooks.switch")
-def webhook_off(call: CommandCall, form: OneWebhook) -> Shown:
-    return _switched(call, form.webhook, on=False)
-
-
-def _switched(call: CommandCall, number: int, *, on: bool) -> Shown:
-    hook = call.app.deliveries.webhooks.switch(call.actor, number, on)
-    return Shown(strict.plain(hook), [f"{hook.name} is {_state(hook)}."])
-
-
 @command("webhook test", "send a test at once", "deliveries.webhooks.test")
 def webhook_test(call: CommandCall, form: OneWebhook) -> Shown:
     return _show_attempt(call.app.deliveries.webhooks.test(call.actor, form.webhook))
@@ -153,19 +110,6 @@ def deliveries_list(call: CommandCall, form: DeliveriesListOptions) -> Shown:
     ]
     heads = ("n", "state", "by", "to", "kind", "attempts", "code", "made", "note")
     return Shown([strict.plain(one) for one in deliveries], table(rows, heads))
-
-
-@command("deliveries show", "one with its attempts", "deliveries.board.show")
-def deliveries_show(call: CommandCall, form: OneDelivery) -> Shown:
-    one, attempts = call.app.deliveries.board.show(call.actor, form.delivery)
-    rows = [(attempt.at, attempt.seconds, attempt.code or "", attempt.note) for attempt in attempts]
-    lines = [_sentence(one), *table(rows, ("when", "seconds", "code", "note"))]
-    return Shown({**strict.plain(one), "tried": strict.plain(attempts)}, lines)
-
-
-@command("deliveries redeliver", "send one once more, under the same id", "deliveries.board.redeliver")
-def deliveries_redeliver(call: CommandCall, form: OneDelivery) -> Shown:
-    return _show_attempt(call.app.deliveries.board.redeliver(call.actor, form.delivery))
 
 
 def _show_attempt(one: Delivery) -> Shown:

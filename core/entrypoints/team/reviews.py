@@ -1,21 +1,18 @@
-"""Changes on the command line: propose, discuss, approve, merge."""
+"""Changes: propose, discuss, approve and merge them."""
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.review.proposals import MAX_TEXT, MAX_TITLE, checked_files, named_twice
-from core.entrypoints.contracts.change_json import as_json, comment_json, line_json
+from core.entrypoints.contracts.change_json import as_json, collision_json, comment_json, compared, line_json
 from core.entrypoints.record import (
     Argument,
     Bounds,
-    CommandCall,
     Key,
     Option,
     Rows,
@@ -37,13 +34,9 @@ from core.types import Frozen
 _PAUSE = 0.1  # seconds between two looks at a job
 
 
-FileInput = Annotated[tuple[str, ...], Option("a Markdown file (- for standard input)", local=True)]
-PathInput = Annotated[tuple[str, ...], Option("where it belongs; one per --file", local=True)]
-DeleteInput = Annotated[tuple[str, ...], Option("a document to delete", metavar="PATH", local=True)]
 ReviewerInput = Annotated[
     tuple[str, ...], Option("whom to ask, by id, address or name", metavar="WHO", key="reviewers")
 ]
-CoAuthorInput = Annotated[tuple[str, ...], Option("whom, by id, address or name", metavar="WHO")]
 MessageInput = Annotated[str, Option("what to say", flags=("--message", "--body")), Bounds(longest=MAX_TEXT)]
 WhyInput = Annotated[str, Option("why"), Bounds(longest=MAX_TEXT)]
 IF_MATCH = "If-Match"
@@ -73,9 +66,6 @@ class ProposalForm:
     """A new change."""
 
     title: Annotated[str, Option("what it does"), Bounds(longest=MAX_TITLE, shortest=1)]
-    file: FileInput = ()
-    path: PathInput = ()
-    delete: DeleteInput = ()
     documents: Annotated[
         tuple[FileForm, ...],
         Key("documents by path with their whole text, null to delete one", key="files"),
@@ -101,9 +91,6 @@ class EditForm(OneChange):
     """Another edit of a change; with a title also another title, and the message is its description then."""
 
     title: Annotated[str, Option("another title"), Bounds(longest=MAX_TITLE)] = ""
-    file: FileInput = ()
-    path: PathInput = ()
-    delete: DeleteInput = ()
     documents: FilesInput = ()
     message: WhyInput = ""
     head: SeenInput = ""
@@ -114,11 +101,6 @@ class ReviewersForm(OneChange):
     """Whom to ask, by id, address or name."""
 
     reviewer: ReviewerInput = ()
-
-
-@form
-class ChangeCoAuthors(OneChange):
-    co_author: CoAuthorInput = ()
 
 
 @form
@@ -161,35 +143,6 @@ class CommentForm(OneChange):
 
 
 @form
-class OneComment(OneChange):
-    comment: Annotated[int, Argument("COMMENT")]
-
-
-@form
-class ResolveOptions(OneComment):
-    reopen: Annotated[bool, Option("open it again")] = False
-
-
-@form
-class EditCommentOptions(OneComment):
-    message: MessageInput = ""
-
-
-@form
-class LiftOptions(MessageForm):
-    reviewer: Annotated[str, Option("only the request of this account", metavar="ACCOUNT")] = ""
-
-
-@form
-class SolveOptions(OneChange):
-    choice: Annotated[
-        tuple[str, ...], Option("mine, theirs, both, =TEXT or delete; one per conflict, in their order")
-    ] = ()
-    head: Annotated[str, Option("the newest commit of the change whose conflicts you saw", metavar="COMMIT")] = ""
-    main: Annotated[str, Option("the commit of the main line whose conflicts you saw", metavar="COMMIT")] = ""
-
-
-@form
 class MergeOptions(OneChange):
     bypass: Annotated[str, Option("without the approvals it lacks (admins)", metavar="REASON", local=True)] = ""
     no_wait: Annotated[bool, Option("do not wait until it can be found", local=True)] = False
@@ -197,20 +150,13 @@ class MergeOptions(OneChange):
 
 
 def _files(form: ProposalForm | EditForm) -> dict[str, bytes | None]:
-    """Documents with their text; or those named by --file and --path, in pairs, and those to delete."""
+    """Documents by path with their text."""
     files: dict[str, bytes | None] = {}
     for each in form.documents:
         if each.path in files:
             raise BadInput(named_twice(each.path))
         files[each.path] = None if each.text is None else each.text.encode()
-    if len(form.file) != len(form.path):
-        raise BadInput("Give one --path for each --file: where the document belongs in the knowledge base.")
-    for file, path in zip(form.file, form.path, strict=True):
-        try:
-            files[path] = sys.stdin.buffer.read() if str(file) == "-" else Path(file).read_bytes()
-        except OSError as error:
-            raise NotFound(f"{file} cannot be read: {error.strerror}.") from None
-    return files | dict.fromkeys(form.delete, None)
+    return files
 
 
 def _show(call: UseCaseCall, change: Change) -> Shown:
@@ -243,8 +189,7 @@ class ChangesListOptions:
     text: Annotated[str, Option("only those with these words")] = ""
 
 
-@operation("propose_change", "POST /changes", "ChangeAnswer", status=201, head=True)
-@command("change new", "start a change", "reviews.changes.propose")
+@operation("propose_change", "POST /changes", "ChangeAnswer", status=201, head=True, calls="reviews.changes.propose")
 def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
     files = _files(form)
@@ -252,8 +197,7 @@ def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     return _show(call, change)._replace(location=f"changes/{change.id}")
 
 
-@operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True)
-@command("change edit", "add an edit; earlier approvals are void", "reviews.changes.show")
+@operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True, calls="reviews.changes.show")
 def edit(call: UseCaseCall, form: EditForm) -> Shown:
     """Add an edit, or give another title. Earlier approvals are void."""
     changes, actor, files = call.app.reviews.changes, call.actor, _files(form)
@@ -267,36 +211,10 @@ def edit(call: UseCaseCall, form: EditForm) -> Shown:
     return _show(call, change)
 
 
-@operation("submit_change", "POST /changes/{change}/submit", "ChangeAnswer", head=True)
-@command("change submit", "ask for review", "reviews.changes.submit")
+@operation("submit_change", "POST /changes/{change}/submit", "ChangeAnswer", head=True, calls="reviews.changes.submit")
 def submit(call: UseCaseCall, form: ReviewersForm) -> Shown:
     """Ask for review."""
     change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
-    return _show(call, change)
-
-
-@command("change ask", "ask more people to review it, or the same ones again", "reviews.changes.ask")
-def ask(call: CommandCall, form: ReviewersForm) -> Shown:
-    return _show(call, call.app.reviews.changes.ask(call.actor, form.change, form.reviewer))
-
-
-@command("change unask", "take back a request that nobody has answered", "reviews.changes.unask")
-def unask(call: CommandCall, form: ReviewersForm) -> Shown:
-    change = call.app.reviews.changes.unask(call.actor, form.change, form.reviewer)
-    return _show(call, change)
-
-
-@command(
-    "change invite", "let others work on it as its author does; admins take a change over so", "reviews.changes.invite"
-)
-def invite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
-    change = call.app.reviews.changes.invite(call.actor, form.change, form.co_author)
-    return _show(call, change)
-
-
-@command("change uninvite", "remove co-authors, or yourself", "reviews.changes.uninvite")
-def uninvite(call: CommandCall, form: ChangeCoAuthors) -> Shown:
-    change = call.app.reviews.changes.uninvite(call.actor, form.change, form.co_author)
     return _show(call, change)
 
 
@@ -309,15 +227,21 @@ def invite_or_remove(call: UseCaseCall, form: CoAuthorsForm) -> Shown:
     return _show(call, (changes.uninvite if form.remove else changes.invite)(call.actor, form.change, form.accounts))
 
 
-@operation("withdraw_change", "POST /changes/{change}/withdraw", "ChangeAnswer", head=True)
-@command("change withdraw", "take a change back to draft", "reviews.changes.withdraw")
+@operation(
+    "withdraw_change", "POST /changes/{change}/withdraw", "ChangeAnswer", head=True, calls="reviews.changes.withdraw"
+)
 def withdraw(call: UseCaseCall, form: OneChange) -> Shown:
     """Take it back to draft."""
     return _show(call, call.app.reviews.changes.withdraw(call.actor, form.change))
 
 
-@operation("comment_on_change", "POST /changes/{change}/comments", "PlacedComment", status=201)
-@command("change comment", "say something about it", "reviews.discussion.comment")
+@operation(
+    "comment_on_change",
+    "POST /changes/{change}/comments",
+    "PlacedComment",
+    status=201,
+    calls="reviews.discussion.comment",
+)
 def comment(call: UseCaseCall, form: CommentForm) -> Shown:
     """Say something about a change, about lines of it, or in answer to a comment."""
     remark = call.app.reviews.discussion.comment(
@@ -328,18 +252,7 @@ def comment(call: UseCaseCall, form: CommentForm) -> Shown:
         thread=form.reply,
         head=form.head,
     )
-    return Shown(comment_json(remark, form.change), [f"Comment {remark.id} on change {form.change}."])
-
-
-@command("change resolve", "close a conversation", "reviews.discussion.resolve")
-def resolve(call: CommandCall, form: ResolveOptions) -> Shown:
-    call.app.reviews.discussion.resolve(call.actor, form.change, form.comment, done=not form.reopen)
-    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
-
-
-@command("change apply", "take a suggestion over", "reviews.discussion.apply")
-def apply(call: CommandCall, form: OneComment) -> Shown:
-    return _show(call, call.app.reviews.discussion.apply(call.actor, form.change, form.comment))
+    return Shown(comment_json(remark, form.change))
 
 
 @operation(
@@ -352,39 +265,6 @@ def verdict(call: UseCaseCall, form: VerdictForm) -> Shown:
         return _show(call, talk.take_back(call.actor, form.change))
     judge = talk.approve if form.verdict == "approve" else talk.request_changes
     return _show(call, judge(call.actor, form.change, form.message, head=form.head))
-
-
-@command("change approve", "say that its text may become part of the knowledge base", "reviews.discussion.approve")
-def approve(call: CommandCall, form: MessageForm) -> Shown:
-    return _show(call, call.app.reviews.discussion.approve(call.actor, form.change, form.message))
-
-
-@command("change request-changes", "say what must be better first", "reviews.discussion.request_changes")
-def request_changes(call: CommandCall, form: MessageForm) -> Shown:
-    return _show(call, call.app.reviews.discussion.request_changes(call.actor, form.change, form.message))
-
-
-@command("change take-back", "withdraw your approval or your request for changes", "reviews.discussion.take_back")
-def take_back(call: CommandCall, form: OneChange) -> Shown:
-    return _show(call, call.app.reviews.discussion.take_back(call.actor, form.change))
-
-
-@command("change lift", "lift requests for changes, with the reason as message (admins)", "reviews.discussion.lift")
-def lift(call: CommandCall, form: LiftOptions) -> Shown:
-    lifted = call.app.reviews.discussion.lift(call.actor, form.change, form.message, form.reviewer)
-    return _show(call, lifted)
-
-
-@command("change edit-comment", "put other words into a comment of yours", "reviews.discussion.edit_comment")
-def edit_comment(call: CommandCall, form: EditCommentOptions) -> Shown:
-    call.app.reviews.discussion.edit_comment(call.actor, form.change, form.comment, form.message)
-    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
-
-
-@command("change delete-comment", "delete a comment of yours, or any (admins)", "reviews.discussion.delete_comment")
-def delete_comment(call: CommandCall, form: OneComment) -> Shown:
-    call.app.reviews.discussion.delete_comment(call.actor, form.change, form.comment)
-    return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
 @operation("merge_change", "POST /changes/{change}/merge", "ChangeAnswer", lane="slow", head=True)
@@ -428,22 +308,26 @@ def _wait(call: UseCaseCall) -> None:
         app.platform.jobs.tend()
 
 
-@operation("close_change", "POST /changes/{change}/close", "ChangeAnswer", head=True)
-@command("change close", "give it up", "reviews.changes.close")
+@operation("close_change", "POST /changes/{change}/close", "ChangeAnswer", head=True, calls="reviews.changes.close")
 def close(call: UseCaseCall, form: MessageForm) -> Shown:
     """Give it up."""
     return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
-@operation("reopen_change", "POST /changes/{change}/reopen", "ChangeAnswer", head=True)
-@command("change reopen", "take a closed change up again", "reviews.changes.reopen")
+@operation("reopen_change", "POST /changes/{change}/reopen", "ChangeAnswer", head=True, calls="reviews.changes.reopen")
 def reopen(call: UseCaseCall, form: OneChange) -> Shown:
     """Take a closed change up again."""
     return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
 
 
-@operation("revert_change", "POST /changes/{change}/revert", "ChangeAnswer", status=201, head=True)
-@command("change revert", "propose to undo a merged change", "reviews.merger.revert")
+@operation(
+    "revert_change",
+    "POST /changes/{change}/revert",
+    "ChangeAnswer",
+    status=201,
+    head=True,
+    calls="reviews.merger.revert",
+)
 def revert(call: UseCaseCall, form: OneChange) -> Shown:
     """Propose to undo a merged change."""
     return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
@@ -497,17 +381,19 @@ def _news(news: News | None) -> str:
     return f"{news.edits} edits, {news.comments} comments" if news.seen else "not seen"
 
 
-@command("change solve", "decide about conflicts", "reviews.merger.collisions")
-def solve(call: CommandCall, form: SolveOptions) -> Shown:
-    """One --choice per conflict, in the order of `change conflicts`."""
-    app = call.app
-    actor, left = call.actor, list(form.choice)
-    choices: dict[str, tuple[str, ...]] = {}
-    collisions = app.reviews.merger.collisions(actor, form.change)
-    for collision in collisions:
-        wanted = 1 if left[:1] == ["delete"] else sum(part.conflict for part in collision.parts)
-        choices[collision.path], left = tuple(left[:wanted]), left[wanted:]
-    head, main = (app.knowledge.repository.resolve(seen) if seen else "" for seen in (form.head, form.main))
-    if collisions:
-        head, main = head or collisions[0].head, main or collisions[0].main
-    return _show(call, app.reviews.merger.solve(actor, form.change, choices, head=head, main=main))
+@form
+class DiffOptions(OneChange):
+    since_look: Annotated[bool, Option("only what changed since your last look")] = False
+
+
+@operation("change_diff", "GET /changes/{change}/diff", "ChangeDiff", calls="reviews.looks.look")
+def diff(call: UseCaseCall, form: DiffOptions) -> Shown:
+    """What a change does, line by line; remembers that the account looked."""
+    return Shown(compared(call.app, call.actor, form.change, since_look=form.since_look))
+
+
+@operation("change_conflicts", "GET /changes/{change}/conflicts", "[ConflictAnswer]", calls="reviews.merger.collisions")
+def conflicts(call: UseCaseCall, form: OneChange) -> Shown:
+    """What must be decided before it can be merged."""
+    collisions = call.app.reviews.merger.collisions(call.actor, form.change)
+    return Shown([collision_json(collision) for collision in collisions])

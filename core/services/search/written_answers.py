@@ -19,7 +19,7 @@ from core.llm.usable import content_words
 from core.ports import Models
 from core.retrieval.snippets import snippet
 from core.services.search.searcher import Searcher
-from core.types import Answer, Filters, Hit, LexicalOptions, LlmRequest, Result
+from core.types import Answer, Filters, Hit, LexicalOptions, Result
 
 PASSAGES = 6
 SYSTEM = (
@@ -80,11 +80,6 @@ class Answerer:
         fit: Callable[[str, str, str], None] = lambda model, server, purpose: None,
     ) -> None:
         self.models, self.searcher, self.fit = models, searcher, fit
-
-    @use_case("ask a language model", LEDGER)
-    def plain(self, actor: Actor, prompt: str, model: str = "") -> Answer:
-        """What a language model says to a prompt, to see whether it works and what it costs."""
-        return self.models.llm(model).complete(LlmRequest(prompt, "ask"))
 
     @use_case(EVERYBODY)
     def offered(self) -> bool:

@@ -16,7 +16,7 @@ from core.curation.document.frontmatter import decode, read_document
 from core.entrypoints.cli import main
 from core.errors import BadInput, Refused
 from core.services.reviews.authoring import Target
-from core.services.reviews.bulk_edit import BulkEdit, bulk_files, chosen, save_bulk
+from core.services.reviews.bulk_edit import BulkEdit, bulk_files, chosen, save_bulk, save_owners
 from core.types import Document, Filters, Person
 from tests.conftest import SHARED, NoProcesses, demo, kb_settings, put, small_app
 from tests.support import browser
@@ -236,9 +236,7 @@ def test_an_address_that_names_would_make_too_long_names_a_draft(visit: Open, tm
     assert [title.value for title in page.header] == ["Edit 50 documents"]
 
 
-def test_owners_of_an_import_come_from_folders_history_or_a_table_in_one_change(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_owners_of_an_import_come_from_folders_history_or_a_table_in_one_change(tmp_path: Path) -> None:
     app = small_app(tmp_path / "home", NoProcesses())
     ann, jane = demo("author"), Person("Jane Doe", "jane@elsewhere.org")
     put(app, {f"{folder}/{n}.md": f"# {folder} {n}\n\nText.\n" for folder in ("hr", "it") for n in range(12)})
@@ -248,24 +246,18 @@ def test_owners_of_an_import_come_from_folders_history_or_a_table_in_one_change(
     ):
         store.commit("main", {path: f"# {path}\n\nText {n}.\n".encode()}, who, "Edit", expected=store.head())
 
-    def run(*arguments: str) -> Any:
-        assert (
-            main(["--home", str(tmp_path / "home"), "--as", "author", "documents", "owners", *arguments, "--json"]) == 0
-        )
-        return json.loads(capsys.readouterr().out)
-
-    found = run("--history", "--dry-run")
-    assert found["edited"] == ["hr/0.md"], "Jane has no account, and who imported 24 documents wrote none of them"
-    assert (found["owners"], found["unknown"]) == ({ann.name: 1}, {"Jane Doe": 1})
-    assert run("--history", "--unknown", "--dry-run")["owners"] == {ann.name: 1, "Jane Doe": 1}
-    found = run("--folder", f"hr={ann.name}", "--folder", "nowhere=Ann", "--dry-run")
-    assert (found["owners"], found["missing"]) == ({ann.name: 12}, ["nowhere"])
-    table = tmp_path / "owners.csv"
-    table.write_text(f"Path,Keeper\nhr,{ann.name}\nhr/3.md,Petra Voss\nit/1.md,Nobody Known\nit/99.md,Petra Voss\n")
-    found = run("--csv", str(table), "--column", "keeper")
-    assert (found["change"], found["owners"]) == (1, {ann.name: 11, "Petra Voss": 1})
-    assert (found["unknown"], found["missing"]) == ({"Nobody Known": 1}, ["it/99.md"])
-    change = app.reviews.changes.get(1)
+    owners, documents = app.inbox.owners, app.knowledge.documents.all()
+    found = owners.by_history(documents, app.knowledge.documents.authored())
+    assert dict(found.known().owners) == {"hr/0.md": ann.name}, "who imported 24 documents wrote none of them"
+    assert (found.shares, dict(found.unknown)) == ({ann.name: 1, "Jane Doe": 1}, {"Jane Doe": 1})
+    by_folder = owners.by_folder(documents, {"hr": ann.name, "nowhere": "Ann"})
+    assert (by_folder.known().shares, list(by_folder.missing)) == ({ann.name: 12}, ["nowhere"])
+    table = f"Path,Keeper\nhr,{ann.name}\nhr/3.md,Petra Voss\nit/1.md,Nobody Known\nit/99.md,Petra Voss\n"
+    by_table = owners.by_table(documents, table, "keeper")
+    assert (by_table.known().shares, dict(by_table.unknown)) == ({ann.name: 11, "Petra Voss": 1}, {"Nobody Known": 1})
+    assert list(by_table.missing) == ["it/99.md"]
+    wanted, target = by_table.known().owners, Target(0, "Name the owners", "")
+    change, _ = save_owners(app.reviews.changes, app.knowledge.documents, ann, wanted, target)
     assert len(change.documents) == 12
     assert at(app, change.head, "hr/3.md").meta.owner == "Petra Voss"
 

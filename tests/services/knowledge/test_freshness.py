@@ -1,8 +1,7 @@
-"""Freshness: what is due, who may confirm it, on the page and on the command line."""
+"""Freshness: what is due, who may confirm it, on the page and by the API."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
-from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound, Refused
 from core.services.people.accounts import DEMO
 from tests.conftest import NoProcesses, put, small_app
+from tests.support.api_server import ApiServer
 from tests.support.apptest import drawn
 
 READER, AUTHOR, AUTHOR2, REVIEWER, REVIEWER2, ADMIN = DEMO
@@ -67,30 +66,25 @@ def test_what_is_not_there_or_lies_in_the_past_is_refused_with_a_sentence(kb: Ap
         kb.knowledge.freshness.confirm(REVIEWER, PATH, kb.knowledge.freshness.clock.today())
 
 
-def test_the_command_line_lists_confirms_and_says_when_nothing_is_left(
-    kb: App, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(*arguments: str) -> str:
-        assert main(["--home", str(kb.settings.home), *arguments]) == 0
-        return capsys.readouterr().out
+def test_programs_list_and_confirm_until_nothing_is_left(kb: App) -> None:
+    api = ApiServer(kb)
 
-    listed = json.loads(run("freshness", "--json"))
-    assert [row["doc"] for row in listed["overdue"]] == ["FIN-1"]
-    assert [row["doc"] for row in listed["without_owner"]] == ["it/vpn"]
-    assert run("freshness").splitlines()[1:] == [
-        "no owner  it/vpn  Using the VPN",
-        "imported  FIN-1  Records",
-        "imported  it/vpn  Using the VPN",
-    ]
+    def listed() -> dict[str, list[str]]:
+        return {kind: [row["doc"] for row in rows] for kind, rows in api.get("/freshness").json().items() if rows}
+
+    imported = ["FIN-1", "it/vpn"]
+    assert listed() == {"overdue": ["FIN-1"], "without_owner": ["it/vpn"], "imported": imported}
     assert kb.knowledge.freshness.attention().ownerless_folders == {}, "one is named"
     put(kb, {f"hr/{n}.md": f"# Paper {n}\n\nText.\n" for n in range(6)})
     assert kb.knowledge.freshness.attention().ownerless_folders == {"hr": 6, "it": 1}, "an import is a line per folder"
     put(kb, {f"hr/{n}.md": None for n in range(6)})
     put(kb, {"it/vpn.md": "---\nowner: Farid\n---\n# Using the VPN\n"})
-    run("confirm", "FIN-1", "--until", "2040-01-01")
-    assert run("freshness") == "imported  it/vpn  Using the VPN\n", "somebody owns it, nobody approved it"
-    run("confirm", "it/vpn", "--until", "2040-01-01")
-    assert run("freshness") == "Every document is fresh, approved and has an owner.\n"
+    for document, left in (("FIN-1", {"imported": ["it/vpn"]}), ("it/vpn", {})):
+        confirmed = api.post("/confirmations", {"document": document, "until": "2040-01-01"}, "reviewer")
+        assert (confirmed.status_code, confirmed.json()["review_due"]) == (201, "2040-01-01")
+        assert listed() == left
+    refused = api.post("/confirmations", {"document": "FIN-1", "until": "3040-31-01"}, "reviewer").json()
+    assert refused["detail"] == "The next review is '3040-31-01'; write the date as YYYY-MM-DD."
 
 
 def test_an_import_is_counted_in_documents_and_confirmed_folder_by_folder(visit: Callable[..., Any], kb: App) -> None:

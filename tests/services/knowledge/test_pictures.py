@@ -22,7 +22,6 @@ from core.curation.pictures import picture_files, svg
 from core.curation.review.diffs import rendered_diff
 from core.curation.text.render import plain, render, with_pictures
 from core.curation.upload import conversions
-from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.services.reviews.authoring import moved, restored
 from core.types import ChunkerSpec, Document
@@ -573,39 +572,6 @@ def test_the_route_serves_approved_pictures_to_readers_and_those_of_changes_to_a
 
 def store_blob(app: App, commit: str, path: str) -> str:
     return app.knowledge.pictures.blobs(commit)[path]
-
-
-def test_the_command_line_lists_attaches_and_replaces_pictures(shown: App, tmp_path: Path, capsys: Any) -> None:
-    file = tmp_path / "Gate 7.png"
-    file.write_bytes(OTHER)
-    home = ["--home", str(shown.settings.home), "--as", "author", "--json"]
-    assert main(["documents", "pictures", "it/vpn.md", *home]) == 0
-    assert [(row["path"], bool(row["blob"])) for row in json.loads(capsys.readouterr().out)] == [
-        ("it/vpn.assets/map.png", True),
-        ("shared/floor.png", True),
-    ]
-    assert main(["documents", "attach", "it/vpn.md", str(file), "--alt", "Gate [seven]", *home]) == 0
-    made = json.loads(capsys.readouterr().out)
-    assert made == {"change": 1, "path": "it/vpn.assets/gate-7.png"}
-    head = shown.reviews.changes.get(1).head
-    assert shown.knowledge.repository.read(head, "it/vpn.md").endswith(b"\n![Gate (seven)](vpn.assets/gate-7.png)\n")
-    assert (
-        main(
-            [
-                "documents",
-                "attach",
-                "it/vpn.md",
-                str(file),
-                "--change",
-                "1",
-                "--replace",
-                "it/vpn.assets/map.png",
-                *home,
-            ]
-        )
-        == 0
-    )
-    assert shown.knowledge.repository.read(shown.reviews.changes.get(1).head, "it/vpn.assets/map.png") == OTHER
 
 
 # ---------------------------------------------------------------- found

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from core.bootstrap import App
-from core.entrypoints.cli import main
 from core.errors import BadInput, Refused, StorageFailed
 from core.services.platform.settings import QuestionSettings
 from core.services.platform.workspace import Daily
@@ -141,25 +140,6 @@ def test_keeping_a_question_costs_little(app: App) -> None:
     for number in range(20):
         log.keep(READER, f"{number} form 111")
     assert (time.process_time() - started) / 20 < 0.05
-
-
-def test_the_command_line_keeps_lists_and_forgets(tmp_path: Path, app: App, capsys: Any, monkeypatch: Any) -> None:
-    from core.entrypoints import session
-
-    monkeypatch.setattr(session, "open_app", lambda settings: app)
-
-    def run(*line: str) -> Any:
-        assert main(["--home", str(app.settings.home), *line, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    run("search", "form 111", "--as", "reader")
-    run("search", "form 111", "--config", "bm25")
-    run("search", "form 112", "--folder", "fin")
-    assert [(asked["question"], asked["times"]) for asked in run("questions", "list")] == [("form 111", 1)]
-    assert run("questions", "mine", "off", "--as", "reader") == {"kept": False}
-    assert run("questions", "settings", "--days", "30")["days"] == 30
-    assert run("questions", "forget") == {"forgotten": 1}
-    assert run("questions", "settings", "--keep", "off")["keep"] is False
 
 
 # ---------------------------------------------------------------- gaps

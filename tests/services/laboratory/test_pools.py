@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-from core.adapters.models import registry
 from core.bootstrap import App, build
-from core.entrypoints.cli import main
 from core.errors import BadInput, NotFound
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.evaluation.querysets.ratings import FIRST, WRITTEN
@@ -129,33 +126,3 @@ def test_a_set_says_how_many_answers_are_good_how_far_judges_agree_and_how_often
     assert quality.good.interval == pytest.approx((0.0456, 0.6994), abs=1e-3)
     assert [(pair.places, round(pair.kappa, 3)) for pair in quality.judges] == [(4, 0.5)]
     assert (str(summary.added), summary.new_documents.count) == ("1 of 4 (25 %, 5 to 70 %)", 1)
-
-
-def test_the_commands_find_add_grade_take_out_and_rate(
-    home: Path, rated: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(registry.ModelRegistry, "embedder", lambda self, *given: SmallModels().embedder(*given))
-
-    def told(*command: str) -> object:
-        assert main(["--home", str(home), *command, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    query = ["pool", "fatigue of drivers", "--config", "bm25"]
-    before = told(*query)
-    offered = told(*query, "--find", "error 809")
-    assert [row["title"] for row in offered] == sorted(row["title"] for row in offered)
-    new = next(row["chunk"] for row in offered if row["chunk"] not in {known["chunk"] for known in before})
-    assert told(*query, "--add", new, "--grade", "2")["grade"] == 2
-    after = {row["chunk"]: row for row in told(*query)}
-    assert after[new]["grade"] == 2
-    assert set(after) == {row["chunk"] for row in before} | {new}
-    assert not {"rank", "score", "legs"} & set(after[new])
-    assert told(*query, "--remove", new) == {"removed": new}
-    assert told("rate", "fatigue of drivers", "partly", "--note", "too long")["rating"] == "partly"
-    (said,) = told("rate", "fatigue of drivers")
-    assert (said["kind"], said["note"]) == (FIRST, "too long")
-    summary = told("eval", "querysets", rated)
-    assert summary["answers"][0]["good"]["of"] == 4
-    assert summary["added"]["count"] == 1
-    assert main(["--home", str(home), "eval", "querysets", rated]) == 0
-    assert "first result: good for 1 of 4" in capsys.readouterr().out

@@ -27,7 +27,7 @@ from core.settings import load
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import LlmRequest
 from tests.conftest import FixedClock, demo, put, sql
-from tests.support.scripted_server import BROKEN, ScriptedServer, refused, slow
+from tests.support.scripted_server import BROKEN, ScriptedServer, slow
 
 ADMIN = Actor("ann", "Ann", "ann@example.org", "admin")
 MODEL, VECTORS = "openai:small", "openai:text-embedding-3-small"
@@ -285,22 +285,3 @@ def test_the_command_line_shows_the_month(
     }
     assert main(arguments) == 0
     assert "2026-11: $0.002 of $10.00 spent, $10.00 left." in capsys.readouterr().out
-    assert main(["--home", str(tmp_path), "ledger", "list", "--month", "2026-11", "--limit", "1", "--json"]) == 0
-    (newest,) = json.loads(capsys.readouterr().out)
-    assert (newest["cached"], newest["dollars"]) == (True, 0.0)
-
-
-def test_a_model_can_be_asked_from_the_command_line(
-    server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("CONCORD_LLM", MODEL)
-    monkeypatch.setenv("CONCORD_OPENAI_URL", f"{server.url}/v1")
-    monkeypatch.setenv("CONCORD_OPENAI_KEY", "sk-recognisable")
-    workspace(server, tmp_path, {}).platform.workspace.create()
-    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["text"] == "yes"
-    assert main(["--home", str(tmp_path), "models", "ask", "Are you there?"]) == 0
-    assert "known already" in capsys.readouterr().out
-    server.answers, server.faults = ["no"], [refused(401, "sk-recognisable is wrong")]
-    assert main(["--home", str(tmp_path), "models", "ask", "And now?"]) == 1
-    assert capsys.readouterr().err == "127.0.0.1 does not accept the key. Check CONCORD_OPENAI_KEY.\n"

