@@ -16,7 +16,7 @@ STYLED := "pages/**/*.js" "pages/**/*.css"
 PARALLEL ?= --cores auto  # tests on several cores, one file on one core
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run cluster cluster-down test test-all faults test-postgres real-models screens vectors reference lint format lock editor bench clean
+.PHONY: help setup models sample serve run cluster cluster-down test test-all faults test-postgres real-models screens vectors reference lint format lock editor bench clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-13s %s\n", $$1, $$2}'
@@ -29,24 +29,30 @@ $(VENV)/.installed: requirements.txt .ci/uv.txt
 	@$(INSTALL) $@ requirements.txt
 
 $(VENV)/.torch: .ci/torch-cpu.txt .ci/torch-cuda.txt | $(VENV)/.installed
-	@$(INSTALL) $@ .ci/torch-cpu.txt .ci/torch-cuda.txt
+	@nice $(INSTALL) $@ .ci/torch-cpu.txt .ci/torch-cuda.txt
 	@rm -rf $(TORCH)/test $(TORCH)/include; find $(TORCH)/bin -type f ! -name torch_shm_manager -delete  # 200 MB for testing torch and building on it
 
 $(VENV)/.compiled: $(VENV)/.installed  # what a server imports, and its loops: 20 CPU seconds once, beside what prepares the workspace
-	@$(PY) -c 'import pages.ui.server.routes; from core.storage.index.arrays import kernels; from core.evaluation.tuning import ranking_loops; kernels.warm(); ranking_loops.warm()' 2>$@.log
+	@nice $(PY) -c 'import pages.ui.server.routes; from core.storage.index.arrays import kernels; from core.evaluation.tuning import ranking_loops; kernels.warm(); ranking_loops.warm()' 2>$@.log
 	@mv $@.log $@
 
 $(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed
 	@$(INSTALL) $@ tests/requirements.txt
 
-setup: $(VENV)/.installed $(VENV)/.compiled $(VENV)/.torch ## install packages and fetch model weights
+setup: $(VENV)/.compiled $(VENV)/.torch models ## install packages and fetch model weights
+
+models: $(VENV)/.installed
 	@$(PY) -m core models fetch
 
-run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501
-	@nice $(MAKE) --silent --keep-going --no-print-directory $(VENV)/.compiled $(VENV)/.torch &
-	@$(PY) -m core --quiet init --sample >/dev/null & made=$$!; $(PY) -m core models fetch && wait $$made
+sample: $(VENV)/.installed
+	@$(PY) -m core --quiet init --sample >/dev/null
+
+serve: sample models
 	@$(PY) -m core reindex --words
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
+
+run: $(VENV)/.installed ## set everything up and open the app on http://127.0.0.1:8501
+	@$(MAKE) --silent --keep-going --jobs=3 --no-print-directory serve $(VENV)/.compiled $(VENV)/.torch  # torch comes behind the open page
 
 cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, two workers, PostgreSQL, a store, a git remote, a proxy
 	@$(PY) -m bench.cluster --port $(CLUSTER_PORT) up
