@@ -49,9 +49,14 @@ def draw() -> Choice:
     with st.container(horizontal=True, vertical_alignment="center", key="graph_bar"):
         st.title("Graph", anchor=False, width="stretch")
         view = st.segmented_control(
-            "View", list(VIEWS), key=keys.GRAPH_VIEW, default="Document", required=True, bind="query-params",
+            "View",
+            list(VIEWS),
+            key=keys.GRAPH_VIEW,
+            default="Document",
+            required=True,
+            bind="query-params",
             label_visibility="collapsed",
-        )  # fmt: skip
+        )
     view = view if view in VIEWS else "Document"
     st.caption(VIEWS[view])
     if view != "Links" and app().knowledge.documents.all() and not generation():
@@ -132,9 +137,15 @@ def _document() -> str:
         st.session_state[keys.AROUND] = asked if asked in names else _most_linked(names)
     # the URL names the id, where a bound widget would write the title
     chosen = st.selectbox(
-        "Document", names, key=keys.AROUND, format_func=lambda name: f"{titles.get(name, name)} ({name})",
-        placeholder="There are no documents yet", width="stretch", on_change=address.name, args=(keys.AROUND,),
-    )  # fmt: skip
+        "Document",
+        names,
+        key=keys.AROUND,
+        format_func=lambda name: f"{titles.get(name, name)} ({name})",
+        placeholder="There are no documents yet",
+        width="stretch",
+        on_change=address.name,
+        args=(keys.AROUND,),
+    )
     return chosen or ""
 
 
@@ -167,9 +178,16 @@ def _entity(profile: str, title: str, key: str, filters: Filters, first: bool = 
         names.append(typed)
     # not bound to the URL: a click on a node writes there too
     chosen = st.selectbox(
-        title, names, index=None, key=key, on_change=address.name, args=(key,), width="stretch",
-        accept_new_options=True, placeholder="A name, a form, an identifier",
-    )  # fmt: skip
+        title,
+        names,
+        index=None,
+        key=key,
+        on_change=address.name,
+        args=(key,),
+        width="stretch",
+        accept_new_options=True,
+        placeholder="A name, a form, an identifier",
+    )
     return (chosen or "").strip()
 
 
@@ -190,8 +208,13 @@ def _colour(view: str) -> str:
         return "type" if view == "Links" else "community"
     return (
         st.segmented_control(
-            "Colour by", ("community", "type"), key=keys.COLOUR, default="community", required=True,
-            bind="query-params", format_func=str.capitalize,
+            "Colour by",
+            ("community", "type"),
+            key=keys.COLOUR,
+            default="community",
+            required=True,
+            bind="query-params",
+            format_func=str.capitalize,
         )
         or "community"
-    )  # fmt: skip
+    )

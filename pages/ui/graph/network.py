@@ -1,4 +1,6 @@
-"""A view as a network of vis-network: positions, sizes by PageRank, widths by weight, colours that everybody can tell apart."""
+"""A view as a network of vis-network: positions, sizes by PageRank, widths by weight, colours that everybody can tell
+apart.
+"""
 
 from __future__ import annotations
 

@@ -32,8 +32,10 @@ def draw(view: GraphView, choice: Choice) -> None:
     st.header("What each hop adds, and where it lands", anchor=False)
     st.plotly_chart(
         _figure([(node.hop, ranks["Tri-modal"].get(node.id, 0), node.label) for node in chunks]),
-        width="stretch", config={"displayModeBar": False}, key="graph_places",
-    )  # fmt: skip
+        width="stretch",
+        config={"displayModeBar": False},
+        key="graph_places",
+    )
     titles = {document.path: (document.id, document.title) for document in app().knowledge.documents.all()}
     rows: list[dict[str, Any]] = [
         {
@@ -70,15 +72,19 @@ def _figure(landed: list[tuple[int, int, str]]) -> Any:
     for hop in sorted(counts):
         mine = [(rank, label) for landed_hop, rank, label in landed if landed_hop == hop and rank]
         figure.add_scatter(
-            x=[rank for rank, _ in mine], y=[f"{hop} hops" if hop != 1 else "1 hop"] * len(mine), mode="markers",
+            x=[rank for rank, _ in mine],
+            y=[f"{hop} hops" if hop != 1 else "1 hop"] * len(mine),
+            mode="markers",
             text=[label.replace("<", "‹").replace(">", "›") for _, label in mine],  # plotly reads some tags
-            marker={"size": 11, "color": style.CATEGORIES[hop % 6], "opacity": 0.85}, showlegend=False,
+            marker={"size": 11, "color": style.CATEGORIES[hop % 6], "opacity": 0.85},
+            showlegend=False,
             hovertemplate="rank %{x}: %{text}<extra></extra>",
-        )  # fmt: skip
+        )
     figure.add_vrect(x0=0.5, x1=10.5, fillcolor="#009E73", opacity=0.08, line_width=0)
     figure.update_layout(
-        height=150, margin={"l": 60, "r": 12, "t": 6, "b": 40},
+        height=150,
+        margin={"l": 60, "r": 12, "t": 6, "b": 40},
         xaxis={"title": "rank in tri-modal search; the first ten are shaded", "zeroline": False, "rangemode": "tozero"},
         yaxis={"autorange": "reversed", "type": "category"},
-    )  # fmt: skip
+    )
     return figure

@@ -1,4 +1,6 @@
-"""A view as tables: for screen readers, for copying, and for more nodes than a picture can hold; and what filters leave of it."""
+"""A view as tables: for screen readers, for copying, and for more nodes than a picture can hold; and what filters leave
+of it.
+"""
 
 from __future__ import annotations
 
@@ -102,6 +104,11 @@ def _chosen(label: str, options: list[str], key: str) -> list[str]:
     if kept != st.session_state.get(key, kept):  # chosen in another view
         st.session_state[key] = kept
     return st.multiselect(
-        label, options, key=key, bind="query-params", placeholder=f"All {label.lower()}",
-        label_visibility="collapsed", width=300,
-    )  # fmt: skip
+        label,
+        options,
+        key=key,
+        bind="query-params",
+        placeholder=f"All {label.lower()}",
+        label_visibility="collapsed",
+        width=300,
+    )

@@ -24,7 +24,10 @@ from pages.ui.workspace import app
 
 _ASK = {
     "Document": "There are no documents yet. Write one, or bring files in on Upload.",
-    "Query": "Ask something: the graph shows the entities that the query names, where relations lead from them, and the passages that each hop adds.",
+    "Query": (
+        "Ask something: the graph shows the entities that the query names, where relations lead from them, and the"
+        " passages that each hop adds."
+    ),
     "Entity": "Choose an entity to see what is related to it.",
 }
 _READABLE = 300  # nodes
@@ -64,7 +67,10 @@ def _view(choice: Choice) -> GraphView:
 
 def _nothing(choice: Choice) -> str:
     return {
-        "Query": "The query names no entity that the graph knows, so no hop leads anywhere. Name a form, a system, a role or a document.",
+        "Query": (
+            "The query names no entity that the graph knows, so no hop leads anywhere. Name a form, a system, a role or"
+            " a document."
+        ),
         "Communities": "There are no communities: too few entities are named together.",
         "Links": flash.plain(_ASK["Document"]),
     }.get(choice.view, "There is nothing to show here.")

@@ -58,11 +58,16 @@ def _begin_anew(actor: Actor, files: list[tuple[str, bytes]], url: str) -> str:
     importer = app().upload.importer
     importer.check(actor, files, url)  # before anything is removed
     app().platform.sample.remove(actor)
-    imported = importer.files(actor, files) if files else importer.repository(actor, url) if url else None
+    imported = importer.files(actor, files) if files else None
+    if url and not files:
+        imported = importer.repository(actor, url)
     st.cache_data.clear()
     workspace.forget()
     if imported is None:
         return "The sample is gone. This is your knowledge base now."
     app().index.admin.rebuild(actor)
     refused = f" {style.count(len(imported.refused), 'file')} could not be read." if imported.refused else ""
-    return f"The sample is gone. {style.count(len(imported.added), 'document')} came in and can be found in a moment.{refused}"
+    return (
+        f"The sample is gone. {style.count(len(imported.added), 'document')} came in and can be found in a"
+        f" moment.{refused}"
+    )

@@ -11,7 +11,11 @@ from pages.ui import identity, keys
 from pages.ui.tuning import state as tuning
 from pages.ui.workspace import app
 
-TALK, BREAKS, CONFLICT, READY = 12, 11, 9, 13  # changes of the sample, by number
+# changes of the sample, by number
+CONFLICT = 9
+BREAKS = 11
+TALK = 12
+READY = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +45,32 @@ TOURS = {
         "Own a document",
         "author",
         (
-            TourStep("home", "What waits for you stands here: documents due for a review, and questions that nobody could answer."),
-            TourStep("documents", "*History* shows every version, *Edit* proposes a better one, and *Questions it answers* are tried in the search as you type.", {keys.DOC: "HR-POL-002"}),
-            TourStep("reviews", "Your change, in review: Petra asks a question and suggests other words. Open *Discussion* and apply the suggestion.", {keys.CHANGE: str(TALK)}),
-            TourStep("upload", "Drop a Word or PDF file. Each finding leads to its line, and duplicates stand beside what is there already."),
-            TourStep("freshness", "*Answers* lists the questions that documents promise to answer and where the search finds them. Those not found are yours to fix."),
+            TourStep(
+                "home",
+                "What waits for you stands here: documents due for a review, and questions that nobody could answer.",
+            ),
+            TourStep(
+                "documents",
+                "*History* shows every version, *Edit* proposes a better one, and *Questions it answers* are tried in"
+                " the search as you type.",
+                {keys.DOC: "HR-POL-002"},
+            ),
+            TourStep(
+                "reviews",
+                "Your change, in review: Petra asks a question and suggests other words. Open *Discussion* and apply"
+                " the suggestion.",
+                {keys.CHANGE: str(TALK)},
+            ),
+            TourStep(
+                "upload",
+                "Drop a Word or PDF file. Each finding leads to its line, and duplicates stand beside what is there"
+                " already.",
+            ),
+            TourStep(
+                "freshness",
+                "*Answers* lists the questions that documents promise to answer and where the search finds them. Those"
+                " not found are yours to fix.",
+            ),
         ),
     ),
     "reviewer": Tour(
@@ -53,35 +78,81 @@ TOURS = {
         "reviewer",
         (
             TourStep("inbox", "Who asked you for a review, and what was said since. A click leads to the line."),
-            TourStep("reviews", "What waits for you. The badge says what a change does to the search before you open it."),
-            TourStep("reviews", "Read what it breaks: questions that the document promises to answer lose their place. *Request changes* tells the author.", {keys.CHANGE: str(BREAKS)}, (keys.SIDE, "Search")),
-            TourStep("reviews", "Two people edited one line. Choose a side, both, or write it anew; nothing is merged by accident.", {keys.CHANGE: str(CONFLICT)}, (keys.SIDE, "Conflicts")),
-            TourStep("reviews", "Approved and ready. *Merge*, and seconds later the new text is found.", {keys.CHANGE: str(READY)}),
+            TourStep(
+                "reviews", "What waits for you. The badge says what a change does to the search before you open it."
+            ),
+            TourStep(
+                "reviews",
+                "Read what it breaks: questions that the document promises to answer lose their place. *Request"
+                " changes* tells the author.",
+                {keys.CHANGE: str(BREAKS)},
+                (keys.SIDE, "Search"),
+            ),
+            TourStep(
+                "reviews",
+                "Two people edited one line. Choose a side, both, or write it anew; nothing is merged by accident.",
+                {keys.CHANGE: str(CONFLICT)},
+                (keys.SIDE, "Conflicts"),
+            ),
+            TourStep(
+                "reviews",
+                "Approved and ready. *Merge*, and seconds later the new text is found.",
+                {keys.CHANGE: str(READY)},
+            ),
         ),
     ),
     "analyst": Tour(
         "Understand a search",
         "author2",
         (
-            TourStep("search", "Colleagues type *forgot my yubikey at home*; the documents say MFA key. Open *More*, then *Why this rank*: what words gave, what meaning gave, and how they were added up.", {keys.QUERY: "forgot my yubikey at home"}),
-            TourStep("playground", "One question, three ways to search it, and the difference in words. Move *alpha* and watch hits change places."),
-            TourStep("graph", "What a document names, and what else names it. Click a node; double-click looks around it."),
-            TourStep("evaluation", "Five configurations on 291 questions. The interval says how sure a difference is.",),
-            TourStep("tuning", "The same questions under your sliders: where on the curve do you stand, and which kinds of documents gain?"),
+            TourStep(
+                "search",
+                "Colleagues type *forgot my yubikey at home*; the documents say MFA key. Open *More*, then *Why this"
+                " rank*: what words gave, what meaning gave, and how they were added up.",
+                {keys.QUERY: "forgot my yubikey at home"},
+            ),
+            TourStep(
+                "playground",
+                "One question, three ways to search it, and the difference in words. Move *alpha* and watch hits change"
+                " places.",
+            ),
+            TourStep(
+                "graph", "What a document names, and what else names it. Click a node; double-click looks around it."
+            ),
+            TourStep(
+                "evaluation",
+                "Five configurations on 291 questions. The interval says how sure a difference is.",
+            ),
+            TourStep(
+                "tuning",
+                "The same questions under your sliders: where on the curve do you stand, and which kinds of documents"
+                " gain?",
+            ),
         ),
     ),
     "admin": Tour(
         "Run it for a team",
         "admin",
         (
-            TourStep("tuning", "Move *alpha*: every question is ranked again at once. *Measure this* turns a position into a run."),
-            TourStep("tuning", "What serves everybody, since when, on what evidence, and the way back.", tab=(tuning.TAB, "Production")),
+            TourStep(
+                "tuning",
+                "Move *alpha*: every question is ranked again at once. *Measure this* turns a position into a run.",
+            ),
+            TourStep(
+                "tuning",
+                "What serves everybody, since when, on what evidence, and the way back.",
+                tab=(tuning.TAB, "Production"),
+            ),
             TourStep("index", "What the search reads: its profile, its generations, and a rollback."),
             TourStep("audit", "Who did what, when, and through which door."),
-            TourStep("accounts", "People, roles, services and agents. When you have seen enough: *Start with your own documents*, above."),
+            TourStep(
+                "accounts",
+                "People, roles, services and agents. When you have seen enough: *Start with your own documents*,"
+                " above.",
+            ),
         ),
     ),
-}  # fmt: skip
+}
 
 
 def offer() -> None:

@@ -77,13 +77,18 @@ def _rows(generations: Sequence[Generation]) -> list[dict[str, object]]:
 
 def _offer_rollback(older: Mapping[int, Generation], profile: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        number = st.selectbox("Roll back to", list(older), format_func=lambda n: f"Generation {n}", key="rollback_to", width=260)  # fmt: skip
+        number = st.selectbox(
+            "Roll back to", list(older), format_func=lambda n: f"Generation {n}", key="rollback_to", width=260
+        )
         if st.button("Roll back", icon=":material/history:", key="rollback"):
             target = older[number]
             actions.confirm(
                 f"Serve generation {number} from now on?",
                 [
-                    f"Everybody searches the state of {style.moment(target.built)} again: {style.count(target.documents, 'document')}.",
+                    (
+                        f"Everybody searches the state of {style.moment(target.built)} again:"
+                        f" {style.count(target.documents, 'document')}."
+                    ),
                     "Documents themselves do not change.",
                     "This lasts until the next rebuild.",
                 ],

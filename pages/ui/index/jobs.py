@@ -44,7 +44,8 @@ def _list() -> None:
     waiting = app().platform.workers.waiting(identity.me())
     if waiting.stuck:
         st.warning(
-            f"{style.count(waiting.jobs, 'job')} waiting, and no worker is running. Start one: see the docs on running Concord.",
+            f"{style.count(waiting.jobs, 'job')} waiting, and no worker is running. Start one: see the docs on running"
+            " Concord.",
             icon=":material/hourglass_disabled:",
         )
     for job in jobs[:10]:
@@ -84,7 +85,10 @@ def title(job: Job) -> str:
     name = NAMES.get(job.kind, job.kind)
     if job.kind != "reindex":
         return name
-    return f"{name}{' everything' if job.arguments.get('full') else ''} ({flash.plain(str(job.arguments.get('profile', '')))})"
+    return (
+        f"{name}{' everything' if job.arguments.get('full') else ''}"
+        f" ({flash.plain(str(job.arguments.get('profile', '')))})"
+    )
 
 
 def outcome(job: Job) -> str:
@@ -102,8 +106,9 @@ def outcome(job: Job) -> str:
         if not build["built"]:
             return "The index was already up to date."
         return (
-            f"Generation {build['generation']['number']}: {style.count(build['changed_documents'], 'document')} read, {style.count(build['new_chunks'], 'passage')} made, "
-            f"{style.count(build['embedded'], 'text')} embedded in {build['seconds']:.1f} s."
+            f"Generation {build['generation']['number']}: {style.count(build['changed_documents'], 'document')} read,"
+            f" {style.count(build['new_chunks'], 'passage')} made, {style.count(build['embedded'], 'text')} embedded in"
+            f" {build['seconds']:.1f} s."
         )
     return "Stopped; finished work is kept." if job.state == "cancelled" else "Done."
 

@@ -26,8 +26,8 @@ def draw() -> None:
         empty.state("smart_toy", "No language model is configured", NEXT, "no_model")
         return
     st.caption(
-        "A language model is trusted with a feature only after it got known items right: questions with one right answer, "
-        "asked in several orders, some with instructions hidden in a passage."
+        "A language model is trusted with a feature only after it got known items right: questions with one right"
+        " answer, asked in several orders, some with instructions hidden in a passage."
     )
     for model in dict.fromkeys([*filter(None, [configured]), *(check.model for check in checks)]):
         _model(model, [check for check in checks if check.model == model], model == configured)
@@ -57,10 +57,10 @@ def _row(feature: str, checks: list[ModelCheck]) -> dict[str, object]:
     found = next((check for check in checks if check.feature == feature), None)
     if found is None:
         return {"Feature": FEATURES[feature], "Found": "Not checked", "Known items right": "", "Why": "", "Checked": ""}
-    word = "Fit" if found.fit else "Not fit, used all the same" if found.allowed else "Not fit"
+    unfit = "Not fit, used all the same" if found.allowed else "Not fit"
     return {
         "Feature": FEATURES[feature],
-        "Found": word,
+        "Found": "Fit" if found.fit else unfit,
         "Known items right": f"{found.passed} of {found.total}",
         "Why": found.reason if found.allowed and not found.fit else found.why,
         "Checked": style.moment(found.at),

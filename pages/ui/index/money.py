@@ -43,7 +43,8 @@ def draw() -> None:
         st.dataframe(rows, hide_index=True, key="money_calls", column_config=_FORMATS)
     st.caption(
         flash.plain(
-            f"The budget is {dollars_of(month.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is not made."
+            f"The budget is {dollars_of(month.budget)} a month (CONCORD_MONTHLY_BUDGET); a call that could pass it is"
+            " not made."
         )
     )
 

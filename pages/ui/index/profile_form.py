@@ -1,4 +1,6 @@
-"""The form of a new profile: every part that the command line has, checked while it is filled in, estimated before it is built."""
+"""The form of a new profile: every part that the command line has, checked while it is filled in, estimated before it
+is built.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,17 @@ def _preset(chunker: str) -> str:
     """A setting that experiments compare, whose values stand in the fields below; "" for one's own."""
     offered = [name for name, spec in presets().items() if spec.name == chunker]
     about = "Settings that the studies compared; the fields below take their values."
-    return st.selectbox("Known setting", ["", *offered], key=f"new_{chunker}_preset", format_func=lambda name: name or "none", help=about) if offered else ""  # fmt: skip
+    return (
+        st.selectbox(
+            "Known setting",
+            ["", *offered],
+            key=f"new_{chunker}_preset",
+            format_func=lambda name: name or "none",
+            help=about,
+        )
+        if offered
+        else ""
+    )
 
 
 def _numbers(knobs: Sequence[Parameter], key: str, start: Mapping[str, float] = NOTHING) -> dict[str, float]:
@@ -174,10 +186,15 @@ def lines(profile: Profile) -> list[str]:
     """Passages, texts to embed, calls of language models, time and price."""
     estimate = app().index.admin.estimate(identity.me(), profile)
     return [
-        f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; "
-        f"{style.count(estimate.to_embed, 'text')} must be embedded.",
+        (
+            f"{style.count(estimate.documents, 'document')} become about {style.count(estimate.chunks, 'passage')}; "
+            f"{style.count(estimate.to_embed, 'text')} must be embedded."
+        ),
         *(_called(row) for row in estimate.calls),
-        f"That takes about {_span(*map(_duration, estimate.time))} on this machine and costs {_span(*map(dollars_of, estimate.price))}.",
+        (
+            f"That takes about {_span(*map(_duration, estimate.time))} on this machine and costs"
+            f" {_span(*map(dollars_of, estimate.price))}."
+        ),
     ]
 
 

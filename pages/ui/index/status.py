@@ -30,14 +30,16 @@ def _draw_state() -> None:
         )
     elif state.behind:
         st.info(
-            f"{style.count(state.behind, 'change')} cannot be found yet. Generation {serving.number} serves until then.",
+            f"{style.count(state.behind, 'change')} cannot be found yet. Generation {serving.number} serves until"
+            " then.",
             icon=":material/hourglass_top:",
         )
     elif serving.pending:
         vectors.draw()
     else:
         st.success(
-            f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')}, {style.count(serving.chunks, 'passage')}.",
+            f"Generation {serving.number} serves the newest state: {style.count(serving.documents, 'document')},"
+            f" {style.count(serving.chunks, 'passage')}.",
             icon=":material/check_circle:",
         )
 
@@ -74,8 +76,8 @@ def draw_store(store: StoreState | None) -> None:
     """Only what is wrong: that machines share the index needs no words."""
     if store and not store.usable:
         st.warning(
-            f"The store has not answered since {style.moment(store.since)}. Searches go on with what is here; what others"
-            " publish and what is merged comes when it answers again.",
+            f"The store has not answered since {style.moment(store.since)}. Searches go on with what is here; what"
+            " others publish and what is merged comes when it answers again.",
             icon=":material/cloud_off:",
         )
 

@@ -1,4 +1,6 @@
-"""The Adjust dialog: the values that matter for a column's legs, each with a sentence, built from the records of methods."""
+"""The Adjust dialog: the values that matter for a column's legs, each with a sentence, built from the records of
+methods.
+"""
 
 from __future__ import annotations
 

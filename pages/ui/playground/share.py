@@ -14,8 +14,20 @@ from core.services.playground.notebook import Setup
 from core.spreadsheet import csv_text
 
 HEADS = (
-    "query", "column", "profile", "rank", "move", "steps", "doc", "path", "heading", "chunk", "start", "end", "score",
-)  # fmt: skip
+    "query",
+    "column",
+    "profile",
+    "rank",
+    "move",
+    "steps",
+    "doc",
+    "path",
+    "heading",
+    "chunk",
+    "start",
+    "end",
+    "score",
+)
 
 
 def draw(now: Setup, comparison: Comparison) -> None:

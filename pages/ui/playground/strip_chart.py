@@ -73,7 +73,10 @@ def _words(strip: AlphaStrip, column: Column, best: tuple[float, float] | None, 
     after = next((alpha for alpha in strip.flips if alpha > column.config.alpha), None)
     before = next((alpha for alpha in reversed(strip.flips) if alpha < column.config.alpha), None)
     near = " and ".join(f"{alpha:.3f}" for alpha in (before, after) if alpha is not None)
-    text = f"The top {strip.k} changes at {style.count(flips, 'point')}; the nearest to alpha {column.config.alpha:g}: {near or 'none'}."
+    text = (
+        f"The top {strip.k} changes at {style.count(flips, 'point')}; the nearest to alpha {column.config.alpha:g}:"
+        f" {near or 'none'}."
+    )
     for name, alpha in learned.items():
         text += f" The model {plain(name)} would take {alpha:.2f}."
     return text + (f" By your judgments the best alpha lies between {best[0]:.2f} and {best[1]:.2f}." if best else "")
@@ -96,9 +99,11 @@ def _labels(chunks: Sequence[int], search: CachedSearch) -> dict[int, str]:
     passages = {chunk: search.index.passage(chunk) for chunk in chunks}
     often = Counter(passage.document for passage in passages.values())
     return {
-        chunk: passage.heading[-1]
-        if passage.heading and often[passage.document] > 1
-        else search.index.documents[passage.document].title
+        chunk: (
+            passage.heading[-1]
+            if passage.heading and often[passage.document] > 1
+            else search.index.documents[passage.document].title
+        )
         for chunk, passage in passages.items()
     }
 
@@ -121,10 +126,23 @@ def figure(
     if best:
         _mark_best(chart, best)
     chart.update_layout(
-        height=330, margin={"l": 44, "r": 150, "t": 30, "b": 42}, hovermode="closest",
-        xaxis={"title": "alpha: words alone at 0, meaning alone at 1", "range": [-0.01, 1.01], "showgrid": False, "zeroline": False, "dtick": 0.1},
-        yaxis={"title": "rank", "range": [strip.k + 1.4, 0.4], "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0], "zeroline": False},
-    )  # fmt: skip
+        height=330,
+        margin={"l": 44, "r": 150, "t": 30, "b": 42},
+        hovermode="closest",
+        xaxis={
+            "title": "alpha: words alone at 0, meaning alone at 1",
+            "range": [-0.01, 1.01],
+            "showgrid": False,
+            "zeroline": False,
+            "dtick": 0.1,
+        },
+        yaxis={
+            "title": "rank",
+            "range": [strip.k + 1.4, 0.4],
+            "tickvals": [rank for rank in range(1, strip.k + 1) if strip.k <= 10 or rank == 1 or rank % 5 == 0],
+            "zeroline": False,
+        },
+    )
     return chart
 
 
@@ -139,19 +157,28 @@ def _draw_lines(chart: Any, strip: AlphaStrip, alpha: float, search: CachedSearc
         passage = search.index.passage(chunk)
         title = " › ".join((search.index.documents[passage.document].title, *passage.heading[-1:]))
         chart.add_scatter(
-            x=xs, y=ys, mode="lines", name=title, showlegend=False, connectgaps=False,
+            x=xs,
+            y=ys,
+            mode="lines",
+            name=title,
+            showlegend=False,
+            connectgaps=False,
             line={"color": colour if rank else _GREY, "width": 3.2 if 0 < rank <= 3 else 1.8},
             opacity=max(0.35, 1.06 - 0.07 * rank) if rank else 1.0,
             hovertemplate="%{fullData.name}<br>rank %{y} at alpha %{x:.2f}<extra></extra>",
-        )  # fmt: skip
+        )
 
 
 def _mark_alphas(chart: Any, strip: AlphaStrip, alpha: float, colour: str, learned: Mapping[str, float]) -> None:
     """Where ranks flip, the alpha of now, and those that were learned."""
     chart.add_scatter(
-        x=list(strip.flips), y=[strip.k + 0.9] * len(strip.flips), mode="markers", showlegend=False,
-        marker={"symbol": "line-ns-open", "size": 7, "color": _GREY}, hovertemplate="flip at alpha %{x:.3f}<extra></extra>",
-    )  # fmt: skip
+        x=list(strip.flips),
+        y=[strip.k + 0.9] * len(strip.flips),
+        mode="markers",
+        showlegend=False,
+        marker={"symbol": "line-ns-open", "size": 7, "color": _GREY},
+        hovertemplate="flip at alpha %{x:.3f}<extra></extra>",
+    )
     chart.add_vline(
         x=alpha,
         line={"color": colour, "width": 2},

@@ -47,14 +47,23 @@ def figure(on_curve: BestScore, n: int) -> Any:
     if points:
         xs = [point.tau for point in points]
         chart.add_scatter(
-            x=[*xs, *reversed(xs)], y=[*(p.upper for p in points), *(p.lower for p in reversed(points))],
-            fill="toself", fillcolor="rgba(0,158,115,0.14)", line={"width": 0}, hoverinfo="skip", showlegend=False,
-        )  # fmt: skip
+            x=[*xs, *reversed(xs)],
+            y=[*(p.upper for p in points), *(p.lower for p in reversed(points))],
+            fill="toself",
+            fillcolor="rgba(0,158,115,0.14)",
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+        )
         chart.add_scatter(
-            x=xs, y=[p.precision for p in points], mode="lines", line={"color": "#009E73", "width": 2.4},
-            customdata=[p.skipped for p in points], showlegend=False,
+            x=xs,
+            y=[p.precision for p in points],
+            mode="lines",
+            line={"color": "#009E73", "width": 2.4},
+            customdata=[p.skipped for p in points],
+            showlegend=False,
             hovertemplate="%{x:.2f} or more: %{customdata} questions, %{y:.0%} answered<extra></extra>",
-        )  # fmt: skip
+        )
     chart.add_vrect(x0=0, x1=on_curve.tau, fillcolor=colour, opacity=0.06, line_width=0)
     for x, text, dash in (
         (on_curve.tau, f"tau {on_curve.tau:g}", "dot"),
@@ -62,12 +71,34 @@ def figure(on_curve: BestScore, n: int) -> Any:
     ):
         side = "top left" if x > 0.5 else "top right"
         chart.add_vline(
-            x=x, line={"color": colour, "width": 2, "dash": dash}, annotation_position=side,
-            annotation={"text": text, "yanchor": "bottom", "yshift": 0 if dash == "solid" else 15},  # two lines of words
-        )  # fmt: skip
+            x=x,
+            line={"color": colour, "width": 2, "dash": dash},
+            annotation_position=side,
+            annotation={
+                "text": text,
+                "yanchor": "bottom",
+                "yshift": 0 if dash == "solid" else 15,
+            },  # two lines of words
+        )
     chart.update_layout(
-        height=260 if points else 130, margin={"l": 52, "r": 46, "t": 44, "b": 42},
-        xaxis={"title": f"{'best fused score' if on_curve.scale == SCORE else 'chance that the first hit answers'}; below tau the query is reranked", "range": [0, 1.02], "zeroline": False, "showgrid": False, "dtick": 0.1},
-        yaxis={"title": "answered" if points else "", "range": [0, 1.03], "tickformat": ".0%", "visible": bool(points), "zeroline": False},
-    )  # fmt: skip
+        height=260 if points else 130,
+        margin={"l": 52, "r": 46, "t": 44, "b": 42},
+        xaxis={
+            "title": (
+                f"{'best fused score' if on_curve.scale == SCORE else 'chance that the first hit answers'}; below tau"
+                " the query is reranked"
+            ),
+            "range": [0, 1.02],
+            "zeroline": False,
+            "showgrid": False,
+            "dtick": 0.1,
+        },
+        yaxis={
+            "title": "answered" if points else "",
+            "range": [0, 1.03],
+            "tickformat": ".0%",
+            "visible": bool(points),
+            "zeroline": False,
+        },
+    )
     return chart

@@ -1,4 +1,7 @@
-"""Where is my document? Its words, its ranks in each column, and what brings it in: a knob, or the document's editor."""
+"""Where is my document?
+
+Its words, its ranks in each column, and what brings it in: a knob, or the document's editor.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,8 @@ def draw(now: Setup, comparison: Comparison) -> None:
     )
     if now.document not in titles:
         st.caption(
-            "It tells which words of the query the document has, its rank in each leg, after fusion and after reranking, what cut it, and the smallest change that brings it in."
+            "It tells which words of the query the document has, its rank in each leg, after fusion and after"
+            " reranking, what cut it, and the smallest change that brings it in."
         )
         return
     found = [_diagnosis(now, n) for n in range(len(now.columns))]
@@ -139,8 +143,8 @@ def _ask(query: str) -> None:
 
 
 def _change(change: SuggestedChange, n: int, *, first: bool) -> None:
-    lead = "**Smallest change:** " if first and change.better else "" if first else "Or: "
-    st.markdown(f"{lead}{flash.plain(change.sentence)}")
+    best = "**Smallest change:** " if change.better else ""
+    st.markdown(f"{best if first else 'Or: '}{flash.plain(change.sentence)}")
     plain = {"knob": change.knob, "value": strict.plain(change.value), "rank": change.rank}
     st.button(
         "Apply",
@@ -177,7 +181,8 @@ def _unranked(leg: str, diagnosis: Diagnosis) -> str:
 def ranks(passage: PassageRanks, diagnosis: Diagnosis) -> str:
     """The rank of a passage everywhere, and the words of the query that it has."""
     legs = [
-        f"{style.stage_title(leg)}: {f'{rank:,} of {style.count(diagnosis.size, diagnosis.unit)}' if rank else _unranked(leg, diagnosis)}"
+        f"{style.stage_title(leg)}:"
+        f" {f'{rank:,} of {style.count(diagnosis.size, diagnosis.unit)}' if rank else _unranked(leg, diagnosis)}"
         for leg, rank in passage.legs.items()
     ]
     if diagnosis.cut == "found" or passage.final:

@@ -26,7 +26,7 @@ def draw(me: Actor) -> None:
     pins = {state.pin for state in now}
     wanted = {state.pin for state in proposed}
     for state in [*proposed, *(state for state in now if state.pin not in wanted)]:
-        _row(state, "" if state.pin in pins & wanted else "new" if state.pin in wanted else "goes")
+        _row(state, saving.fate(state.pin in pins, state.pin in wanted))
     if not (now or proposed):
         st.caption("Nothing is pinned yet. Pin a document above, or a result on the Search page.")
 
@@ -73,10 +73,9 @@ def _add() -> None:
 
 def _row(state: PinState, change: str) -> None:
     pin = state.pin
-    badge = {"new": " :blue-badge[in your change]", "goes": " :orange-badge[goes with your change]"}.get(change, "")
     with st.container(horizontal=True, vertical_alignment="center", key=f"pin_{slugify(pin.question)}"):
         with st.container(gap=None, width="stretch"):
-            st.markdown(f":material/push_pin: **{flash.plain(pin.question)}**{badge}")
+            st.markdown(f":material/push_pin: **{flash.plain(pin.question)}**{saving.BADGES[change]}")
             also = f" · also: {flash.plain(', '.join(pin.also))}" if pin.also else ""
             place = " › ".join(part for part in (state.title or pin.document, pin.section) if part)
             st.caption(f"{flash.plain(place)}{also}")

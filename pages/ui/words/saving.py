@@ -13,6 +13,7 @@ from pages.ui import actions, flash, identity, keys
 from pages.ui.workspace import app
 
 Edit = Callable[[Actor, Target], Change]
+BADGES = {"": "", "new": " :blue-badge[in your change]", "goes": " :orange-badge[goes with your change]"}
 
 
 def propose(file: str, edit: Edit) -> bool:
@@ -43,3 +44,10 @@ def waiting(number: int) -> None:
         )
         if st.button("Open the change", key="words_open", icon=":material/arrow_forward:"):
             st.switch_page("pages/reviews.py", query_params={keys.CHANGE: str(number)})
+
+
+def fate(before: bool, after: bool) -> str:
+    """What a change does to an entry: it is `new`, it `goes`, or ""."""
+    if before and after:
+        return ""
+    return "new" if after else "goes"

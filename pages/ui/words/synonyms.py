@@ -29,8 +29,7 @@ def draw(me: Actor) -> None:
     rows = sorted({*now, *proposed}, key=lambda synonym: synonym.text.casefold())
     with st.container(gap="xsmall", key="synonym_rows"):
         for synonym in rows:
-            state = "" if synonym in now and synonym in proposed else "new" if synonym in proposed else "goes"
-            _row(synonym, state)
+            _row(synonym, saving.fate(synonym in now, synonym in proposed))
     if not rows:
         st.caption("No synonyms yet. Add the first above, or look at the suggestions.")
 
@@ -58,12 +57,11 @@ def _add() -> None:
 
 
 def _row(synonym: Synonym, state: str) -> None:
-    badge = {"new": " :blue-badge[in your change]", "goes": " :orange-badge[goes with your change]"}.get(state, "")
     sign = " → " if synonym.means else " = "
     sides = [synonym.words, synonym.means] if synonym.means else [(word,) for word in synonym.words]
     text = sign.join(" = ".join(f"**{flash.plain(word)}**" for word in side) for side in sides)
     with st.container(horizontal=True, vertical_alignment="center", key=f"synonym_{slugify(synonym.text)}"):
-        st.markdown(f"{text}{badge}", width="stretch")
+        st.markdown(f"{text}{saving.BADGES[state]}", width="stretch")
         if state != "goes":
             st.button(
                 "Remove",
