@@ -41,13 +41,13 @@ $(VENV)/.tested: tests/requirements.txt | $(VENV)/.installed
 
 setup: $(VENV)/.compiled $(VENV)/.torch models ## install packages and fetch model weights
 
-models: $(VENV)/.installed
+models: $(VENV)/.installed ## fetch model weights
 	@$(PY) -m core models fetch
 
-sample: $(VENV)/.installed
+sample: $(VENV)/.installed ## make a workspace with the starter knowledge base, where there is none
 	@$(PY) -m core --quiet init --sample >/dev/null
 
-serve: sample models
+serve: sample models ## open the app alone, without torch
 	@$(PY) -m core reindex --words
 	@$(PY) -m streamlit run streamlit_app.py --server.address $(ADDRESS) --server.port $(PORT)
 
