@@ -240,7 +240,7 @@ def _check_alpha(config: SearchConfig) -> None:
         raise BadInput(f"configuration.alpha_from: {config.alpha_from!r} takes no weights by hand.")
     if not config.alpha_model:
         raise BadInput("configuration.alpha_model: name the model that predicts alpha.")
-    if "alpha" not in FUSIONS[config.fusion].parameters or not two_sided(config):
+    if "alpha" not in FUSIONS[config.fusion].knobs or not two_sided(config):
         raise BadInput(
             f"configuration.alpha_from: {config.alpha_from!r} needs convex fusion of dense and one other leg."
         )
@@ -258,7 +258,7 @@ def knobs(config: SearchConfig) -> tuple[Parameter, ...]:
     >>> [knob.name for knob in knobs(parse("rrf-60"))]
     ['rrf_k', 'depth']
     """
-    moving = {"depth", *FUSIONS[config.fusion].parameters}
+    moving = {"depth", *FUSIONS[config.fusion].knobs}
     if config.weights or not two_sided(config):
         moving -= {"alpha"}
     if config.rerank in BY_TAU:
@@ -288,8 +288,8 @@ def relevant(config: SearchConfig) -> frozenset[str]:
 def _fusing(config: SearchConfig) -> set[str]:
     """What matters where several legs are fused."""
     fusion, source = FUSIONS[config.fusion], ALPHAS[config.alpha_from]
-    names = {"fusion", "weights", *fusion.parameters}
-    if "rrf_k" not in fusion.parameters:
+    names = {"fusion", "weights", *fusion.knobs}
+    if not fusion.by_rank:
         names |= {"missing"} | ({"normalisation"} if not fusion.normalisation else set())
     if fusion.weighs:
         names |= {"alpha_from"} | ({"alpha_model"} if source.two_sided else set())

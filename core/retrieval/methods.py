@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from core.errors import ConcordError, Unavailable
+from core.parameter import Parameter
 from core.ports import Index, Leg, Llm, Ranking, Reranker
 from core.retrieval.prompts import RerankPrompt, built_in
 from core.types import NOTHING, LegScore, SearchConfig, Stage
@@ -69,7 +70,8 @@ class Fusion:
 
     `ceiling` is the highest score that the weights allow, so that tau means the same for every fusion; None where
     there is no such thing. `normalisation` is the one it is defined with, "" where any will do. `arithmetic` writes one
-    leg's part as people would compute it.
+    leg's part as people would compute it. `by_rank`: ranks count, scores do not. Each of its `parameters` is a field of
+    `SearchConfig`.
     """
 
     name: str
@@ -81,9 +83,20 @@ class Fusion:
     arithmetic: Callable[[LegScore, SearchConfig], str]
     weighs: bool = False
     normalisation: str = ""
-    parameters: tuple[str, ...] = ()
+    parameters: tuple[Parameter, ...] = ()
     spellings: tuple[Spelling, ...] = ()
     several: bool = True  # whether it takes more than one leg
+    by_rank: bool = False
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """The names of its parameters."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @property
+    def decimals(self) -> int:
+        """Digits that tell two of its scores apart: reciprocal ranks are small."""
+        return 4 if self.by_rank else 3
 
 
 class LegQuery(NamedTuple):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from core.parameter import Parameter
+from core.retrieval.fusions import FUSIONS
 
 PARAMETERS: dict[str, Parameter] = {
     parameter.name: parameter
     for parameter in (
-        Parameter("alpha", "Alpha", 0.0, 1.0, 0.01, "Weight of the dense side: 0 is words alone, 1 is meaning alone."),
-        Parameter("rrf_k", "RRF k", 1, 10_000, 1, "The larger, the less the first ranks stand out.", reach=200),
+        *(parameter for fusion in FUSIONS.values() for parameter in fusion.parameters),
         Parameter(
             "tau",
             "Tau",
@@ -31,3 +31,4 @@ PARAMETERS: dict[str, Parameter] = {
         Parameter("rerank_blend", "Blend", 0.0, 1.0, 0.05, "Share of the fused score in the final order."),
     )
 }
+FUSING = tuple(dict.fromkeys(name for fusion in FUSIONS.values() for name in fusion.knobs))

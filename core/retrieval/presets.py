@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from core import strict
 from core.retrieval.config import RECOMMENDED, name, named, nearest, parse  # noqa: F401 (in a doctest)
-from core.retrieval.parameters import PARAMETERS
+from core.retrieval.parameters import FUSING, PARAMETERS
 from core.retrieval.rerankers.rerank import BLEND
 from core.types import SearchConfig
 
@@ -195,8 +195,7 @@ def follow(title: str, config: SearchConfig, known: Mapping[str, SearchConfig]) 
         return fresh
     if base not in known:
         return title
-    knobs = ("alpha", "rrf_k", "tau", "rerank_blend")
-    moved = [knob for knob in knobs if getattr(config, knob) != getattr(known[base], knob)]
+    moved = [knob for knob in (*FUSING, "tau", "rerank_blend") if getattr(config, knob) != getattr(known[base], knob)]
     same = replace(config, depth=known[base].depth, k=known[base].k) == known[base]
     said = [f"{PARAMETERS[knob].title.lower()} {getattr(config, knob):g}" for knob in moved]
     return ", ".join([base, *(said or ([] if same else ["changed"]))])

@@ -77,7 +77,7 @@ def leg_weights(config: SearchConfig) -> dict[str, float]:
     """
     if config.weights:
         return {leg: float(config.weights.get(leg, 0.0)) for leg in config.legs}
-    if "alpha" in FUSIONS[config.fusion].parameters and two_sided(config):
+    if "alpha" in FUSIONS[config.fusion].knobs and two_sided(config):
         return {leg: config.alpha if leg == "dense" else round(1.0 - config.alpha, 12) for leg in config.legs}
     return dict.fromkeys(config.legs, 1.0)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from core.curation.document.statuses import Freshness
+from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
 from core.types import Hit, SearchConfig
 
@@ -61,8 +62,12 @@ def type_name(doc_type: str) -> str:
 
 
 def fused_score(score: float, config: SearchConfig) -> str:
-    """A fused score; reciprocal ranks are small and get one more digit."""
-    return f"{score:.4f}" if config.fusion == "rrf" else f"{score:.3f}"
+    """A fused score with the digits of its fusion.
+
+    >>> fused_score(1 / 61, SearchConfig(fusion="rrf")), fused_score(0.5, SearchConfig(fusion="convex"))
+    ('0.0164', '0.500')
+    """
+    return f"{score:.{FUSIONS[config.fusion].decimals}f}"
 
 
 def contributions(hit: Hit, most: int = 4) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.parameter import Parameter
 from core.retrieval.fusions.shares import per_leg
 from core.retrieval.methods import Fusion, ScaledLegs, Spelling
 from core.types import LegScore, SearchConfig
@@ -43,6 +44,9 @@ RRF = Fusion(
     arithmetic=weight_by_rank,
     weighs=True,
     normalisation="none",
-    parameters=("rrf_k",),
+    parameters=(
+        Parameter("rrf_k", "RRF k", 1, 10_000, 1, "The larger, the less the first ranks stand out.", reach=200),
+    ),
+    by_rank=True,
     spellings=(Spelling("rrf", SearchConfig(fusion="rrf", normalisation="none", missing="absent"), "rrf_k"),),
 )

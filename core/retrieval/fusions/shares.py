@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from core.parameter import Parameter
 from core.retrieval.methods import Fusion, ScaledLegs, Spelling
 from core.types import LegScore, SearchConfig
 
@@ -51,7 +52,9 @@ CONVEX = Fusion(
     ceiling=at_most_one,
     arithmetic=share_times_score,
     weighs=True,
-    parameters=("alpha",),
+    parameters=(
+        Parameter("alpha", "Alpha", 0.0, 1.0, 0.01, "Weight of the dense side: 0 is words alone, 1 is meaning alone."),
+    ),
     spellings=(
         Spelling("convex", SearchConfig(fusion="convex", normalisation="minmax"), "alpha"),
         Spelling("tm2c2", SearchConfig(fusion="convex", normalisation="tm2c2"), "alpha"),

@@ -388,7 +388,7 @@ def with_fusion(base: SearchConfig, fusion: str, normalisation: str = "", **knob
     """
     plain = FUSIONS[fusion].spellings[0].config
     free = plain.normalisation if FUSIONS[fusion].normalisation or not normalisation else normalisation
-    own = {name: knobs[name] for name in FUSIONS[fusion].parameters if name in knobs}
+    own = {name: knobs[name] for name in FUSIONS[fusion].knobs if name in knobs}
     kept = {name: getattr(base, name) for name in ("depth", "k", "pins", *GATHERED)}
     return configs.check(replace(plain, normalisation=free, **kept, **own))
 

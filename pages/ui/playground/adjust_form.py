@@ -15,7 +15,7 @@ from core.errors import ConcordError
 from core.retrieval import config as configs
 from core.retrieval.fusions import FUSIONS
 from core.retrieval.legs import LEGS
-from core.retrieval.parameters import PARAMETERS
+from core.retrieval.parameters import FUSING, PARAMETERS
 from core.retrieval.presets import follow
 from core.retrieval.rerankers import RERANKERS
 from core.services.playground.compare import Column
@@ -38,7 +38,7 @@ SENTENCES = {
     "rerank_model": "Reads the query with every passage.",
 }
 ORDER = (
-    *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", "alpha", "rrf_k", "depth", "k"),
+    *("fusion", "normalisation", "missing", "alpha_from", "alpha_model", *FUSING, "depth", "k"),
     *("rerank", "tau", "reranker", "rerank_model", "rerank_prompt", "rerank_orders", "rerank_depth", "rerank_blend"),
     *("hyde", "parents", "documents", "collapse", "synonyms", "pins"),
 )

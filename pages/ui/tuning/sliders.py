@@ -56,7 +56,7 @@ def _knobs(tuning_set: TuningSet) -> None:
         options = [name for name in NORMALISATIONS if name != "none"]
         title = lambda name: NORMALISATIONS[name].title
         st.selectbox("Normalisation", options, format_func=title, key=state.NORMALISATION, persist_state="session")
-    for name in fusion.parameters:
+    for name in fusion.knobs:
         _slider(name, state.knob(name))
     if not tuning_set.data.searched.documents:  # how deep one looks for documents decides which passages stand for them
         _slider("depth", state.DEPTH, low=5, high=state.DEEP)
@@ -98,7 +98,7 @@ def _figures(tuning_set: TuningSet) -> None:
         _reranked(result, tau.calibrated(tuning_set.queryset))
     else:
         _numbers(result, compared)
-    if "alpha" in FUSIONS[here.fusion].parameters:
+    if "alpha" in FUSIONS[here.fusion].knobs:
         _draw_curve(tuning_set)
     elif reranks:
         st.caption(flash.plain(tau.sentence(tau.calibrated(tuning_set.queryset))))

@@ -167,10 +167,17 @@ def test_every_record_says_what_it_is(kind: str) -> None:
             assert not isinstance(knob, str) or knob in PARAMETERS or knob in configs.CHOICES
 
 
+def test_every_parameter_of_a_fusion_is_a_field_of_the_configuration() -> None:
+    for fusion in FUSIONS.values():
+        for knob in fusion.parameters:
+            assert PARAMETERS[knob.name] is knob
+            assert knob.admits(getattr(SearchConfig(), knob.name))
+
+
 def test_every_name_of_a_configuration_parses_back() -> None:
-    numbers = {"alpha": "0.3", "rrf_k": "40"}
     for spelling in configs.spellings():
-        text = f"{spelling.stem}-{numbers[spelling.number]}" if spelling.number else spelling.stem
+        knob = PARAMETERS.get(spelling.number)
+        text = f"{spelling.stem}-{knob.low + 3 * knob.step:g}" if knob else spelling.stem
         assert configs.name(configs.parse(text)) == text
         for method in RERANKERS.values():
             assert configs.name(configs.parse(f"{text}+{method.suffix}")) == f"{text}+{method.suffix}"
