@@ -18,14 +18,16 @@ _RERANKED = f'{{"base": "documents-0.9", "rerank": "%s", "tau": 0.7, "rerank_ble
 
 
 class Preset(NamedTuple):
-    """A configuration that is offered, with when it is a good choice, and its figure in docs/research/benchmarks.md,
-    where it has one: nDCG@10 of documents, the mean of seven public collections, and the row there."""
+    """A configuration that is offered, with when it is a good choice, and what measured it: its figure in
+    docs/research/benchmarks.md (nDCG@10 of documents, the mean of seven public collections) and the row there, or the page
+    and row that the gain in `use` comes from."""
 
     title: str
     spelling: str
     use: str
     figure: float = 0.0
     row: str = ""
+    page: str = ""
 
     @property
     def about(self) -> str:
@@ -35,7 +37,7 @@ class Preset(NamedTuple):
         'nDCG@10 .712 on seven public collections, .093 below the recommended .805.'
         """
         if not self.figure:
-            return self.use
+            return f"{self.use} Measured in docs/research/{self.page}." if self.page else self.use
         best = PRESETS[0].figure
         below = f", {best - self.figure:.3f} below the recommended {best:.3f}" if self.figure < best else ""
         return f"{self.use} nDCG@10 {self.figure:.3f} on seven public collections{below}.".replace(" 0.", " .")
@@ -79,18 +81,25 @@ PRESETS = (
         _RERANKED % "unsure",
         "Reads again where the first hit answers with a chance below .7, three questions in ten: nDCG@10 +.005 "
         "(+.001 to +.010) on public collections. Seconds, not milliseconds.",
+        row="**.7**",
+        page="confidence.md",
     ),
     Preset(
         "Rerank always",
         _RERANKED % "always",
         "Reads every first page again: nDCG@10 +.003 (-.004 to +.009) on public collections, so no better than the "
         "recommended. Seconds for every question.",
+        row="1",
+        page="confidence.md",
     ),
     Preset(
         "Documents and answers",
         '{"base": "documents-0.9", "fields": {"title": 1.5, "path": 0.5, "answers": 0.5}}',
         "The recommended, and words count in the questions under answers, too: nDCG@10 +.004 (+.001 to +.006) for "
         "other questions than those. Good where documents list many.",
+        row="**other judged questions of the same document, as if it listed them under `answers:`; no near-copies of the "
+        "question**",
+        page="benchmarks.md",
     ),
     Preset(
         "Tri-modal",
@@ -111,6 +120,8 @@ PRESETS = (
         "two-hops",
         "For questions that name a thing by another one: a second look from the first hit. +.018 (+.010 to +.027) on "
         "two-hop questions, nothing gained elsewhere.",
+        row="HotpotQA, 200",
+        page="benchmarks.md",
     ),
     Preset("BM25 by DuckDB FTS", "bm25@duckdb", "The same ranking by DuckDB itself: to see that they agree."),
     Preset("Vectors by LanceDB", "dense@lancedb", "The same ranking by LanceDB itself: to see that they agree."),

@@ -209,6 +209,21 @@ def test_the_figure_of_a_preset_is_that_of_the_table_that_measured_it() -> None:
         assert "on seven public collections" in preset.about
 
 
+GAIN = r"([+-]\.\d+) \(([+-]\.\d+) to ([+-]\.\d+)\)"
+
+
+def test_the_gain_of_a_preset_is_that_of_the_row_that_it_names() -> None:
+    claimed = [(preset, match) for preset in PRESETS if (match := re.search(GAIN, preset.use))]
+    assert len(claimed) == 4
+    for preset, match in claimed:
+        said = [float(number) for number in match.groups()]
+        lines = (ROOT / "docs/research" / preset.page).read_text(encoding="utf-8").splitlines()
+        row = next(line for line in lines if line.startswith(f"| {preset.row} |") and re.search(GAIN, line))
+        measured = [[float(number) for number in found.groups()] for found in re.finditer(GAIN, row)]
+        assert any(said == pytest.approx(figures, abs=0.0006) for figures in measured), preset.title
+        assert f"docs/research/{preset.page}" in preset.about
+
+
 def test_every_preset_parses() -> None:
     for config in (*presets().values(), *fifteen().values()):
         assert configs.parse(spell(config)) == config
