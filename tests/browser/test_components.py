@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -101,6 +102,19 @@ def test_a_page_that_opens_another_is_one_step_back(chromium: Any) -> None:
         page.evaluate(STEPS, linked)
         page.evaluate("history.back()")
         page.wait_for_url("**/search?q=leave")  # a link with the same parameters leaves its page behind
+
+
+def test_a_browser_sends_the_persona_of_a_demo_once_and_again_when_it_changes(chromium: Any) -> None:
+    with browser.component(chromium, "shortcuts") as page:
+        sent: list[str] = []
+        page.on(
+            "request", lambda request: sent.append(f"{request.method} {urlsplit(request.url).path} {request.post_data}")
+        )
+        for persona in ("admin", "zoe", "zoe", "ann"):
+            page.evaluate("(persona) => show({ persona, remembered: 'admin' })", persona)
+        page.evaluate("() => show({})")
+        page.wait_for_timeout(100)
+        assert sent == ["POST /sign-in/persona persona=zoe", "POST /sign-in/persona persona=ann"]
 
 
 FOCUS = "() => { const at = document.querySelector('#host').shadowRoot.activeElement; return at && (at.getAttribute('aria-label') || at.textContent); }"

@@ -6,6 +6,7 @@ import gc
 import re
 import weakref
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 from core.analysis import analyser, options_for
 from core.bootstrap import App
 from core.curation.text.excerpts import HEADS, excerpt, excerpt_text
+from core.retrieval import config as configs
 from core.retrieval.confidence import lacking
 from core.retrieval.snippets import RARE, RUNS, WIDTH, _sentences, snippet
+from core.services.search.searcher import as_json
 from core.types import Filters, LexicalOptions
 from pages.ui import style
 from pages.ui.components.search_view import view
@@ -318,3 +321,22 @@ def test_a_first_result_that_holds_little_of_the_question_is_doubted_where_a_lat
     assert lacking("mileage rate own car", [travel, crash], index) == ()
     assert lacking("rated service loads", [crash, travel], index) == ()
     assert lacking("mileage rate", [crash, travel], index) == (), "two words say too little"
+
+
+def test_a_doubt_about_the_first_result_reaches_the_page_and_programs(tmp_path: Path) -> None:
+    files = {
+        "a.md": "# Rate\n\nRate.\n",
+        "b.md": "# Travel\n\nWhoever drives a car for us writes down each mileage and sends it to the desk, which pays a rate.\n",
+        **{
+            f"c{n}.md": f"# Desk {n}\n\nThe people at desk {n} know no rate by heart, so ask them for the list.\n"
+            for n in range(6)
+        },
+    }
+    app = indexed(tmp_path / "home", files)
+    said = "The first result does not mention “mileage” or “car”. A later one does."
+    result = app.search.searcher.search("mileage rate car", config=configs.parse("dense"))
+    assert result.hits[0].path == "a.md"
+    assert (result.doubt, as_json(result)["warnings"]) == (said, [said])
+    results = replace(app.search.page.find("mileage rate car"), result=result)
+    assert view(results, Filters(), {})["doubt"] == said
+    assert not app.search.searcher.search("desk rate list", config=configs.parse("dense")).doubt

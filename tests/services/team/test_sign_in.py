@@ -20,7 +20,7 @@ from core.settings import Settings
 from pages.ui.server import direct
 from pages.ui.sign_in import cookies
 from tests.conftest import PASSWORD, ROOT, demo, forget_app, put, sql
-from tests.support.apptest import PATIENCE
+from tests.support.apptest import PATIENCE, drawn
 
 
 class Tab:
@@ -233,7 +233,9 @@ def test_a_demo_opens_as_the_persona_that_the_browser_chose_last(
     monkeypatch.setenv("CONCORD_SIGN_IN", "demo")
     forget_app()
 
-    assert opened().selectbox(key="persona").value == "zoe"
+    page = opened()
+    assert page.selectbox(key="persona").value == "zoe"
+    assert drawn(page, "shortcuts") == {"persona": "zoe", "remembered": "zoe"}, "the browser sends another choice"
     tab.cookies = {cookies.PERSONA: "someone"}
     assert opened().selectbox(key="persona").value != "someone"
 
