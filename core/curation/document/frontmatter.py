@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 
@@ -15,6 +15,8 @@ from core.curation.document.statuses import counts_as
 from core.curation.text.markup import plain_heading
 from core.errors import BadInput
 from core.types import Document, Frozen, Meta
+
+Value = TypeVar("Value")
 
 MAX_BYTES = 1024 * 1024
 MAX_FRONTMATTER = 16 * 1024
@@ -188,22 +190,22 @@ def read_meta(fields: Fields) -> Meta:
     """Validated metadata; errors name the line."""
     values = dict(fields.values)
 
-    def where(key: str) -> str:
-        return f"Line {fields.lines.get(key, 1)}: {key}"
+    def take(key: str, read: Callable[[Any, str], Value]) -> Value:
+        return read(values.pop(key, ""), f"Line {fields.lines.get(key, 1)}: {key}")
 
-    status = counts_as(_text(values.pop("status", ""), where("status"))) or "approved"
-    identity = _text(values.pop("id", ""), where("id"))
+    status = counts_as(take("status", _text)) or "approved"
+    identity = take("id", _text)
     return Meta(
         id=safe_id(identity) if identity else "",
-        title=_text(values.pop("title", ""), where("title")),
-        doc_type=_text(values.pop("doc_type", ""), where("doc_type")).lower(),
+        title=take("title", _text),
+        doc_type=take("doc_type", _text).lower(),
         status=status,
-        owner=_text(values.pop("owner", ""), where("owner")),
-        tags=_texts(values.pop("tags", ()), where("tags")),
-        effective_date=_date(values.pop("effective_date", ""), where("effective_date")),
-        review_due=_date(values.pop("review_due", ""), where("review_due")),
-        supersedes=_texts(values.pop("supersedes", ()), where("supersedes")),
-        answers=_texts(values.pop("answers", ()), where("answers")),
+        owner=take("owner", _text),
+        tags=take("tags", _separated),
+        effective_date=take("effective_date", _date),
+        review_due=take("review_due", _date),
+        supersedes=take("supersedes", _separated),
+        answers=take("answers", _texts),
         extra=Frozen(values),
     )
 
@@ -216,12 +218,17 @@ def _text(value: Any, where: str) -> str:
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:
-    """A list of texts; for tags and supersedes, a text with commas is a list too."""
+    """A list of texts; one text is a list of one."""
     if isinstance(value, str):
-        value = value.split(",") if "tags" in where or "supersedes" in where else [value]
+        value = [value]
     if not isinstance(value, (list, tuple)):
         raise BadInput(f"{where} must be a list of texts.")
     return tuple(text for item in value if (text := _text(item, where)))
+
+
+def _separated(value: Any, where: str) -> tuple[str, ...]:
+    """The same where commas separate the texts."""
+    return _texts(value.split(",") if isinstance(value, str) else value, where)
 
 
 def _date(value: Any, where: str) -> date | None:
