@@ -1087,7 +1087,6 @@ def test_the_groups_of_the_provider_count_from_the_sign_in_on(grouped: App) -> N
 
 @pytest.mark.parametrize("name", ["concord", "webhook"])
 def test_no_account_has_the_rights_of_the_system_and_no_list_names_the_outside(grouped: App, name: str) -> None:
-    """Also an account that an earlier version let take the id of the system."""
     put(grouped, {"review-rules.yaml": f"readers:\n  quarzpfad/: [group:hr]\n  fin/: [{name}]\n"})
     assert not reads(grouped, Actor(name, "Concord", "", "reader"))
     with reading_as(PUBLIC):

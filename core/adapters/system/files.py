@@ -246,7 +246,7 @@ def write_privately() -> None:
 
 
 def close_to_others(home: Path) -> None:
-    """Make the workspace's folder, or close one that an earlier version or a copy left open."""
+    """Make the workspace's folder, or close one that a copy left open."""
     home.mkdir(parents=True, exist_ok=True)
     if any(map(_open_to_others, _top(home))):
         for path in _all(home):

@@ -178,8 +178,6 @@ class SqliteDatabase(Database):
         if lines != ["ok"]:
             yield Damage("app.db", f"is damaged: {'; '.join(map(str, lines[:3]))}", RESTORE)
             return
-        if self._lacks(connection):
-            return  # an earlier version wrote it
         if changed := tuple(table_sums.differences(_raw(connection))):
             yield self._changed(changed)
 
