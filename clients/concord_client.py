@@ -120,76 +120,6 @@ class Client:
             },
         )
 
-    def compare(
-        self,
-        q: str,
-        *,
-        config: Sequence[str] = (),
-        profile: Sequence[str] = (),
-        type: Sequence[str] = (),
-        tag: Sequence[str] = (),
-        owner: Sequence[str] = (),
-        folder: Sequence[str] = (),
-        doc: Sequence[str] = (),
-        status: Sequence[str] = (),
-        freshness: Sequence[str] = (),
-        history: bool = False,
-    ) -> Json:
-        """Several configurations side by side; without any, both legs alone and what is in production."""
-        return self._object(
-            "GET",
-            "/compare",
-            {
-                "q": q,
-                "config": config,
-                "profile": profile,
-                "type": type,
-                "tag": tag,
-                "owner": owner,
-                "folder": folder,
-                "doc": doc,
-                "status": status,
-                "freshness": freshness,
-                "history": history,
-            },
-        )
-
-    def where(
-        self,
-        q: str,
-        document: str,
-        *,
-        config: str = "",
-        profile: str = "",
-        type: Sequence[str] = (),
-        tag: Sequence[str] = (),
-        owner: Sequence[str] = (),
-        folder: Sequence[str] = (),
-        doc: Sequence[str] = (),
-        status: Sequence[str] = (),
-        freshness: Sequence[str] = (),
-        history: bool = False,
-    ) -> Json:
-        """Where a document ranks for a question and why, and what would bring it into the list."""
-        return self._object(
-            "GET",
-            "/where",
-            {
-                "q": q,
-                "document": document,
-                "config": config,
-                "profile": profile,
-                "type": type,
-                "tag": tag,
-                "owner": owner,
-                "folder": folder,
-                "doc": doc,
-                "status": status,
-                "freshness": freshness,
-                "history": history,
-            },
-        )
-
     def list_documents(self, *, folder: str = "") -> Iterator[Json]:
         """Every document, by path."""
         return self._list("/documents", {"folder": folder})
@@ -334,6 +264,76 @@ class Client:
     def close_gap(self, gap: int) -> Json:
         """Mark a question as answered."""
         return self._object("POST", f"/gaps/{gap}/close")
+
+    def compare(
+        self,
+        q: str,
+        *,
+        config: Sequence[str] = (),
+        profile: Sequence[str] = (),
+        type: Sequence[str] = (),
+        tag: Sequence[str] = (),
+        owner: Sequence[str] = (),
+        folder: Sequence[str] = (),
+        doc: Sequence[str] = (),
+        status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
+        history: bool = False,
+    ) -> Json:
+        """Several configurations side by side; without any, both legs alone and what is in production."""
+        return self._object(
+            "GET",
+            "/compare",
+            {
+                "q": q,
+                "config": config,
+                "profile": profile,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "freshness": freshness,
+                "history": history,
+            },
+        )
+
+    def where(
+        self,
+        q: str,
+        document: str,
+        *,
+        config: str = "",
+        profile: str = "",
+        type: Sequence[str] = (),
+        tag: Sequence[str] = (),
+        owner: Sequence[str] = (),
+        folder: Sequence[str] = (),
+        doc: Sequence[str] = (),
+        status: Sequence[str] = (),
+        freshness: Sequence[str] = (),
+        history: bool = False,
+    ) -> Json:
+        """Where a document ranks for a question and why, and what would bring it into the list."""
+        return self._object(
+            "GET",
+            "/where",
+            {
+                "q": q,
+                "document": document,
+                "config": config,
+                "profile": profile,
+                "type": type,
+                "tag": tag,
+                "owner": owner,
+                "folder": folder,
+                "doc": doc,
+                "status": status,
+                "freshness": freshness,
+                "history": history,
+            },
+        )
 
     def list_querysets(self) -> Iterator[Json]:
         """Every query set, newest first."""

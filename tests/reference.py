@@ -17,8 +17,8 @@ from typing import Any
 
 from core import catalogue, settings
 from core.access import EVERYBODY, NEEDS, NO_TOKEN, REACH
+from core.entrypoints import rooms
 from core.entrypoints.cli import parser
-from core.entrypoints.commands import COMMANDS, GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -43,17 +43,17 @@ def pages() -> dict[str, str]:
 def commands() -> str:
     everything: Any = parser()
     known = _below(everything)
-    abouts = {name: about for part in COMMANDS.values() for name, about in part.items()}
     lines = [
         "# Commands",
         MADE,
         "Every command of `python -m core`, as its `--help` says it. Options that all of them take, exit codes and examples:",
         "[cli.md](../cli.md). What `--json` prints: [json.md](json.md).",
     ]
-    for title, names in GROUPS.items():
+    for title, modules in rooms.ROOMS.items():
         lines += ["", f"## {title}"]
-        for name in names.split():
-            lines += ["", f"### {name}", "", sentence(abouts[name])]
+        here = {each.name.partition(" ")[0] for module in modules for each in rooms.outlines(module)}
+        for name in (word for word in rooms.by_word() if word in here):
+            lines += ["", f"### {name}"]
             for path, command in _leaves(name, known[name]):
                 lines += ["", *_command(path, command)]
     return "\n".join(lines) + "\n"
@@ -75,7 +75,7 @@ def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 def _command(path: str, command: Any) -> Iterator[str]:
     own = [action for action in command._actions if action.dest not in SHARED and action.help != argparse.SUPPRESS]
     needed = [_name(action) for action in own if not action.option_strings]
-    yield f"**`{' '.join([path, *needed])}`**" + (f": {command.description}." if " " in path else "")
+    yield f"**`{' '.join([path, *needed])}`**: {command.description}."
     if own:
         yield ""
     for action in own:

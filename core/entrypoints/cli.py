@@ -1,4 +1,4 @@
-"""The command line. It can do what the pages can; with `--json` its output is a contract that others script against.
+"""The command line: set up, operate, import, search, evaluate and tune; with `--json` its output is a contract that others script against.
 
 Exit codes: 0 done, 1 refused or failed with a sentence on standard error, 2 wrong usage, 3 a workspace of an earlier version.
 """
@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core import __version__
-from core.entrypoints.arguments import help_of
-from core.entrypoints.commands import BESIDE, COMMANDS, GROUPS
+from core.entrypoints import rooms
 from core.errors import ConcordError, Outdated, storage_failure
 
 if TYPE_CHECKING:
@@ -78,7 +76,7 @@ def _unusable(error: OSError) -> str:
 
 def parser(words: Collection[str] | None = None) -> argparse.ArgumentParser:
     """The whole command line, or the options of only those commands whose names are among the words."""
-    names = frozenset(name for commands in COMMANDS.values() for name in commands)
+    names = frozenset(rooms.by_word())
     return _parser(names if words is None else names.intersection(words))
 
 
@@ -97,35 +95,37 @@ def _parser(asked: frozenset[str]) -> argparse.ArgumentParser:
     adder = _Adder(
         top.add_subparsers(prog=PROGRAM, dest="command", metavar="COMMAND", help=argparse.SUPPRESS),
         _shared(home=argparse.SUPPRESS, json=argparse.SUPPRESS, quiet=argparse.SUPPRESS, user=argparse.SUPPRESS),
-        {name: about for commands in COMMANDS.values() for name, about in commands.items()},
     )
-    for module, commands in COMMANDS.items():
-        if asked.isdisjoint(commands):
-            adder.group.choices.update(dict.fromkeys(commands, top))  # names alone: nobody typed one of them
-            continue
-        records = records_of(module)
-        for name in commands:
-            adder.add(name, [record for record in records if record.name.split()[0] == name])
+    for word, outlines in rooms.by_word().items():
+        if word in asked:
+            adder.add(word, [record_of(outline) for outline in outlines])
+        else:
+            adder.group.choices[word] = top  # the name alone: nobody typed it
     return top
 
 
 def _commands() -> str:
-    """Every command with one line, by what people want to do."""
-    abouts = {name: about for commands in COMMANDS.values() for name, about in commands.items()}
+    """Every command, by what people want to do; a group with the names of its commands."""
     lines = [f"{PROGRAM} COMMAND --help says more of one."]
-    for title, names in GROUPS.items():
-        lines += ["", f"{title}:", *(f"  {name:<14} {abouts[name]}" for name in names.split())]
+    known = rooms.by_word()
+    for title, modules in rooms.ROOMS.items():
+        here = {each.name.partition(" ")[0] for module in modules for each in rooms.outlines(module)}
+        lines += ["", f"{title}:", *(_line(word, outlines) for word, outlines in known.items() if word in here)]
     return "\n".join(lines)
 
 
-def records_of(module: str) -> list[Command]:
-    """The commands that a module of this package holds, and the one beside it."""
-    from core.entrypoints import record
+def _line(word: str, outlines: Sequence[rooms.CommandOutline]) -> str:
+    if outlines[0].name == word:
+        return f"  {word:<14} {outlines[0].about}"
+    return f"  {word:<14} {', '.join(outline.name.partition(' ')[2] for outline in outlines)}"
 
-    names = [f"core.entrypoints.{name}" for name in (module, BESIDE.get(module)) if name]
-    for name in names:
-        import_module(name)
-    return [found for name in names for found in record.COMMANDS.values() if found.function.__module__ == name]
+
+def record_of(outline: rooms.CommandOutline) -> Command:
+    """The record of a command, whose module is imported."""
+    from core.entrypoints.record import COMMANDS
+
+    rooms.load(outline.module)
+    return COMMANDS[outline.name]
 
 
 def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentParser:
@@ -145,13 +145,7 @@ def _shared(home: Any, json: Any, quiet: Any, user: Any) -> argparse.ArgumentPar
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says something of every argument, and what a misspelled command may have meant."""
-
-    def add_argument(self, *names: Any, **options: Any) -> argparse.Action:
-        action = super().add_argument(*names, **options)
-        if action.help is None:
-            action.help = help_of(self.prog.removeprefix(f"{PROGRAM} "), (*action.option_strings, action.dest))
-        return action
+    """Says what a misspelled command may have meant."""
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
@@ -162,20 +156,21 @@ class _Parser(argparse.ArgumentParser):
 
 
 class _Adder:
-    """Adds commands with the shared options; `abouts` says what help tells of those at the top."""
+    """Adds commands with the shared options."""
 
-    def __init__(self, group: Any, shared: argparse.ArgumentParser, abouts: Mapping[str, str]) -> None:
-        self.group, self.shared, self.abouts = group, shared, abouts
+    def __init__(self, group: Any, shared: argparse.ArgumentParser) -> None:
+        self.group, self.shared = group, shared
 
-    def add(self, name: str, records: Sequence[Command]) -> None:
-        """A command, or a group of commands below this name."""
-        parser = self._parser(self.group, name, self.abouts[name])
-        if [record.name for record in records] == [name]:
-            records[0].add_to(parser)
-        elif records:
-            below = parser.add_subparsers(dest="subcommand", required=True, metavar="COMMAND")
-            for record in records:
-                record.add_to(self._parser(below, record.name.removeprefix(name).strip(), record.about))
+    def add(self, word: str, records: Sequence[Command]) -> None:
+        """A command, or a group of commands below this word."""
+        if records[0].name == word:
+            records[0].add_to(self._parser(self.group, word, records[0].about))
+            return
+        below = self.group.add_parser(word, parents=[self.shared]).add_subparsers(
+            dest="subcommand", required=True, metavar="COMMAND"
+        )
+        for record in records:
+            record.add_to(self._parser(below, record.name.partition(" ")[2], record.about))
 
     def _parser(self, group: Any, name: str, about: str) -> argparse.ArgumentParser:
         parser: argparse.ArgumentParser = group.add_parser(name, help=about, description=about, parents=[self.shared])

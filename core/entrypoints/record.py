@@ -160,7 +160,7 @@ class UseCaseRecord:
     """What a door needs to know to run it."""
 
     name: str  # the words of the command, such as "change approve", or the name of the operation, such as list_gaps
-    about: str  # what help says; of a command of one word it stands in `commands.COMMANDS`
+    about: str  # what help says
     calls: str  # the use case of the services, such as "reviews.discussion.approve"
     needs: str  # the action it needs, where that is not the one of the use case
     form: type | None  # a frozen dataclass, each field with an Option, an Argument or a Key
@@ -248,7 +248,7 @@ COMMANDS: dict[str, Command] = {}  # those of the modules that were imported, by
 OPERATIONS: dict[str, Operation] = {}  # likewise, by their names
 
 
-def command(name: str, about: str = "", calls: str = "", *, needs: str = "") -> Callable[[Run], Run]:
+def command(name: str, about: str, calls: str = "", *, needs: str = "") -> Callable[[Run], Run]:
     """Make a function the command of this name. The type of its second parameter, if it has one, is its form."""
 
     def made(function: Run) -> Run:

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from core.entrypoints import record, rooms
 from core.entrypoints.cli import main, parser
-from core.entrypoints.commands import COMMANDS, GROUPS
 from tests.conftest import ROOT, NoProcesses, put, small_app, write
 
 
@@ -179,16 +179,18 @@ def test_types_are_filtered_whatever_their_case(run: Any) -> None:
 def test_no_command_shows_all_by_group_and_a_misspelled_one_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 0
     shown = capsys.readouterr().out
-    assert [name for names in GROUPS.values() for name in names.split() if f"\n  {name} " not in shown] == []
+    assert [word for word in rooms.by_word() if f"\n  {word} " not in shown] == []
     with pytest.raises(SystemExit) as caught:
         main(["serch", "cash"])
     assert caught.value.code == 2
     assert capsys.readouterr().err.endswith("There is no command 'serch'. Did you mean 'search'?\n")
 
 
-def test_every_command_is_in_one_group_and_every_argument_has_its_help() -> None:
-    grouped = sorted(name for names in GROUPS.values() for name in names.split())
-    assert grouped == sorted(name for commands in COMMANDS.values() for name in commands)
+def test_help_reads_the_commands_that_are_imported_and_every_argument_has_its_help() -> None:
+    outlined = {each.name: each.about for outlines in rooms.by_word().values() for each in outlines}
+    parser()
+    assert outlined == {found.name: found.about for found in record.COMMANDS.values()}
+    assert len(outlined) <= 95
 
     def silent(command: Any) -> list[str]:
         below = [action for action in command._actions if action.__class__.__name__ == "_SubParsersAction"]
@@ -329,7 +331,7 @@ def test_every_command_of_the_table_is_added_by_its_module() -> None:
         return choices
 
     everything, one = added(None), added(["search"])
-    assert list(everything) == list(one) == [name for commands in COMMANDS.values() for name in commands]
+    assert list(everything) == list(one) == list(rooms.by_word())
     assert not [name for name, command in everything.items() if not (command.get_default("run") or command._subparsers)]
     assert one["search"].format_help() == everything["search"].format_help()
 
@@ -349,7 +351,7 @@ def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     done = subprocess.run(started, capture_output=True, text=True, cwd=ROOT, check=True)
     _, of_help, listed, of_list = (part.split() for part in done.stdout.split("\f"))
     assert listed
-    own = {"core", "core.errors", *(f"core.entrypoints{name}" for name in ("", ".arguments", ".cli", ".commands"))}
+    own = {"core", "core.errors", *(f"core.entrypoints{name}" for name in ("", ".cli", ".rooms"))}
     assert {name for name in of_help if name.startswith("core")} == own
     big = "numpy pyarrow duckdb lancedb onnxruntime scipy numba pandas pydantic torch xgboost networkx rapidfuzz streamlit"
     assert not {*big.split(), "sqlalchemy", "yaml", "git"}.intersection(of_help)

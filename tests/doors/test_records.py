@@ -6,21 +6,21 @@ import asyncio
 import json
 import sys
 from collections.abc import Iterator
-from types import ModuleType
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from core import entrypoints
 from core.access import AUDITED, Actor, use_case, use_case_of
 from core.bootstrap import App
-from core.entrypoints import commands, record, session
-from core.entrypoints.api import operations, schemas
+from core.entrypoints import record, rooms, session
 from core.entrypoints.api import reference as api_reference
+from core.entrypoints.api import schemas
 from core.entrypoints.cli import main
 from core.entrypoints.mcp import tools
 from core.entrypoints.mcp.server import build_server
 from core.entrypoints.mcp.visits import ToolReply, ToolSession
-from core.entrypoints.record import Argument, Option, Shown, UseCaseCall, command, form, operation
 from tests import reference
 from tests.conftest import demo
 from tests.support.api_server import ApiServer
@@ -38,36 +38,48 @@ class Bells:
         return {"who": actor.id, "rung": times}
 
 
+MODULE = '''
+"""The bell of the house."""
+
+from typing import Annotated
+
+from core.entrypoints.record import Argument, Option, Shown, UseCaseCall, command, form, operation
+from tests.doors.test_records import Bells
+
+
+@form
+class RingOptions:
+    times: Annotated[int, Argument("N", "how often")]
+    loud: Annotated[bool, Option("so that everybody hears it")] = False
+
+
+@operation("ring_bell", "POST /bells/{times}", "RungBell")
+@command("bell ring", "ring the bell", needs="confirm a document")
+def ring(call: UseCaseCall, form: RingOptions) -> Shown:
+    """Ring the bell."""
+    rung = Bells(call.app).ring(call.actor, form.times)
+    return Shown({**rung, "loud": form.loud}, ["Ding!"] * form.times)
+'''
+
+
 @pytest.fixture
-def bells(app: App, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
+def bells(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[App]:
     """The module of the toy: a form, and a record whose function calls the service."""
-    module = ModuleType("core.entrypoints.bells")
-
-    @form
-    class RingOptions:
-        times: Annotated[int, Argument("N", "how often")]
-        loud: Annotated[bool, Option("so that everybody hears it")] = False
-
-    def ring(call: UseCaseCall, form: Any) -> Shown:
-        """Ring the bell."""
-        rung = Bells(call.app).ring(call.actor, form.times)
-        return Shown({**rung, "loud": form.loud}, ["Ding!"] * form.times)
-
-    ring.__module__, ring.__annotations__["form"] = module.__name__, RingOptions
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(commands.COMMANDS, "bells", {"bell": "the bell of the house"})  # type: ignore[attr-defined]
-    monkeypatch.setitem(commands.GROUPS, "Bells", "bell")  # type: ignore[attr-defined]
-    monkeypatch.setitem(operations.PARTS, "bells", ("bells",))  # type: ignore[arg-type]
+    folder = tmp_path / "records"
+    folder.mkdir()
+    (folder / "bells.py").write_text(MODULE)
+    monkeypatch.setattr(entrypoints, "__path__", [*entrypoints.__path__, str(folder)])
+    monkeypatch.setitem(rooms.ROOMS, "Bells", ("bells",))  # type: ignore[attr-defined]
     monkeypatch.setattr(session, "open_app", lambda settings: app)
-    command("bell ring", "ring the bell", needs="confirm a document")(ring)
-    operation("ring_bell", "POST /bells/{times}", "RungBell")(ring)
     monkeypatch.setattr(
         schemas, "RungBell", schemas.record("RungBell", "A rung bell.", who=str, rung=int, loud=bool), raising=False
     )
     tools.TOOLS.append(tools.Tool(ring_bell, "", "confirm a document"))
     yield app
     tools.TOOLS.pop()
-    del record.COMMANDS["bell ring"], record.OPERATIONS["ring_bell"]
+    record.COMMANDS.pop("bell ring", None)
+    record.OPERATIONS.pop("ring_bell", None)
+    sys.modules.pop("core.entrypoints.bells", None)
 
 
 class RungReply(ToolReply):

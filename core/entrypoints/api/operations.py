@@ -21,12 +21,11 @@ from starlette.responses import Response
 from core import strict
 from core.access import Actor, require
 from core.curation.document.names import MAX_PATH_BYTES
-from core.entrypoints import record
+from core.entrypoints import record, rooms
 from core.entrypoints.api import schemas
 from core.entrypoints.api.calls import ApiCall, Calls, Window, Windowed
 from core.entrypoints.api.problems import documented
 from core.entrypoints.api.reference import PREFIX
-from core.entrypoints.arguments import help_of
 from core.entrypoints.contracts.change_json import as_json
 from core.entrypoints.record import Bounds, Input, Operation, Option, Shown, action_of, inputs
 from core.entrypoints.refusals import refuse_unknown
@@ -36,13 +35,6 @@ if TYPE_CHECKING:
     from core.bootstrap import App
     from core.ports import Progress
 
-PARTS: Mapping[str, tuple[str, ...]] = {  # the parts of the API, with the modules that hold their records
-    "search": ("knowledge.search", "laboratory.playground"),
-    "documents": ("knowledge.documents", "knowledge.freshness"),
-    "changes": ("team.reviews",),
-    "gaps": ("knowledge.questions",),
-    "evaluation": ("laboratory.querysets", "laboratory.evaluation", "operation.jobs"),
-}
 PRINTABLE = r"^[^\x00]*$"  # a NUL is no part of any text
 LIMIT_OF_HEADER = 200
 _IN_PATH = re.compile(r"{(\w+)(?::path)?}")
@@ -63,10 +55,9 @@ class ApiUse:
 
 
 def operations() -> Iterator[tuple[str, Operation]]:
-    """Every operation with the part of the API that it belongs to."""
-    for part, modules in PARTS.items():
-        for module in modules:
-            yield from ((part, each) for each in of_module(f"core.entrypoints.{module}"))
+    """Every operation with the part of the API that it belongs to: the module that holds its record."""
+    for module in rooms.with_operations():
+        yield from ((module.rpartition(".")[2], each) for each in of_module(rooms.load(module)))
 
 
 def of_module(module: str) -> Iterator[Operation]:
@@ -144,7 +135,7 @@ def kinds(operation: Operation) -> tuple[list[Input], list[Input], list[Input], 
 
 def about(operation: Operation, each: Input) -> str:
     """What an input is, as a sentence."""
-    said = each.source.help or help_of(operation.name, (each.name,)) or ""
+    said = each.source.help or ""
     return f"{said[:1].upper()}{said[1:]}." if said else ""
 
 

@@ -26,8 +26,6 @@ from core.services.reviews.authoring import Target
 from core.services.reviews.bulk_edit import BulkEdit, chosen, planned, save_bulk
 from core.types import Document, Filters
 
-AddTagInput = Annotated[tuple[str, ...], Option(None, metavar="TAG")]
-
 
 @form
 class DocumentsListOptions:
@@ -47,8 +45,8 @@ class DocumentsEditOptions:
     set_type: Annotated[str, Option("the new type, such as sop", metavar="TYPE")] = ""
     set_status: Annotated[str, Option("draft, approved, superseded or retired", metavar="STATUS")] = ""
     set_review_due: Annotated[str, Option("the day of the next review", metavar="DATE")] = ""
-    add_tag: AddTagInput = ()
-    remove_tag: AddTagInput = ()
+    add_tag: Annotated[tuple[str, ...], Option("a tag that they get; may be repeated", metavar="TAG")] = ()
+    remove_tag: Annotated[tuple[str, ...], Option("a tag that they lose; may be repeated", metavar="TAG")] = ()
     move_to: Annotated[str | None, Option('the folder they move to; "" for the top level', metavar="FOLDER")] = None
     flat: Annotated[bool, Option("without the folders below the one they share")] = False
     title: Annotated[str, Option("the title of the change")] = ""
@@ -59,7 +57,7 @@ class DocumentsEditOptions:
 
 @form
 class OneDocument:
-    document: Annotated[str, Argument("ID_OR_PATH")]
+    document: Annotated[str, Argument("ID_OR_PATH", "a document by its id or path")]
 
 
 @form

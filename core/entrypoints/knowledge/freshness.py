@@ -12,7 +12,7 @@ from core.entrypoints.record import Argument, Bounds, Option, Shown, UseCaseCall
 class ConfirmationForm:
     """A document whose words are still right; the next review is in a year if not given."""
 
-    document: Annotated[str, Argument("ID_OR_PATH")]
+    document: Annotated[str, Argument("ID_OR_PATH", "a document by its id or path")]
     until: Annotated[
         str,
         Option("the next review (default: in a year)", metavar="DATE"),

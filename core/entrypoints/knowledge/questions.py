@@ -25,20 +25,20 @@ from core.services.knowledge.gaps import MAX_NOTE
 class GapForm:
     """A question that found no answer."""
 
-    query: Annotated[str, Argument("QUERY"), Bounds(shortest=1)]
+    query: Annotated[str, Argument("QUERY", "a question or a few words"), Bounds(shortest=1)]
     note: Annotated[str, Option("what was expected"), Bounds(longest=MAX_NOTE)] = ""
 
 
 @form
 class OneGap:
-    gap: Annotated[int, Argument("N")]
+    gap: Annotated[int, Argument("N", "the number of a gap")]
 
 
 @form
 class AssignmentForm(OneGap):
     """Who looks after it."""
 
-    account: Annotated[str, Argument("USER")]
+    account: Annotated[str, Argument("USER", "the id of an account")]
 
 
 @operation("list_gaps", "GET /gaps", "[Gap]", paged=True, calls="knowledge.gaps.open")

@@ -84,7 +84,7 @@ AsOfInput = Annotated[str, Option("as it was at the end of a day (2026-03-31), o
 class SearchForm(Among):
     """The parameters of a search."""
 
-    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
+    query: Annotated[str, Argument("QUERY", "a question or a few words", key="q"), QUESTION]
     profile: Annotated[str, Option("which index (default: the one in production)")] = ""
     config: Annotated[
         str,
@@ -102,7 +102,7 @@ class SearchForm(Among):
 
 
 @operation("search", "GET /search", "SearchAnswer", lane="search", state="served")
-@command("search", calls="search.searcher.search", needs="search")
+@command("search", "search the knowledge base", "search.searcher.search", needs="search")
 def search(call: UseCaseCall, form: SearchForm) -> Shown:
     """Passages of the approved documents that answer a question."""
     app, chosen = call.app, form.filters
@@ -203,7 +203,7 @@ class MethodsOptions:
     markdown: Annotated[bool, Option("as a Markdown table")] = False
 
 
-@command("methods")
+@command("methods", "every method with its parameters and source")
 def methods(call: CommandCall, form: MethodsOptions) -> Shown:
     """Every method, by kind."""
     from core import catalogue  # all methods, which a search does not need
@@ -217,12 +217,12 @@ def methods(call: CommandCall, form: MethodsOptions) -> Shown:
 
 @form
 class AskOptions(InState):
-    query: Annotated[str, Argument("QUESTION", key="q"), QUESTION]
+    query: Annotated[str, Argument("QUESTION", "a question or a few words", key="q"), QUESTION]
     as_of: AsOfInput = ""
 
 
 @operation("answer", "GET /answer", "CitedAnswer", lane="model")
-@command("ask", calls="search.answerer.answer")
+@command("ask", "let the language model answer a question, every sentence with its passage", "search.answerer.answer")
 def ask(call: UseCaseCall, form: AskOptions) -> Shown:
     """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
     answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)

@@ -16,12 +16,15 @@ from core.entrypoints.session import acting, build_app
 from core.errors import BadInput
 
 IntoInput = Annotated[str, Option("put everything below this folder")]
-FilesInput = Annotated[tuple[Path, ...], Argument("FILE", nargs=SOME)]
+FILES = "files to read: Markdown, text, Word, PDF, HTML, PowerPoint, Excel or zip"
+FilesInput = Annotated[tuple[Path, ...], Argument("FILE", FILES, nargs=SOME)]
 
 
 @form
 class ImportAnyOptions:
-    folder: Annotated[Path | None, Argument("DIR_OR_FILE", nargs=MAYBE)] = None
+    folder: Annotated[Path | None, Argument("DIR_OR_FILE", "a folder of Markdown, a zip, or one file", nargs=MAYBE)] = (
+        None
+    )
     git: Annotated[str, Option("a git repository with its history, for an empty knowledge base", metavar="URL")] = ""
     branch: Annotated[str, Option("the branch of it (default: main)")] = "main"
     inner: Annotated[str, Option("the folder of it that holds the documents", flags=("--folder",))] = ""
@@ -56,7 +59,7 @@ def _word(pair: str) -> tuple[str, str]:
     return spelled(word), status.strip().lower()
 
 
-@command("check", calls="upload.uploads.read")
+@command("check", "check files and look for duplicates, without writing anything", "upload.uploads.read")
 def check(call: CommandCall, form: CheckOptions) -> Shown:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
     batch = call.app.upload.uploads.read(call.actor, [read_file(path) for path in form.files], form.into, call.progress)
@@ -68,7 +71,7 @@ def check(call: CommandCall, form: CheckOptions) -> Shown:
     return Shown(value, [line for item in batch.items for line in _lines(item)], 1 if value["refused"] else 0)
 
 
-@command("upload", calls="reviews.changes.submit")
+@command("upload", "bring files in as a change and submit it for review", "reviews.changes.submit")
 def upload(call: CommandCall, form: UploadOptions) -> Shown:
     """What the Upload page does; exit 1 when a file stays behind."""
     actor, uploads = call.actor, call.app.upload.uploads
@@ -100,7 +103,7 @@ def _why(item: UploadItem) -> str:
     return f"{duplicate.kind}: {duplicate.path}. Add --duplicates {'|'.join(CHOICES)}, or decide on the Upload page."
 
 
-@command("import", calls="reviews.merger.importing")
+@command("import", "bring a folder of Markdown, a zip or one file in as one commit", "reviews.merger.importing")
 def import_any(call: CommandCall, form: ImportAnyOptions) -> Shown:
     """A folder of Markdown, or one file of any known kind, as one commit; or a repository as it is."""
     if bool(form.git) == bool(form.folder):

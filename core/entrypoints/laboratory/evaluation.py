@@ -48,7 +48,7 @@ EstimateInput = Annotated[bool, Option(ESTIMATE)]
 
 @form
 class EvalBeirOptions:
-    folder: Annotated[Path, Argument("DIR")]
+    folder: Annotated[Path, Argument("DIR", "a folder in the form of BEIR: corpus.jsonl, queries.jsonl and qrels/")]
     profile: Annotated[str, Option("which profile to index with")] = ""
     config: Annotated[tuple[str, ...], Option("which configuration to score; repeat for a table")] = ()
     limit: Annotated[int, Option("only the first N judged queries")] = 0
@@ -59,7 +59,7 @@ class EvalBeirOptions:
 
 @form
 class EvalRunOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
+    queryset: Annotated[str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it")]
     config: Annotated[
         tuple[str, ...],
         Option(f"{configs.help_text()}; repeat for several"),
@@ -89,7 +89,7 @@ class RunForm:
 
 @form
 class OneRun:
-    run: Annotated[str, Argument()]
+    run: Annotated[str, Argument(help="the id of a run")]
 
 
 @form
@@ -99,8 +99,8 @@ class EvalRunsOptions:
 
 @form
 class EvalCompareOptions:
-    before: Annotated[str, Argument("RUN")]
-    after: Annotated[str, Argument("RUN")]
+    before: Annotated[str, Argument("RUN", "the id of the run that it is compared with")]
+    after: Annotated[str, Argument("RUN", "the id of the run that is compared")]
     measure: Annotated[str, Option("any measure that both runs have")] = comparisons.MEASURE
     worst: Annotated[int, Option("how many questions to list from either end", local=True)] = 10
 

@@ -13,7 +13,10 @@ from core.llm.asking import dollars_of
 
 @form
 class ModelsFetchOptions:
-    names: Annotated[tuple[str, ...], Argument("NAME", nargs=ANY)] = ()
+    names: Annotated[
+        tuple[str, ...],
+        Argument("NAME", "bundled models, as models list names them (default: those that profiles need)", nargs=ANY),
+    ] = ()
 
 
 @form
@@ -31,9 +34,9 @@ class ModelsCheckOptions:
 
 @form
 class ModelsAllowOptions:
-    name: Annotated[str, Argument("NAME")]
-    feature: Annotated[str, Argument("FEATURE")]
-    reason: Annotated[str, Argument("REASON")]
+    name: Annotated[str, Argument("NAME", "the model, such as openai:MODEL")]
+    feature: Annotated[str, Argument("FEATURE", "the feature, as models check names it")]
+    reason: Annotated[str, Argument("REASON", "why; it is shown wherever the model is used")]
 
 
 @command("models list", "bundled models, and which are here")

@@ -35,7 +35,7 @@ ProfileInput = Annotated[str, Option("which index (default: the one in productio
 
 @form
 class CompareOptions(Among):
-    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
+    query: Annotated[str, Argument("QUERY", "a question or a few words", key="q"), QUESTION]
     config: Annotated[
         tuple[str, ...],
         Option(f"{configs.help_text()}; repeat for up to four columns"),
@@ -48,14 +48,14 @@ class CompareOptions(Among):
 
 @form
 class WhereIsOptions(Among):
-    query: Annotated[str, Argument("QUERY", key="q"), QUESTION]
-    document: Annotated[str, Argument("DOC")]
+    query: Annotated[str, Argument("QUERY", "a question or a few words", key="q"), QUESTION]
+    document: Annotated[str, Argument("DOC", "a document by its id or path")]
     config: Annotated[str, Option("a name or JSON (default: the one in production)"), CONFIGURATION] = ""
     profile: ProfileInput = ""
 
 
 @operation("compare", "GET /compare", "CompareAnswer", lane="slow")
-@command("compare", calls="playground.comparer.run")
+@command("compare", "search with several configurations and compare what they find", "playground.comparer.run")
 def compare(call: UseCaseCall, form: CompareOptions) -> Shown:
     """Several configurations side by side; without any, both legs alone and what is in production."""
     app = call.app

@@ -42,20 +42,20 @@ ESTIMATE = "say what language models would be asked and what that costs, and sto
 
 @form
 class EvalQuerysetsOptions:
-    name: Annotated[str, Argument("NAME", nargs=MAYBE)] = ""
+    name: Annotated[str, Argument("NAME", "one query set, to see more of it (default: all)", nargs=MAYBE)] = ""
     questions: Annotated[bool, Option("also every question with its id and its judgments")] = False
 
 
 @form
 class OneQuerySet:
-    queryset: Annotated[str, Argument()]
+    queryset: Annotated[str, Argument(help="the name of a query set, as eval querysets lists it")]
     questions: Annotated[bool, Option("also every question with its judgments")] = False
 
 
 @form
 class EvalGenerateOptions:
     estimate: Annotated[bool, Option(ESTIMATE)] = False
-    name: Annotated[str, Argument("NAME", nargs=MAYBE)] = ""
+    name: Annotated[str, Argument("NAME", "the name of the new query set (default: its kind)", nargs=MAYBE)] = ""
     kind: Annotated[str, Option("known-items, qa (needs a language model) or frontmatter")] = "known-items"
     seed: Annotated[int, Option("the same seed gives the same questions")] = 42
     per_category: Annotated[int, Option("at most so many of each category or kind")] = 120
@@ -63,7 +63,7 @@ class EvalGenerateOptions:
 
 @form
 class EvalImportOptions:
-    path: Annotated[Path, Argument("PATH")]
+    path: Annotated[Path, Argument("PATH", "the file or folder to read")]
     format: Annotated[str, Option("beir, trec, csv or jsonl (default: by its looks)")] = ""
     name: Annotated[str, Option("what to call it")] = ""
     split: Annotated[str, Option("which qrels of a BEIR folder")] = "test"
@@ -71,15 +71,15 @@ class EvalImportOptions:
 
 @form
 class EvalExportOptions:
-    name: Annotated[str, Argument("NAME_OR_RUN")]
-    out: Annotated[Path, Argument("OUT")]
+    name: Annotated[str, Argument("NAME_OR_RUN", "a query set by its name, or a run by its id")]
+    out: Annotated[Path, Argument("OUT", "the file or folder to write")]
     format: Annotated[str, Option(f"{', '.join(WRITERS)}; for a run: trec-run, json or csv")] = "jsonl"
 
 
 @form
 class EvalJudgeOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
-    runs: Annotated[tuple[str, ...], Argument("RUN", nargs=SOME)]
+    queryset: Annotated[str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it")]
+    runs: Annotated[tuple[str, ...], Argument("RUN", "ids of runs, as eval runs prints them", nargs=SOME)]
     depth: Annotated[int, Option("passages per run and question")] = 5
     estimate: Annotated[bool, Option("say what the model would be asked, and stop")] = False
 

@@ -36,13 +36,14 @@ _TRAINED = "model kind r2 coefficients quality against_best_fixed folds spread w
 
 ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
 OutInput = Annotated[Path | None, Option("write an HTML report")]
-QuerysetsInput = Annotated[tuple[str, ...], Argument("QUERYSET", nargs=SOME)]
+QUERYSETS = "names of query sets, as eval querysets lists them"
+QuerysetsInput = Annotated[tuple[str, ...], Argument("QUERYSET", QUERYSETS, nargs=SOME)]
 ReasonInput = Annotated[str, Option("why, where the evidence is not enough")]
 
 
 @form
 class OnQuerySet:
-    queryset: Annotated[str, Argument("QUERYSET")]
+    queryset: Annotated[str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it")]
     profile: ProfileInput = ""
     config: Annotated[str, Option("the configuration to start from")] = ""
     measure: Annotated[
@@ -95,12 +96,14 @@ class TuneEmbedderOptions:
 
 @form
 class TuneLearnOptions:
-    querysets: Annotated[tuple[str, ...], Argument("QUERYSET", nargs=ANY)] = ()
+    querysets: Annotated[
+        tuple[str, ...], Argument("QUERYSET", "names of query sets, as eval querysets lists them", nargs=ANY)
+    ] = ()
 
 
 @form
 class TunePromptOptions:
-    queryset: Annotated[str, Argument("QUERYSET")]
+    queryset: Annotated[str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it")]
     name: Annotated[str, Option("what to call it (default: as the query set)")] = ""
     start: Annotated[str, Option("the prompt to start from")] = "one-shot"
     config: Annotated[str, Option("what brings the fifty that are reranked (default: dense)")] = ""
@@ -113,7 +116,9 @@ class TunePromptOptions:
 
 @form
 class TuneConfidenceOptions:
-    queryset: Annotated[str, Argument("QUERYSET", nargs=MAYBE)] = ""
+    queryset: Annotated[
+        str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it", nargs=MAYBE)
+    ] = ""
     profile: ProfileInput = ""
     alarms: Annotated[float, Option("the share of answerable questions it may doubt")] = ALARMS
     choose: Annotated[bool, Option("make the suggested threshold that of the team")] = False
@@ -123,7 +128,14 @@ class TuneConfidenceOptions:
 
 @form
 class TunePromoteOptions:
-    run_id: Annotated[str, Argument("RUN", nargs=MAYBE)] = ""
+    run_id: Annotated[
+        str,
+        Argument(
+            "RUN",
+            "the run whose configuration is promoted, as eval runs prints it; or name one with --config",
+            nargs=MAYBE,
+        ),
+    ] = ""
     config: Annotated[str, Option("a configuration without a run; needs a reason")] = ""
     profile: Annotated[str, Option("a profile without a run; needs a reason")] = ""
     reason: ReasonInput = ""

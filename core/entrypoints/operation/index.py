@@ -45,7 +45,7 @@ class ReindexOptions:
 
 @form
 class ProfilesAddOptions:
-    name: Annotated[str, Argument("NAME")]
+    name: Annotated[str, Argument("NAME", "the name of the new profile")]
     chunker: Annotated[
         str,
         Option(f"{_about('chunker')}: {', '.join(CHUNKERS)}, or a setting such as hierarchical-2000-500-100"),
@@ -63,7 +63,7 @@ class ProfilesAddOptions:
 
 @form
 class OneProfile:
-    name: Annotated[str, Argument("NAME")]
+    name: Annotated[str, Argument("NAME", "the name of the profile")]
 
 
 @form
@@ -74,10 +74,10 @@ class GenerationsListOptions:
 @form
 class GenerationsRollbackOptions:
     profile: ProfileInput = ""
-    number: Annotated[int, Argument("N")]
+    number: Annotated[int, Argument("N", "the number of a generation, as generations list prints it")]
 
 
-@command("reindex", calls="index.jobs.build")
+@command("reindex", "make the newest commit searchable", "index.jobs.build")
 def reindex(call: CommandCall, form: ReindexOptions) -> Shown:
     """Build in this process or on a cluster, with a progress bar."""
     built = call.app.index.jobs.build(

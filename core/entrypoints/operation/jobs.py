@@ -23,7 +23,7 @@ RECENT, MOST = 20, 1000  # jobs that somebody at a terminal sees, and that progr
 
 @form
 class OneJob:
-    job: Annotated[int, Argument("N")]
+    job: Annotated[int, Argument("N", "the number of a job, as jobs list prints it")]
 
 
 @form
@@ -83,7 +83,8 @@ def jobs_cancel(call: CommandCall, form: OneJob) -> Shown:
 
 @command(
     "worker",
-    calls="platform.workers.run",
+    "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0",
+    "platform.workers.run",
 )
 def run_worker(call: CommandCall, form: RunWorkerOptions) -> Shown:
     """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""

@@ -87,7 +87,7 @@ class RestoreOptions:
     folder: Annotated[str, Argument("DIR", "a folder that `backup` made, or its address on a store")]
 
 
-@command("init", calls="knowledge.documents.import_folder")
+@command("init", "make the workspace and bring in a first folder of documents", "knowledge.documents.import_folder")
 def init(call: CommandCall, form: InitOptions) -> Shown:
     """Create the workspace; import a first folder if it is empty."""
     app = build_app(call.settings)
@@ -199,7 +199,7 @@ def _notes(warnings: Sequence[tuple[str, str]]) -> Iterator[str]:
         yield from [f"note     {path}: {why}" for path in ([named] if named else paths)]
 
 
-@command("verify", calls="index.jobs.verify")
+@command("verify", "check that repository, database and index agree", "index.jobs.verify")
 def verify(call: CommandCall) -> Shown:
     """Exit 0 only if every file is whole, and repository, database and index agree."""
     app = existing(call.settings)
@@ -213,7 +213,11 @@ def verify(call: CommandCall) -> Shown:
     )
 
 
-@command("doctor", calls="platform.doctor.examine")
+@command(
+    "doctor",
+    "look at settings, permissions, disk, clock, mail, provider, models, store, database and backups, and say what to do",
+    "platform.doctor.examine",
+)
 def doctor(call: CommandCall) -> Shown:
     """Exit 0 only if nothing is at fault. Nothing is changed, and no mail is sent."""
     app = existing(call.settings)
@@ -223,7 +227,7 @@ def doctor(call: CommandCall) -> Shown:
     return Shown({"ok": not faults, "checkups": strict.plain(checkups)}, lines, 1 if faults else 0)
 
 
-@command("backup", calls="platform.backups.take")
+@command("backup", "save the workspace in a new folder, while people work", "platform.backups.take")
 def backup(call: CommandCall, form: BackupOptions) -> Shown:
     backups, actor, flags = call.app.platform.backups, call.actor, {"with_index": form.with_index}
     if form.folder.startswith(STORE):
@@ -241,7 +245,7 @@ def database_move(call: CommandCall, form: DatabaseMoveOptions) -> Shown:
     return Shown({"place": place}, [f"The database is in {place} now. {then}, then start the call.app again."])
 
 
-@command("restore", calls="platform.backups.restore")
+@command("restore", "fill an empty workspace from a backup", "platform.backups.restore")
 def restore(call: CommandCall, form: RestoreOptions) -> Shown:
     """Exit 0 only if the restored workspace verifies."""
     if call.user:
@@ -259,7 +263,11 @@ def restore(call: CommandCall, form: RestoreOptions) -> Shown:
     return Shown({**strict.plain(saved), "home": str(call.settings.home)}, lines)
 
 
-@command("upgrade", calls="platform.upgrades.run")
+@command(
+    "upgrade",
+    "bring a workspace of an earlier version to this one: tried on a copy, saved first",
+    "platform.upgrades.run",
+)
 def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
     """Stop the server first; --check works beside it. The way back is to restore DIR with the version before."""
     if call.user:

@@ -17,7 +17,7 @@ from core.services.people.audit import as_csv
 
 @form
 class OneAccount:
-    account: Annotated[str, Argument("ACCOUNT")]
+    account: Annotated[str, Argument("ACCOUNT", "the id of the account")]
 
 
 @form
@@ -31,7 +31,7 @@ class AccountsAddOptions(OneAccount):
 
 @form
 class AccountsRoleOptions(OneAccount):
-    role: Annotated[str, Argument("ROLE")]
+    role: Annotated[str, Argument("ROLE", "reader, author, reviewer or admin")]
 
 
 @form
@@ -151,7 +151,7 @@ class TokenListOptions:
 
 @form
 class TokenRevokeOptions:
-    id: Annotated[int, Argument("ID")]
+    id: Annotated[int, Argument("ID", "the id of a token, as token list prints it")]
 
 
 @command("token add", "make a token; it is shown once", "people.tokens.make")
@@ -195,7 +195,7 @@ class SessionsListOptions:
 
 @form
 class SessionsEndOptions:
-    id: Annotated[int | None, Argument("ID", nargs=MAYBE)] = None
+    id: Annotated[int | None, Argument("ID", "the id of a session, as sessions list prints it", nargs=MAYBE)] = None
     account: Annotated[str, Option("with --all: only of this account", metavar="ACCOUNT")] = ""
     all: Annotated[bool, Option("every session")] = False
 

@@ -17,14 +17,16 @@ from core.services.deliveries.webhooks import NAMES, Webhook
 
 @form
 class MessagesTestOptions:
-    to: Annotated[str, Option(None, metavar="ACCOUNT")] = ""
+    to: Annotated[str, Option("the account whose address gets it", metavar="ACCOUNT")] = ""
 
 
 @form
 class WebhookAddOptions:
-    url: Annotated[str, Argument("URL")]
+    url: Annotated[str, Argument("URL", "where events are sent, by https")]
     name: Annotated[str, Option("what people call it (default: its host)")] = ""
-    format: Annotated[str, Option(None, choices=tuple(FORMATS))] = "concord"
+    format: Annotated[
+        str, Option("what the receiver understands: Concord's own JSON, Slack or Teams", choices=tuple(FORMATS))
+    ] = "concord"
     event: Annotated[
         tuple[str, ...],
         Option(f"{', '.join(NAMES)} (default: all)"),
@@ -37,14 +39,14 @@ class WebhookAddOptions:
 
 @form
 class OneWebhook:
-    webhook: Annotated[int, Argument("N")]
+    webhook: Annotated[int, Argument("N", "the number of a webhook, as webhook list prints it")]
 
 
 @form
 class DeliveriesListOptions:
     state: Annotated[str, Option(", ".join(STATES))] = ""
     channel: Annotated[str, Option(", ".join(CHANNELS))] = ""
-    limit: Annotated[int, Option(None, metavar="N")] = 50
+    limit: Annotated[int, Option("at most so many lines", metavar="N")] = 50
 
 
 @command("messages send", "send what is due, and make the daily digests; for a timer", "deliveries.sender.send")

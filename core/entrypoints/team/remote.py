@@ -80,7 +80,8 @@ def remote_remove(call: CommandCall) -> Shown:
 
 @command(
     "pull-request",
-    calls="remote.pull_requests.look",
+    "check a pull request of your own repository, and what it does to search",
+    "remote.pull_requests.look",
 )
 def pull_request(call: CommandCall, form: PullRequestOptions) -> Shown:
     """Exit 1 when the documents could not be merged. Without --home, in a workspace that is gone afterwards."""

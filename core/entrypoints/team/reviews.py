@@ -83,7 +83,7 @@ class ProposalForm:
 
 @form
 class OneChange:
-    change: Annotated[int, Argument("ID")]
+    change: Annotated[int, Argument("ID", "the number of a change, as change list prints it")]
 
 
 @form
