@@ -238,7 +238,7 @@ def test_whom_a_certified_provider_does_not_vouch_for_is_told_why(
     for who, why in (
         ("zoe", ""),
         ("ann", ""),
-        ("impostor", "belongs to somebody else at the provider"),
+        ("impostor", "belongs to another person at the provider"),
         ("unverified", "has not verified the address ben@example.org"),
         ("eve", "There is no account for eve@example.org"),
         ("guest", "None of your groups at the provider gives a role here"),

@@ -762,7 +762,7 @@ def test_a_new_document_becomes_a_change(visit: Open, kb: App) -> None:
     app.text_input(key=f"{key}_title").set_value("Booking the boat").run()
     app.selectbox(key=f"{key}_owner").set_value(owner_field.OTHER).run()
     app.text_input(key=owner_field.other(f"{key}_owner")).set_value("Ann").run()
-    assert "Nobody here is called Ann. Reminders and questions about it go to the admins." in " ".join(
+    assert "There is no account named Ann. Reminders and questions about it go to the admins." in " ".join(
         one.value for one in app.caption
     )
     assert kb.knowledge.drafts.find(who(kb, "author"), "new") is not None, "what was typed is kept"

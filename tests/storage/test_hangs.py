@@ -205,7 +205,7 @@ def test_writers_of_different_changes_do_not_wait_for_each_other(postgres: Serve
         state.hold(lock_of(4))
         with other._unlocked() as connection:
             connection.exec_driver_sql("SET LOCAL lock_timeout = '10ms'")
-            with pytest.raises(Unavailable, match="Somebody else has been writing"):
+            with pytest.raises(Unavailable, match="The database has been busy"):
                 other._hold(connection, lock_of(4))
     for database in (one, other):
         database.engine.dispose()

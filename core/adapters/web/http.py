@@ -50,7 +50,7 @@ def check_url(url: str, variable: str) -> str:
 
 
 _WORDS: tuple[tuple[type[OSError], str], ...] = (
-    (ConnectionRefusedError, "nobody listens at that host and port"),
+    (ConnectionRefusedError, "nothing listens at that host and port"),
     (ConnectionResetError, "the other side cut the connection"),
     (ConnectionAbortedError, "the connection was cut"),
     (BrokenPipeError, "the other side cut the connection"),
@@ -64,7 +64,7 @@ def in_words(error: OSError) -> str:
     """Why a connection failed, without the system's numbers and file names.
 
     >>> in_words(ConnectionRefusedError(111, "Connection refused"))
-    'nobody listens at that host and port'
+    'nothing listens at that host and port'
     >>> in_words(OSError(113, "No route to host"))
     'no route to host'
     """

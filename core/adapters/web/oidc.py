@@ -87,7 +87,7 @@ class OidcProvider:
             token = self._token(client, grant_type="refresh_token", refresh_token=tokens["refresh_token"])
             claims = self._checked(str(token["id_token"]), None) if token.get("id_token") else {}
             if claims.get("sub", subject) != subject:
-                raise Refused("The provider's token is about somebody else. Sign in again.")
+                raise Refused("The provider's token is about another person. Sign in again.")
             if self.settings.role_claim not in claims and self.metadata().get("userinfo_endpoint"):
                 claims = {**self._userinfo(client, subject), **claims}
         return claims, {**tokens, **_kept(token)}
@@ -169,7 +169,7 @@ class OidcProvider:
         if token.claims.get("azp", own if token.claims["aud"] in (own, [own]) else "") != own:
             raise Refused("The provider's token was made for another application (azp). Start again, or tell an admin.")
         if not isinstance(token.claims["sub"], str) or not token.claims["sub"]:
-            raise Refused("The provider's token names nobody (sub). Tell an admin.")
+            raise Refused("The provider's token has no subject (sub). Tell an admin.")
         return dict(token.claims)
 
     def _decoded(self, text: str) -> Any:
@@ -207,7 +207,7 @@ class OidcProvider:
             raise _unreachable(why_failed(error)) from None
         if not isinstance(found, dict) or found.get("sub") != subject:
             raise Refused(
-                "The provider's userinfo is about somebody else than its token. Start again, or tell an admin."
+                "The provider's userinfo is about another person than its token. Start again, or tell an admin."
             )
         return found
 

@@ -49,7 +49,7 @@ ABOUT = {
     401: "There is no access token, or it does not count any more.",
     403: "The rules refuse it: the role, the scope of the token, or the state of the thing. The detail is the rule.",
     404: "There is no such thing.",
-    409: "Somebody else was faster (an edit of the same lines, a change that is already merged or closed), or the first request "
+    409: "Another request came first (an edit of the same lines, a change that is already merged or closed), or the first request "
     "with this key is still being worked on.",
     412: "The change was edited since the caller saw it: what If-Match names is not its head any more.",
     413: "The body is too long.",

@@ -115,7 +115,7 @@ class Owners:
         """What to know about an owner before it is written: that nobody answers to a name; "" where all is well."""
         if not (missing := owners(self.accounts.all(), owner)[1]):
             return ""
-        return f"Nobody here is called {', '.join(missing)}. Reminders and questions about it go to the admins."
+        return f"There is no account named {', '.join(missing)}. Reminders and questions about it go to the admins."
 
 
 def most_frequent(steps: Iterable[tuple[Commit, tuple[Edit, ...]]]) -> dict[str, Person]:

@@ -419,7 +419,7 @@ class Accounts:
     def _warn(self, state: State, row: AccountRow, attempt: Try) -> None:
         """Tell an account that somebody tries its password."""
         where = f", the last from {attempt.place}" if attempt.place else ""
-        words = f"{attempt.nth} wrong passwords within an hour{where}. If it was not you: nobody came in by them."
+        words = f"{attempt.nth} wrong passwords within an hour{where}. If it was not you, nothing happened: none of them was accepted."
         subject = Subject("account", row.id, row.name)
         self.messages.tell(state, SYSTEM, [row.id], "wrong passwords", subject, words)
 
@@ -449,7 +449,7 @@ class Accounts:
 
     def _keep_an_admin(self, state: State) -> None:
         if not state.accounts.has_admin():
-            raise Refused("This is the last admin. Make somebody else an admin first.")
+            raise Refused("This is the last admin. Make another account an admin first.")
 
     def _hash(self, password: str) -> str:
         if len(password) < MIN_PASSWORD:

@@ -28,7 +28,7 @@ def the_one(accounts: Iterable[Account], text: str, hint: str = "") -> Account:
     """The one account that a text means; refused where it means nobody or several."""
     people = called(accounts, text)
     if not people:
-        raise BadInput(f"Nobody here is called {text!r}. {hint}".strip())
+        raise BadInput(f"There is no account named {text!r}. {hint}".strip())
     if len(people) > 1:
         ids = ", ".join(account.id for account in people)
         raise BadInput(f"Several people are called {text!r}. Name one by id: {ids}.")

@@ -70,7 +70,7 @@ class ProviderSignIn:
             raise Refused(f"{email} belongs to a {row.kind} account, which comes with an access token alone.")
         if row.subject and (row.issuer, row.subject) != (issuer, subject):
             raise Refused(
-                f"The account of {email} belongs to somebody else at the provider. If that was you, ask an admin to unbind it."
+                f"The account of {email} belongs to another person at the provider. If that was you, ask an admin to unbind it."
             )
         if not row.subject:
             state.accounts.set(row.id, issuer=issuer, subject=subject)

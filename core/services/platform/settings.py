@@ -234,7 +234,7 @@ class TeamSettings:
         if not 0 <= settings.threshold <= 1:
             raise BadInput(f"A threshold lies between 0 and 1, not at {settings.threshold:g}.")
         if self.head() != seen:
-            raise Conflict("Somebody changed the settings meanwhile. Nothing was changed; look again and retry.")
+            raise Conflict("The settings changed in the meantime. Nothing was saved: reload and try again.")
         self._write(_CONFIDENCE, strict.plain(settings), author, message, seen)
 
     @use_case(EVERYBODY)
@@ -302,7 +302,7 @@ class TeamSettings:
         """
         value = {"profile": self.profile(profile).name, "config": strict.plain(configs.check(config))}
         if self.head() != seen:
-            raise Conflict("Somebody changed the settings meanwhile. Nothing was promoted; look again and retry.")
+            raise Conflict("The settings changed in the meantime. Nothing was promoted: reload and try again.")
         self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message, seen)
         return self.production()
 

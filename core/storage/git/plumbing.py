@@ -267,7 +267,7 @@ class Plumbing:
         name = f"{top}/{branch}"
         with locked(self.path, name) as lock:
             if refs.value(self.path, name) != old:
-                raise Moved(f"Somebody else moved {branch!r} first. Nothing was changed; look again and retry.")
+                raise Moved(f"{branch!r} changed in the meantime. Nothing was changed: reload and try again.")
             share = self.publish if publish else None
             if share:
                 share({name: (new, old or "")})

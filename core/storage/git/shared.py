@@ -82,7 +82,7 @@ class SharedRepository:
         refused = [line.rpartition("\t")[2] for line in out.splitlines() if line.startswith("!")]
         words = next((line for line in refused if "atomic push fail" not in line), "")
         if LOST_RACE.search(words):
-            return Moved("Somebody else was faster. Nothing was changed; look again and retry.")
+            return Moved("Another change came first. Nothing was changed: reload and try again.")
         if words and "remote failed" not in words:
             return Refused(f"The shared repository refuses the push: {self.transport.shown(words)}.")
         return self.transport.failure(errors)
@@ -97,7 +97,7 @@ class SharedRepository:
         if all(now[name] == new for name, (new, _) in moves.items()):
             return True
         if any(now[name] != old for name, (_, old) in moves.items()):
-            raise Moved("Somebody else was faster. Nothing was changed; look again and retry.") from error
+            raise Moved("Another change came first. Nothing was changed: reload and try again.") from error
         if not isinstance(error, Moved):
             raise error
         if last:
@@ -121,7 +121,7 @@ class Clone:
         it.
         """
         if damages := " ".join(map(str, other_format)) or self._unusable():
-            _LOG.warning("The clone is made anew from the shared repository: %s", damages)
+            _LOG.warning("Cloning the shared repository again, because the clone is damaged: %s", damages)
             aside = self.path.with_name(f"{self.path.name}.damaged")
             shutil.rmtree(aside, ignore_errors=True)
             self.path.rename(aside)

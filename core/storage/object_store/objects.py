@@ -199,11 +199,11 @@ class ObjectStore:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         code = str(error.response.get("Error", {}).get("Code", ""))
         if code == "NoSuchBucket":
-            return Unavailable(f"The store {self.url} has no bucket {self.bucket!r}. Make it, or name another one.")
+            return Unavailable(f"The store {self.url} has no bucket {self.bucket!r}. Create it, or name another one.")
         if status == 404:
             return NotFound(f"The store {self.url} has no object {key!r}.")
         if status in (409, 412):
-            return Conflict(f"Somebody else wrote {key!r} on the store {self.url} first.", (key,))
+            return Conflict(f"{key!r} on the store {self.url} changed in the meantime.", (key,))
         if status in (401, 403):
             return Unavailable(
                 f"The store {self.url} refuses these credentials ({code}). Look at AWS_ACCESS_KEY_ID and its rights."

@@ -32,7 +32,7 @@ _SILENCE = 40  # seconds without an answer to one statement; one that waits for 
 _TURN = 30  # seconds that a writer waits for others
 _AGAIN = 0.5  # seconds between two looks whether a server that fell silent answers
 _FORGOTTEN = 60.0  # seconds after which nobody looks who was not asked
-_BUSY = f"Somebody else has been writing for {_TURN} seconds. Nothing was changed; try again in a moment."
+_BUSY = f"The database has been busy for {_TURN} seconds. Nothing was changed. Try again in a moment."
 _FINAL = (
     "authentication failed",
     "no password supplied",

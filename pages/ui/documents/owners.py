@@ -76,7 +76,7 @@ def _review(found: ProposedOwners, me: Actor) -> None:
     """Who gets how many, whom nobody knows, and the change."""
     if found.unknown:
         names = ", ".join(f"{name} ({count:,})" for name, count in list(found.unknown.items())[:8])
-        st.warning(f"Nobody here is called: {flash.plain(names)}", icon=":material/person_off:")
+        st.warning(f"There is no account with these names: {flash.plain(names)}", icon=":material/person_off:")
         also = st.checkbox(
             "Write these names all the same; reminders about them go to the admins", key="owners_unknown"
         )

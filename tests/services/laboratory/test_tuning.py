@@ -527,7 +527,7 @@ def test_two_admins_cannot_overwrite_each_other(judged_app: App, monkeypatch: py
         return weigh(*given)
 
     monkeypatch.setattr(judged_app.tuning.production, "evidence", meanwhile)
-    with pytest.raises(Conflict, match="Somebody changed the settings meanwhile"):
+    with pytest.raises(Conflict, match="The settings changed in the meantime"):
         judged_app.tuning.production.promote(ADMIN, run)
     assert judged_app.platform.settings.production().config.fusion == "rrf"
 

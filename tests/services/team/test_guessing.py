@@ -268,7 +268,7 @@ def test_the_account_is_told_once_that_somebody_tried(guessed_app: App) -> None:
     assert (told.sentence, told.address) == ("Somebody tried to sign in as Zoe Zahn with wrong passwords", "/account")
     assert (
         told.text
-        == "10 wrong passwords within an hour, the last from 9.9.9.9. If it was not you: nobody came in by them."
+        == "10 wrong passwords within an hour, the last from 9.9.9.9. If it was not you, nothing happened: none of them was accepted."
     )
     assert guessed_app.inbox.messages.listed(ADMIN) == ()
 

@@ -65,7 +65,7 @@ def test_reviewers_asked_by_name_are_told_and_shown_with_their_answer(app: App) 
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("Dana", "Nobody here is called 'Dana'. Ask one of: Petra Voss"), ("reader", "Robin Falk may not review"), ("author", "Avery Lindqvist may not")],
+    [("Dana", "There is no account named 'Dana'. Ask one of: Petra Voss"), ("reader", "Robin Falk may not review"), ("author", "Avery Lindqvist may not")],
 )  # fmt: skip
 def test_whoever_may_not_review_cannot_be_asked_and_nothing_is_submitted(app: App, name: str, why: str) -> None:
     number = proposed(app)
@@ -275,7 +275,7 @@ def test_an_owner_is_an_account_by_id_address_or_name_and_several_are_separated_
         "Theo Nakamura",
         "Dana",
     ]
-    assert "Nobody here is called Dana." in app.inbox.owners.remark(document.meta.owner)
+    assert "There is no account named Dana." in app.inbox.owners.remark(document.meta.owner)
     assert app.inbox.owners.remark("petra voss, Theo Nakamura") == ""
 
 

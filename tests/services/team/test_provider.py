@@ -224,7 +224,7 @@ def test_what_the_token_lacks_is_asked_of_userinfo(sign_in_app: App, provider: S
     assert headers["Authorization"] == "Bearer access"
     provider.userinfo["sub"] = "somebody-else"
     answer = come_back(visitor(), provider)
-    assert "userinfo is about somebody else" in told(answer)
+    assert "userinfo is about another person" in told(answer)
     provider.userinfo = {"sub": "zoe-1"}
     assert "The provider reports no address." in told(come_back(visitor(), provider))
 
@@ -256,7 +256,7 @@ def test_an_account_is_bound_to_its_first_subject(
     provider.claims = {**ZOE, "sub": "zoe-2"}
     browser = visitor()
     answer = come_back(browser, provider)
-    assert "belongs to somebody else at the provider" in told(answer)
+    assert "belongs to another person at the provider" in told(answer)
     assert not inside(browser)
     assert main(["--home", str(sign_in_app.settings.home), "accounts", "unbind", "zoe"]) == 0
     assert "zoe@example.org" in capsys.readouterr().out
