@@ -394,7 +394,7 @@ def test_a_page_that_ocr_gives_up_stays_a_picture_that_says_so() -> None:
 
 def test_ocr_that_is_switched_on_and_not_installed_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(Unavailable, match="pip install rapidocr=="):
+    with pytest.raises(Unavailable, match="Install rapidocr=="):
         ocr.installed()
 
 

@@ -61,10 +61,12 @@ def test_a_failure_leaves_no_stamp_and_says_its_cause(place: Path, capsys: pytes
 def test_a_model_of_a_hub_says_what_became_of_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(Unavailable, match=r"need torch, which is not here yet\. Run: make setup"):
+    with pytest.raises(Unavailable, match=r"need torch, which is not here yet\. Install the missing packages"):
         HubEmbedder("any")
     (tmp_path / ".torch.failed").write_text("ERROR: No space left on device\n\n")
-    with pytest.raises(Unavailable, match=r"Installing it failed: ERROR: No space left on device\. Run: make setup"):
+    with pytest.raises(
+        Unavailable, match=r"Installing it failed: ERROR: No space left on device\. Install the missing packages"
+    ):
         HubEmbedder("any")
     (tmp_path / ".torch.log").touch()
     with pytest.raises(Unavailable, match="It is being installed: try again in a minute"):

@@ -238,7 +238,7 @@ def test_spacy_itself_finds_people_organisations_and_places() -> None:
 def test_a_graph_by_spacy_is_refused_where_it_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spacy_ner, "find_spec", lambda name: None)
     assert not spacy_ner.installed()
-    with pytest.raises(Unavailable, match="pip install spacy"):
+    with pytest.raises(Unavailable, match="Install spaCy on the server"):
         spacy_ner.check_graph("spacy")
     spacy_ner.check_graph("rules")
     monkeypatch.setattr(spacy_ner, "find_spec", lambda name: object())
@@ -249,5 +249,5 @@ def test_without_spacy_the_error_says_what_to_install() -> None:
     try:
         import spacy  # noqa: F401
     except ImportError:
-        with pytest.raises(Unavailable, match="pip install spacy"):
+        with pytest.raises(Unavailable, match="Install spaCy on the server"):
             list(spacy_ner.entities(["x"]))

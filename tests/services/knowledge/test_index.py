@@ -461,7 +461,7 @@ def test_a_damaged_graph_is_assembled_anew(app: App) -> None:
 
 def test_an_empty_knowledge_base_says_what_to_do(app: App) -> None:
     for _ in range(2):
-        with pytest.raises(BadInput, match="nothing to index yet. Bring documents in with"):
+        with pytest.raises(BadInput, match="nothing to index yet. Add documents on the Upload page"):
             app.index.builder.build(app.platform.settings.profile())
 
 
