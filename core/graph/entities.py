@@ -9,38 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from core.analysis import STOPWORDS, fold
 from core.chunking.sentences import sentences
 from core.curation.document.links import Link
+from core.graph.entity_patterns import PATTERNS
 from core.types import Extract, Mention
 
 MAX_MENTIONS = 200  # per chunk: a table of numbers is not a text
 VALUES = ("amount", "date")  # searches may start from them, but "30 days" joins nothing that belongs together
 
-_CLAUSES = r"(?:\([0-9A-Za-z]{1,4}\))*"
-_MONTH = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
-_UNIT = (
-    r"(?:(?:business|calendar|working)[ -])?(?:second|minute|hour|day|week|month|quarter|year)s?|percent|%|°\s?[CF]|"
-    r"kg|lbs?|km|miles?|cm|mm|ft|feet|inch(?:es)?|[KMGT]i?B|ms|kV|kW|[µm]g|m[lL]|ppm"
-)
-_NUMBER = r"\d+(?:,\d{3})*(?:\.\d+)?"
-PATTERNS = {
-    "date": rf"\b{_MONTH}\s(?:\d{{1,2}}(?:,\s\d{{4}})?|\d{{4}})\b|\b\d{{4}}-\d{{2}}-\d{{2}}\b",
-    "reference": (
-        rf"\b\d{{1,3}}\s(?:CFR|U\.S\.C\.|USC)\s(?:§+\s?)?\d+(?:[.-]\d+)*[a-z]?{_CLAUSES}"
-        rf"|(?:§+\s?|\b(?:Section|Article|Rule)\s)\d+(?:[.-]\d+)*[a-z]?{_CLAUSES}"
-        r"|\b\d+\.\d+(?:\([0-9A-Za-z]{1,4}\))+"
-    ),
-    "form": r"\b(?:[A-Z]\w*[A-Z]\w*\s)?[Ff]orms?\s(?=[A-Z0-9-]*\d)[A-Z0-9]+(?:-[A-Z0-9]+)*\b",
-    "identifier": (
-        r"\b[A-Z]{1,8}(?:\*[A-Z]+)+\b|\b[A-Z]{2}[A-Za-z-]*[/#]\d+\b|\b[A-Za-z]\w*\+\+\d*"
-        r"|\b(?=[\w-]*\d)[A-Z][A-Za-z0-9]*(?:[-_][A-Za-z0-9]+)+(?:&[A-Z]\b)?\b"
-        r"|\b\d+-[A-Z]{2,}\b|\b[A-Z]{2,}\d+[A-Z0-9]*\b|\bv\d+(?:\.\d+)+\b|\b[a-z]{2,}(?:-[a-z0-9]+)*-\d{2,}\b"
-        r"|(?<!\w)\d+\([a-z]\)(?!\w)"
-    ),
-    "amount": rf"[$€£]\s?{_NUMBER}(?:\s(?:thousand|million|billion))?|(?<![\w.]){_NUMBER}[ -]?(?:{_UNIT})(?!\w)",
-}
 _WORD = (
     rf"(?!{PATTERNS['date']}|{PATTERNS['form']}|{PATTERNS['identifier']}|{PATTERNS['reference']})"
     r"[A-ZÀ-Þ]\w*(?:[-&][A-Za-zµÀ-ÿ]\w*|['’](?!s\b)[A-Za-zÀ-ÿ]\w*)*"
@@ -51,23 +30,8 @@ _START = r"(?<!\w)(?=[\dA-ZÀ-Þ$€£§]|forms?\s|v\d|[a-z]+-|[a-z]\w*\+\+)"
 _KINDS = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in {**PATTERNS, "name": _NAME}.items())
 _ENTITY = re.compile(f"{_START}(?:{_KINDS})")
 
-_OPENERS = """
-    january february march april may june july august september october november december monday tuesday wednesday
-    thursday friday saturday sunday accept add allow answer apply approve ask assign attach avoid begin bring build
-    call cancel change check choose click close collect compare complete confirm contact copy count create decide
-    delete deliver describe discuss do download enter escalate every example file fill find finish follow forward
-    get give go hold identify if include inform inspect investigate issue keep leave let list log look make mark
-    meet move must never next note notify offer one open order pay pick place plan prepare press print provide pull
-    push put read receive record refer refuse reject release remind remove repeat replace report request resolve
-    restart restore return review run save scan search see select send set show sign start stay stop store submit
-    take tell test then track train turn two type update upload use verify wait walk watch wear work write yes
-    according although always another anyone because besides cases come days different either employees everyone
-    examples existing finally first for here however instead last later less many may maybe members most neither
-    nobody none nothing nowadays often people perhaps questions records second since someone something sometimes
-    step steps still three times today together typical typically unless usually whatever whenever whether within
-    without per four five six seven eight nine ten eleven twelve twenty thirty hundred thousand several both
-"""  # what sentences of procedures start with
-_COMMON = STOPWORDS["english"].union(_OPENERS.split())
+_OPENERS = Path(__file__).with_name("sentence_openers.txt").read_text(encoding="utf-8").split()
+_COMMON = STOPWORDS["english"].union(_OPENERS)
 _SHOUTED = frozenset({"IT", "US", "WHO", "OFF"})  # names although the word is common
 _OPENS = re.compile(
     r"[\[\"“‘(*_`]$|(?:^|[:|>#;.!?]|\s[-–—]|^\s*(?:[-*+]|\d{1,3}[.)])"

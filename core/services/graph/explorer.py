@@ -12,7 +12,8 @@ from core.cures import DOCUMENTS
 from core.errors import BadInput, NotFound
 from core.graph.assembly import LINKS
 from core.graph.communities import SMALLEST, Community
-from core.graph.entities import PATTERNS, document_key, key
+from core.graph.entities import document_key, key
+from core.graph.entity_patterns import PATTERNS
 from core.graph.paths import RelationNetwork, relation_network
 from core.graph.walk import CANDIDATES, DEGREE, SHARED, arrived, holding, neighbours, pagerank, path, seeds, trail, walk
 from core.ports import Index
