@@ -393,6 +393,8 @@ def test_what_is_not_ones_own_is_not_offered_and_the_panel_says_whom_to_ask(visi
     sentence = "Only Avery Lindqvist may edit this change, and co-authors whom they invite."
     mine, theirs = visit("reviews", "author", change=str(number)), visit("reviews", "author2", change=str(number))
     assert sentence not in words(mine)
+    (missing,) = kb.reviews.changes.get(number).approvals_missing
+    assert missing not in words(mine), "nobody reviews a draft"
     assert f"{sentence} Suggest your words in a comment on its lines, or ask Avery Lindqvist to invite you." in words(
         theirs
     )

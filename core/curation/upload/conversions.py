@@ -52,6 +52,7 @@ NOTES: Mapping[str, str] = {
     "formula": "The file does not hold what these cells show. Open it in Excel, save it, and bring it again.",
 }
 GUESSED = "Its columns were guessed from the gaps between words. Compare every row."
+WORDLESS = "It has no alternative text. Describe what it shows between the brackets."
 SCAN = "It is a picture of text, so that nobody finds its words by searching. Type what it says."
 OCR = "Its words were read from the picture by a program, and some are wrong. Compare every line, above all numbers."
 OCR_TABLE = (
@@ -223,10 +224,12 @@ def _pictures(text: str, facts: Sequence[PartFacts]) -> Iterator[ToCheck]:
     """The pictures of a Markdown text, in order."""
     shown = [(n, match) for n, line in enumerate(text.split("\n"), 1) for match in _IMAGE.finditer(line)]
     for count, (n, match) in enumerate(shown):
-        known, words = facts[count] if count < len(facts) else PartFacts(), match[1].strip()
-        silent = "" if words else "It has no words that say what it shows; write some between the brackets."
-        note = (OCR if known.guessed else SCAN) if known.scan else silent
-        yield ToCheck("scan" if known.scan else "picture", words * (not known.scan), known.page, n, note)
+        known = facts[count] if count < len(facts) else PartFacts()
+        words = match[1].strip()
+        if known.scan:
+            yield ToCheck("scan", "", known.page, n, OCR if known.guessed else SCAN)
+        else:
+            yield ToCheck("picture", words, known.page, n, "" if words else WORDLESS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -277,14 +277,18 @@ class Sender:
     def _outcome(
         self, one: Delivery, receipt: Receipt, now: float, stamp: str, due: float | None = None
     ) -> dict[str, Any]:
-        base = {"code": receipt.code, "note": receipt.note}
-        if receipt.state == "again":
-            if now - one.since < self.pace.give_up:
-                wait = self.pace.wait(one.attempts, receipt.after, self.jitter())
-                return {**base, "state": "waiting", "due": now + wait if due is None else due}
+        """The columns of a delivery after an attempt: it waits for the next one, or has ended."""
+        said: dict[str, Any] = {"code": receipt.code, "note": receipt.note}
+        if receipt.state == "refused":
+            return {**said, "state": "failed", "ended": stamp}
+        if receipt.state != "again":
+            return {**said, "state": receipt.state, "ended": stamp}
+        if now - one.since >= self.pace.give_up:
             tried = f"Given up after {_span(self.pace.give_up)}: {receipt.note}"
-            return {**base, "state": "failed", "note": tried, "ended": stamp}
-        return {**base, "state": {"refused": "failed"}.get(receipt.state, receipt.state), "ended": stamp}
+            return {**said, "state": "failed", "note": tried, "ended": stamp}
+        if due is None:
+            due = now + self.pace.wait(one.attempts, receipt.after, self.jitter())
+        return {**said, "state": "waiting", "due": due}
 
     def _put_back(self, one: Delivery, worker: str, down: tuple[Receipt, float] | None) -> None:
         """Not tried: the receiver is down, or the lease ends."""

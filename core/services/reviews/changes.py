@@ -62,7 +62,7 @@ class Change:
     verdicts: tuple[Verdict, ...]
     blocks: tuple[Verdict, ...]  # requests for changes that stand
     conversations: int
-    requirements: tuple[str, ...]
+    requirements: tuple[str, ...]  # everything that still blocks a merge
     conflicts: tuple[str, ...]
     merged: str
     reverts: int
@@ -74,6 +74,7 @@ class Change:
     findings: tuple[Finding, ...] = ()  # what the checks say about its documents
     asked: tuple[ReviewRequest, ...] = ()  # who was asked to review it
     warnings: tuple[str, ...] = ()  # what the rules would like and do not insist on
+    approvals_missing: tuple[str, ...] = ()  # among the requirements, those that only reviews meet
     stops: tuple[str, ...] = ()  # what the rules want of search before a merge, also among the requirements
     unknown: tuple[str, ...] = ()  # whom the review rules name, and nobody is called so
     co_authors: tuple[CoAuthor, ...] = ()  # who was invited to work on it
@@ -290,6 +291,7 @@ class Changes:
             blocks=moves.blocking(facts),
             conversations=facts.open_conversations,
             requirements=moves.requirements(facts) if now in moves.OPEN else (),
+            approvals_missing=moves.missing_approvals(facts) if now in moves.OPEN else (),
             conflicts=facts.conflicts,
             findings=work.outlook.findings,
             asked=answered(records.requests.get(row.id, ()), facts),
@@ -616,6 +618,7 @@ def _redacted(change: Change, seen: Readable) -> Change:
         change,
         findings=seen.findings(change.findings),
         requirements=tuple(map(seen.redacted, change.requirements)),
+        approvals_missing=tuple(map(seen.redacted, change.approvals_missing)),
         warnings=tuple(map(seen.redacted, change.warnings)),
         stops=tuple(map(seen.redacted, change.stops)),
     )

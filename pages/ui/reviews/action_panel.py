@@ -110,16 +110,26 @@ def _beside(change: Change, me: Actor) -> None:
 
 
 def _requirements(change: Change) -> None:
-    if change.state != "draft" and change.requirements:
-        st.caption("Before it can be merged")
-    blocks = {f"{block.name} requested changes." for block in change.blocks}  # they follow with their words
-    for sentence in change.requirements:
-        if sentence not in blocks and (change.state != "draft" or "approval" not in sentence):
-            st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
+    """What still blocks the merge, what is worth a look, and whose approvals count."""
+    _blockers(change)
     if change.warnings:
         st.caption("Worth a look; it does not stop the merge")
     for sentence in change.warnings:
         st.markdown(f":material/warning: :small[{flash.plain(sentence)}]")
+    _approvals(change)
+
+
+def _blockers(change: Change) -> None:
+    if change.state != "draft" and change.requirements:
+        st.caption("Before it can be merged")
+    said_below = {f"{block.name} requested changes." for block in change.blocks}  # with their words
+    said_below |= set(change.approvals_missing) if change.state == "draft" else set()
+    for sentence in change.requirements:
+        if sentence not in said_below:
+            st.markdown(f":material/radio_button_unchecked: :small[{flash.plain(sentence)}]")
+
+
+def _approvals(change: Change) -> None:
     for verdict in change.verdicts:
         if verdict.head == change.head and verdict.verdict == "approved" and verdict.name in change.approvals:
             note = f": {verdict.note}" if verdict.note else " approved it."
