@@ -1,4 +1,7 @@
-"""Concord. `streamlit run streamlit_app.py` imports this file once to serve the app, then runs it as a script for every session."""
+"""Concord.
+
+`streamlit run streamlit_app.py` imports this file once to serve the app, then runs it as a script for every session.
+"""
 
 import streamlit as st
 

@@ -23,7 +23,10 @@ __all__ = ["Client", "Problem"]
 
 Json = dict[str, Any]
 AGAIN = (429, 502, 504)  # too many requests, or a gateway that got no answer
-SLOW = "The server has worked on this for {:.0f} seconds, and it may still take effect. Read the result before you send it again."
+SLOW = (
+    "The server has worked on this for {:.0f} seconds, and it may still take effect. Read the result before you send it"
+    " again."
+)
 LONGEST_WAIT = 60.0  # seconds that a client waits when it is told to ask less
 
 
@@ -32,7 +35,8 @@ class Problem(Exception):
 
     def __init__(self, status: int, detail: str, request: str = "", errors: Sequence[Mapping[str, str]] = ()) -> None:
         super().__init__(f"{status}: {detail}")
-        self.status, self.detail, self.request, self.errors = status, detail, request, tuple(errors)
+        self.status, self.detail = status, detail
+        self.request, self.errors = request, tuple(errors)
 
 
 class Client:
@@ -103,7 +107,10 @@ class Client:
         status: Sequence[str] = (),
         freshness: Sequence[str] = (),
     ) -> Json:
-        """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
+        """An answer with citations from documents in effect.
+
+        It asks the configured language model, which may cost money.
+        """
         return self._object(
             "GET",
             "/answer",
@@ -151,7 +158,10 @@ class Client:
     def propose_change(
         self, title: str, files: Mapping[str, str | None], *, message: str = "", read: Mapping[str, str] = {}
     ) -> Json:
-        """Propose a change of one or more documents. It is a draft until it is submitted for review."""
+        """Propose a change of one or more documents.
+
+        It is a draft until it is submitted for review.
+        """
         return self._object(
             "POST", "/changes", body={"title": title, "files": _files(files), "message": message, "read": dict(read)}
         )
@@ -159,7 +169,10 @@ class Client:
     def edit_change(
         self, change: int, files: Mapping[str, str | None], *, title: str = "", message: str = "", head: str = ""
     ) -> Json:
-        """Add an edit, or give another title. Earlier approvals are void."""
+        """Add an edit, or give another title.
+
+        Earlier approvals are void.
+        """
         return self._object(
             "POST",
             f"/changes/{change}/edits",
@@ -172,7 +185,10 @@ class Client:
         return self._object("POST", f"/changes/{change}/submit", body={"reviewers": list(reviewers)})
 
     def invite_co_authors(self, change: int, accounts: Sequence[str], *, remove: bool = False) -> Json:
-        """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
+        """Invite others to work on it as its author does, or remove them.
+
+        Whoever is no author of a change comments with a suggestion.
+        """
         return self._object(
             "POST", f"/changes/{change}/co-authors", body={"accounts": list(accounts), "remove": remove}
         )
@@ -208,7 +224,10 @@ class Client:
         )
 
     def merge_change(self, change: int, *, head: str = "") -> Json:
-        """Make it part of the knowledge base. It can be found once the index has it, which a job sees to."""
+        """Make it part of the knowledge base.
+
+        It can be found once the index has it, which a job sees to.
+        """
         return self._object("POST", f"/changes/{change}/merge", head=head)
 
     def measure_impact(self, change: int) -> Json:
@@ -232,7 +251,10 @@ class Client:
         return self._object("POST", f"/changes/{change}/revert")
 
     def show_change(self, change: int) -> Json:
-        """One change with its discussion. Its ETag goes into If-Match."""
+        """One change with its discussion.
+
+        Its ETag goes into If-Match.
+        """
         return self._object("GET", f"/changes/{change}")
 
     def list_changes(

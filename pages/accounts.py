@@ -26,7 +26,8 @@ def switched(name: str) -> None:
     active = bool(st.session_state[f"active_{name}"])
     actions.do(
         lambda actor: (
-            f"The account of {app().people.accounts.set_active(actor, name, active).name} is {'on' if active else 'off'}."
+            f"The account of {app().people.accounts.set_active(actor, name, active).name} is"
+            f" {'on' if active else 'off'}."
         )
     )
 
@@ -109,7 +110,8 @@ def account_row(account: Account) -> None:
             link, had = st.session_state.get(f"made_link_{account.id}", ("", False))
             if link and had == account.password:  # an invitation that was followed is of no more use
                 st.caption(
-                    f"Send this link to {name} and to no other person. They choose a password with it, once, within a day."
+                    f"Send this link to {name} and to no other person. They choose a password with it, once, within a"
+                    " day."
                 )
                 st.code(link, language=None, wrap_lines=True)
         st.selectbox(
@@ -154,7 +156,11 @@ def groups_of(account: Account, name: str) -> None:
     with st.popover(style.count(len(known), "group"), type="tertiary", icon=":material/group:"):
         key = f"groups_{account.id}"
         st.session_state.setdefault(key, ", ".join(account.groups))
-        st.text_input(f"Groups of {name}", key=key, help="With commas between them. Folders name groups as their readers: Reviews, Readers.")  # fmt: skip
+        st.text_input(
+            f"Groups of {name}",
+            key=key,
+            help="With commas between them. Folders name groups as their readers: Reviews, Readers.",
+        )
         if account.provider_groups:
             st.caption(f"From the sign-in provider: {flash.plain(', '.join(account.provider_groups))}")
         st.button("Set groups", key=f"set_groups_{account.id}", on_click=groups_set, args=(account.id,))
@@ -166,11 +172,17 @@ def ways_in(account: Account, name: str) -> None:
         with st.popover(style.count(len(signed_in), "session"), type="tertiary", icon=":material/devices:"):
             sessions.listing(signed_in, here)
     with st.popover("Password", type="tertiary", icon=":material/key:"):
-        st.button("Make a link", key=f"link_{account.id}", on_click=link_made, args=(account.id,), help="With it they choose a password themselves, once, within a day.")  # fmt: skip
+        st.button(
+            "Make a link",
+            key=f"link_{account.id}",
+            on_click=link_made,
+            args=(account.id,),
+            help="With it they choose a password themselves, once, within a day.",
+        )
         st.text_input(
             f"New password of {name}", type="password", key=f"password_{account.id}", autocomplete="new-password"
         )
-        st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))  # fmt: skip
+        st.button("Set password", key=f"set_{account.id}", on_click=password_set, args=(account.id,))
 
 
 st.title("Accounts")
@@ -183,7 +195,8 @@ for account in accounts:
         account_row(account)
 st.header("Service accounts", anchor=False)
 st.caption(
-    "Programs and agents that come with access tokens. An agent is a language model that acts by itself: it proposes and comments, people approve and merge."
+    "Programs and agents that come with access tokens. An agent is a language model that acts by itself: it proposes"
+    " and comments, people approve and merge."
 )
 for account in accounts:
     if account.kind != PERSON:

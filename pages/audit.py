@@ -39,7 +39,12 @@ def filters() -> dict[str, str | int]:
         )
         change = st.number_input("Change", 0, value=None, step=1, placeholder="Any", key="audit_change", width=130)
         since = st.date_input("Since", None, format="YYYY-MM-DD", key="audit_since", width=170)
-    return {"who": who or "", "action": action or "", "change": int(change or 0), "since": since.isoformat() if isinstance(since, date) else ""}  # fmt: skip
+    return {
+        "who": who or "",
+        "action": action or "",
+        "change": int(change or 0),
+        "since": since.isoformat() if isinstance(since, date) else "",
+    }
 
 
 def row(entry: AuditEntry) -> dict[str, object]:
@@ -60,7 +65,8 @@ def row(entry: AuditEntry) -> dict[str, object]:
 
 def as_file(account: str, chosen: dict[str, str | int]) -> str:
     """Runs outside the session, when the file is downloaded: hence the account's id."""
-    return as_csv(app().people.audit.entries(app().people.accounts.actor(account), **chosen, limit=EXPORTED))  # type: ignore[arg-type]
+    actor = app().people.accounts.actor(account)
+    return as_csv(app().people.audit.entries(actor, **chosen, limit=EXPORTED))  # type: ignore[arg-type]
 
 
 st.title("Audit")

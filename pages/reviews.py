@@ -32,8 +32,14 @@ def chosen_tab(change: Change) -> str:
         *(["Conflicts"] if change.conflicts and change.open else []),
     ]
     chosen = st.segmented_control(
-        "Show", tabs, key=keys.SIDE, default="Documents", required=True, bind="query-params", label_visibility="collapsed"
-    )  # fmt: skip
+        "Show",
+        tabs,
+        key=keys.SIDE,
+        default="Documents",
+        required=True,
+        bind="query-params",
+        label_visibility="collapsed",
+    )
     return chosen or "Documents"
 
 

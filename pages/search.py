@@ -97,7 +97,10 @@ def kept(me: Actor) -> dict[str, Any] | None:
 
 
 def pin(actor: Actor, target: Target, asked_for: Mapping[str, Any]) -> Change:
-    """The document of a hit, for the question that found it. The browser is not trusted: the service checks every value."""
+    """The document of a hit, for the question that found it.
+
+    The browser is not trusted: the service checks every value.
+    """
     document, section = str(asked_for.get("doc", "")), str(asked_for.get("section", ""))
     return app().words.rules.pin(
         actor, Pin(" ".join(str(asked_for.get("query", "")).split()), document, section), target

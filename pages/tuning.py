@@ -16,9 +16,19 @@ with st.container(horizontal=True, vertical_alignment="center", key="tuning_bar"
     queryset = selection.choose_query_set()
 selection.require_index()
 if not queryset:
-    with empty.state("quiz", "No query set yet", "Sliders are measured on questions, and the search learns from them.", "no_sets"):  # fmt: skip
+    with empty.state(
+        "quiz", "No query set yet", "Sliders are measured on questions, and the search learns from them.", "no_sets"
+    ):
         take = partial(new_set.generate, kind="frontmatter", name="", seed=0, count=0)
-        st.button("Take what documents answer", icon=":material/quiz:", type="primary", key="take_answers", help="The questions under `answers:` of the documents, as a query set.", on_click=actions.do, args=(take,))  # fmt: skip
+        st.button(
+            "Take what documents answer",
+            icon=":material/quiz:",
+            type="primary",
+            key="take_answers",
+            help="The questions under `answers:` of the documents, as a query set.",
+            on_click=actions.do,
+            args=(take,),
+        )
         if st.button("Go to Evaluation", icon=":material/leaderboard:", key="to_evaluation"):
             st.switch_page("pages/evaluation.py")
     st.stop()

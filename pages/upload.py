@@ -1,4 +1,6 @@
-"""Upload: bring files in, fill in their fields, see what the checks and the duplicate search say, submit them for review."""
+"""Upload: bring files in, fill in their fields, see what the checks and the duplicate search say, submit them for
+review.
+"""
 
 import streamlit as st
 

@@ -11,7 +11,8 @@ VIEWS = {"Synonyms": synonyms.draw, "Pinned answers": pins.draw, "Suggestions": 
 
 st.title("Words")
 st.caption(
-    "Your team's vocabulary: synonyms, and the answer that a question should find. Every edit is reviewed like a document."
+    "Your team's vocabulary: synonyms, and the answer that a question should find. Every edit is reviewed like a"
+    " document."
 )
 for problem in app().words.rules.problems(me):
     st.warning(f"{flash.plain(problem)} Until then this list counts for nothing.", icon=":material/warning:")

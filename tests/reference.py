@@ -9,6 +9,7 @@ import argparse
 import io
 import subprocess
 import sys
+import textwrap
 import tokenize
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -296,7 +297,7 @@ def _method(operation: Any) -> Iterator[str]:
     listed = operation.paged
     returned = "Iterator[Json]" if listed else "list[Json]" if operation.reply.startswith("[") else "Json"
     yield f"    def {operation.name}({taken}) -> {returned}:"
-    yield f'        """{operation.about}"""'
+    yield _docstring(operation.about)
     path = operation.path.replace(":path", "")
     for each in in_path:
         safe = "" if "{" + each.name + ":path}" in operation.path else ", safe=''"
@@ -312,6 +313,15 @@ def _method(operation: Any) -> Iterator[str]:
     sent += [f"body={body}"] if in_body else []
     sent += [f"head={each.name}" for each in in_headers if header_of(each) == "If-Match"]
     yield f"        return self._{'objects' if returned.startswith('list') else 'object'}({', '.join(sent)})"
+
+
+def _docstring(about: str) -> str:
+    """A sentence on the first line, the others below it."""
+    first, _, rest = about.partition(". ")
+    if not rest:
+        return f'        """{about}"""'
+    below = textwrap.fill(rest, 120, initial_indent=" " * 8, subsequent_indent=" " * 8)
+    return f'        """{first}.\n\n{below}\n        """'
 
 
 def _type(each: Any) -> str:

@@ -1,4 +1,6 @@
-"""Actions that change something: run as the signed-in person, confirmed first where that matters, reported in one sentence."""
+"""Actions that change something: run as the signed-in person, confirmed first where that matters, reported in one
+sentence.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ def show(**parameters: str) -> None:
 
 
 def name(key: str) -> None:
-    """Let the URL name what was chosen in a widget. For its `on_change`: a page that writes while it is drawn adds a step
+    """Let the URL name what was chosen in a widget. For its `on_change`: a page that writes while it is drawn adds a
+    step
     to the history, and Back then leads to the page before with this page's parameters."""
     if (chosen := st.session_state[key]) is None:
         st.query_params.pop(key, None)
@@ -34,7 +35,9 @@ def follow(key: str) -> None:
 
 
 def first_tab(tab: str, view: str) -> None:
-    """Start on the first tab when another view opens, unless the URL names one: the last view's tab is not this one's."""
+    """Start on the first tab when another view opens, unless the URL names one: the last view's tab is not
+    this one's.
+    """
     seen = st.session_state.setdefault(keys.VIEWS, {})
     if seen.get(tab) != view and tab not in st.query_params:
         st.session_state.pop(tab, None)

@@ -1,6 +1,8 @@
-"""Documents that were read in and not submitted yet, by tab: how many bytes one tab, one account and everybody may hold.
+"""Documents that were read in and not submitted yet, by tab: how many bytes one tab, one account and everybody may
+hold.
 
-The draft of its author has the same batch, so nothing is lost when a page is left or a tab is closed: it only leaves memory.
+The draft of its author has the same batch, so nothing is lost when a page is left or a tab is closed: it only leaves
+memory.
 """
 
 from __future__ import annotations
@@ -20,8 +22,14 @@ from core.errors import Busy, Unavailable
 MB = 1_000_000
 OF_ACCOUNT, OF_ALL = 100 * MB, 300 * MB
 PATIENCE = 60.0  # seconds that one upload waits for another of the same account
-OVER_ACCOUNT = "{held} MB of documents wait for their submission in your tabs, and {most} MB is the limit. Submit or remove some of them first."
-OVER_ALL = "{held} MB of documents wait for their submission in the tabs of everybody, and {most} MB is the limit. Try again in a minute."
+OVER_ACCOUNT = (
+    "{held} MB of documents wait for their submission in your tabs, and {most} MB is the limit. Submit or remove some"
+    " of them first."
+)
+OVER_ALL = (
+    "{held} MB of documents wait for their submission in the tabs of everybody, and {most} MB is the limit. Try again"
+    " in a minute."
+)
 ONE_AT_A_TIME = "Another upload of yours is still being read. Try again when it is there."
 
 

@@ -99,7 +99,8 @@ def _reopened(actor: Actor, key: str) -> str:
 
 def _item(found: Disagreement, may: bool) -> dict[str, Any]:
     """A row of the list: both statements, and why they may differ."""
-    row, settled = _row(found), found.state == "settled"
+    row = _row(found)
+    action = REOPEN if found.state == "settled" else SETTLE
     why = {
         "settled": f"Both are right: {found.reason} ({row['by']})",
         "dismissed": "A language model says both can be right",
@@ -111,7 +112,7 @@ def _item(found: Disagreement, may: bool) -> dict[str, Any]:
         "beside": [{"text": WORDS[found.kind], "tone": "warn" if found.state == "open" else ""}],
         "sub": why.get(found.state, ""),
         "sides": [{**side, "sub": f"{side['owner']} · {side['place']}"} for side in (row["mine"], row["theirs"])],
-        "action": (REOPEN if settled else SETTLE) if may else None,
+        "action": action if may else None,
     }
 
 

@@ -1,4 +1,6 @@
-"""The frame around every page: sign-in, navigation by role, the page itself, who is signed in, and the keys of every page."""
+"""The frame around every page: sign-in, navigation by role, the page itself, who is signed in, and the keys of every
+page.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Who is signed in. Every page, fragment and dialog starts with `require(action)`, since each can rerun alone; callbacks check again."""
+"""Who is signed in.
+
+Every page, fragment and dialog starts with `require(action)`, since each can rerun alone; callbacks check again.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,8 @@ from pages.ui.workspace import app
 
 
 def me() -> Actor:
-    """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read, and what they
+    """The signed-in person; without one, say so and stop. What this run reads from here on is what they may read, and
+    what they
     do carries the id that the proxy gave their connection."""
     logs.REQUEST.set(logs.plain(st.context.headers.get("X-Request-ID") or ""))
     actor = {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
@@ -67,7 +71,9 @@ def remembered() -> str:
 
 
 def _signed_in() -> Actor:
-    """Whose session the browser's cookie names, looked up on every rerun: one that ended or lost its role has done so at once."""
+    """Whose session the browser's cookie names, looked up on every rerun: one that ended or lost its role has done so
+    at once.
+    """
     found = next(cookies.matched(app().people.sessions, st.context.cookies), None)
     if found and found[1][0].issuer and provider.renewed(found[1][0], found[0]):
         found = next(cookies.matched(app().people.sessions, st.context.cookies), None)

@@ -65,7 +65,10 @@ def go(message: Message) -> None:
 
 
 def waiting(me: Actor) -> None:
-    """The newest unread messages, on Home; nothing where there is none. Home lists open questions with their buttons."""
+    """The newest unread messages, on Home; nothing where there is none.
+
+    Home lists open questions with their buttons.
+    """
     app().inbox.reminders.remind()
     listed = {gap.query for gap in app().knowledge.gaps.open(me)} if allowed(me, "see reported gaps") else set()
     new = app().inbox.messages.listed(me, unread=True)

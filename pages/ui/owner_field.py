@@ -1,4 +1,6 @@
-"""The owner of documents: a person of Concord first, another name only on purpose, and a remark where nobody answers to it."""
+"""The owner of documents: a person of Concord first, another name only on purpose, and a remark where nobody answers to
+it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ OTHER = "\0other"  # not a name that a document can hold
 def choose(
     cell: Any, key: str, value: str = "", *, label: str = "Owner", placeholder: str = "Who keeps it right", **more: Any
 ) -> str:
-    """The chosen owner, or "". Whom the field does not know is typed under *Somebody else*, never by a slip of Enter."""
+    """The chosen owner, or "".
+
+    Whom the field does not know is typed under *Somebody else*, never by a slip of Enter.
+    """
     owners, me = app().inbox.owners, identity.me()
     names = owners.offered(me, [document.meta.owner for document in app().knowledge.documents.all()], value)
     options = [*names, OTHER]
@@ -23,7 +28,7 @@ def choose(
         label,
         options,
         index=options.index(value) if value in options else None,
-        format_func=lambda name: "Somebody else …" if name == OTHER else f"{name} (me)" if name == names[0] else name,
+        format_func=lambda name: {OTHER: "Somebody else …", names[0]: f"{names[0]} (me)"}.get(name, name),
         placeholder=placeholder,
         key=key,
         **more,

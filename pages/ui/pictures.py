@@ -1,6 +1,7 @@
 """Addresses of pictures, and the route that serves them: by content, so that a browser may keep them for good.
 
-An approved picture is for those who may read its document, one of a change for those who see the change. What an upload holds is served to the
+An approved picture is for those who may read its document, one of a change for those who see the change. What an upload
+holds is served to the
 account that brought it, from memory, until others push it out.
 """
 

@@ -138,8 +138,8 @@ def count(number: int, noun: str) -> str:
     >>> count(1, "document"), count(1200, "day"), count(2, "query")
     ('1 document', '1,200 days', '2 queries')
     """
-    plural = noun if number == 1 else f"{noun[:-1]}ies" if noun.endswith(("ry", "ty", "ly")) else f"{noun}s"
-    return f"{number:,} {plural}"
+    plural = f"{noun[:-1]}ies" if noun.endswith(("ry", "ty", "ly")) else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 def duration(ms: float) -> str:
@@ -148,7 +148,9 @@ def duration(ms: float) -> str:
     >>> duration(4032.1), duration(12.4), duration(0.2)
     ('4.0 s', '12 ms', 'under 1 ms')
     """
-    return f"{ms / 1000:.1f} s" if ms >= 1000 else f"{ms:.0f} ms" if ms >= 1 else "under 1 ms"
+    if ms >= 1000:
+        return f"{ms / 1000:.1f} s"
+    return f"{ms:.0f} ms" if ms >= 1 else "under 1 ms"
 
 
 def shortened(text: str, most: int) -> str:

@@ -7,7 +7,10 @@ import streamlit as st
 from core.evaluation.impact import GAIN, LOSS, TIE
 from core.evaluation.statistics import BETTER, ERROR, MATTERS, OPEN, SAME, WORSE
 
-RULE = f"Better and worse need p of at most {ERROR} and an interval without 0; no difference, an interval within {MATTERS}."
+RULE = (
+    f"Better and worse need p of at most {ERROR} and an interval without 0; no difference, an interval within"
+    f" {MATTERS}."
+)
 _GAIN, _LOSS = ("green", ":material/trending_up:"), ("red", ":material/trending_down:")
 _EVEN, _OPEN = ("gray", ":material/balance:"), ("gray", ":material/pending:")
 _LOOKS = {BETTER: _GAIN, GAIN: _GAIN, WORSE: _LOSS, LOSS: _LOSS, SAME: _EVEN, TIE: _EVEN, OPEN: _OPEN}

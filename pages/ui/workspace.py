@@ -1,4 +1,5 @@
-"""The App behind the pages, and every cache: keyed by commit or generation, and by audience, which is equal for those who may
+"""The App behind the pages, and every cache: keyed by commit or generation, and by audience, which is equal for those
+who may
 read the same documents.
 
 `_actor` is no part of a key: pages ask `identity.require` on every run, and the services ask whoever fills the cache.
@@ -38,7 +39,10 @@ R = TypeVar("R")
 
 @cache
 def app() -> App:
-    """The one App of this server. A page asks for it thirty times, and Streamlit's own cache takes a fiftieth of a search for each."""
+    """The one App of this server.
+
+    A page asks for it thirty times, and Streamlit's own cache takes a fiftieth of a search for each.
+    """
     return _opened_once()
 
 
@@ -75,7 +79,9 @@ def audience() -> str:
 
 
 def kept(most: int, spinner: bool | str = False) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Keep what a function gives, by its arguments and the audience; the last argument is who asks, and no part of the key."""
+    """Keep what a function gives, by its arguments and the audience; the last argument is who asks, and no part of the
+    key.
+    """
 
     def made(function: Callable[P, R]) -> Callable[P, R]:
         def filled(audience: str, given: tuple[Any, ...], _actor: Actor) -> R:
@@ -183,7 +189,9 @@ class SweepKey:
 
 @kept(4, "Searching every question once")
 def sweep_data(asked: SweepKey, _actor: Actor) -> SweepData:
-    """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the day changes."""
+    """A query set as arrays, so that a slider needs no search; loaded again when the set, the index or the
+    day changes.
+    """
     production = configs.parse(asked.production)
     return app().tuning.sweeps.load(_actor, asked.queryset, SweepScope(depth=asked.depth), config=production)
 

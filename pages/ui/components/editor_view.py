@@ -62,10 +62,12 @@ def typed(key: str, serial: str) -> Mapping[str, Any]:
 
 
 def editor_view(key: str, shown: Editing) -> Any:
-    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0. They are shown
+    """Draw the editor on the body of a text. Lines are those of the body; what stands above it has line 0. They are
+    shown
     as those of the file, as reviews and checks count them: `above` lines stand before the body.
 
-    Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by that id.
+    Returns what was said: `picture` (`id`, `name` and `data`, in base64) is one to keep; its Markdown is to `insert` by
+    that id.
     `left` (`id`, `text` and the texts that it was typed `after`) was typed before another text was saved elsewhere.
     """
     above = shown.text[: len(shown.text) - len(shown.body)].count("\n")

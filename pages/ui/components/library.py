@@ -23,8 +23,10 @@ def library(
     on_watch: Callable[[], None],
     on_edit: Callable[[], None],
 ) -> None:
-    """Draw the library, `narrowed` to a folder, owner or status. A click on `watch` comes back as the trigger of that name: the
-    folder, if it is not `watched`. Where documents can be selected, `edit` comes back with `docs`, the ids of those that are.
+    """Draw the library, `narrowed` to a folder, owner or status. A click on `watch` comes back as the trigger of that
+    name: the
+    folder, if it is not `watched`. Where documents can be selected, `edit` comes back with `docs`, the ids of those
+    that are.
     """
     rows = [_row(document, touched.get(document.path), today) for document in documents]
     data = {"rows": rows, "filters": _filters(documents), **around}

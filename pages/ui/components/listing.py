@@ -17,11 +17,14 @@ def listing(
     words: str = "",
     chosen: Mapping[str, str] = NOTHING,
 ) -> Any:
-    """Items with a title, `sub` below it, badges `beside` it, `badges` with a `note`, and a text on the `right`; a click opens
-    `doc`, at its `place` if it has one, or `href`. `words` says what a filter by words, over `search`, looks at; `chosen` is what the
+    """Items with a title, `sub` below it, badges `beside` it, `badges` with a `note`, and a text on the `right`; a
+    click opens
+    `doc`, at its `place` if it has one, or `href`. `words` says what a filter by words, over `search`, looks at;
+    `chosen` is what the
     filters begin with.
 
-    Returns what was clicked: `open`, the `id` of an item that has one and is left to the page, and `act`, what the item's `action` is
+    Returns what was clicked: `open`, the `id` of an item that has one and is left to the page, and `act`, what the
+    item's `action` is
     to `do` with its `key`. What is `unread` says so.
     """
     data = {"items": list(items), "empty": empty, "filters": list(filters), "words": words, "chosen": dict(chosen)}

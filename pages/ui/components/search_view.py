@@ -1,4 +1,6 @@
-"""Search results as the component draws them: facets, documents with their passages, and why each ranks where it does."""
+"""Search results as the component draws them: facets, documents with their passages, and why each ranks
+where it does.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +38,11 @@ EXAMPLES = 4  # questions that documents say they answer
 def search_view(
     asked: Mapping[str, Any], results: Mapping[str, Any] | None, key: str, around: Mapping[str, Any]
 ) -> Any:
-    """Draw the box and the results. Returns `asked` (where the token is too old), and the clicks `report`, `feedback`, `watch`,
+    """Draw the box and the results. Returns `asked` (where the token is too old), and the clicks `report`, `feedback`,
+    `watch`,
     `pin` and `consent`.
-    Around the results: `direct` is the token, `may` says whether to offer a pin and how the search ran, `kept` what becomes of
+    Around the results: `direct` is the token, `may` says whether to offer a pin and how the search ran, `kept` what
+    becomes of
     questions, `answers` whether a model writes answers, `pending` how far vectors are that are still being computed."""
     data = {"asked": asked, "found": results, "serial": strict.digest(asked), "placeholder": PLACEHOLDER, **around}
     clicks = heard("asked", "report", "feedback", "watch", "pin", "consent")
@@ -68,12 +72,14 @@ def view(results: PageResults, filters: Filters, touched: Mapping[str, Commit]) 
     took = sum(stage.ms for stage in result.stages)
     return {
         "query": result.query,
-        "summary": f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}"
-        if passages
-        else "",
-        "how": f"{took:.0f} ms, {called(result.config)}, generation {result.generation}, "
-        + ("approximate, " if approximate(result.stages) else "")
-        + f"confidence {result.confidence:.0%}",
+        "summary": (
+            f"{style.count(passages, 'passage')} in {style.count(len(results.groups), 'document')}" if passages else ""
+        ),
+        "how": (
+            f"{took:.0f} ms, {called(result.config)}, generation {result.generation}, "
+            + ("approximate, " if approximate(result.stages) else "")
+            + f"confidence {result.confidence:.0%}"
+        ),
         "warnings": list(result.warnings),
         "doubt": result.doubt,
         "also": list(result.also),

@@ -27,7 +27,8 @@ def upload_list(batch: Batch, opened: int, key: str) -> Any:
 
 def _line(n: int, item: UploadItem, is_open: bool) -> dict[str, object]:
     document = document_of(item)
-    text, tone = STATES["dropped" if item.choice == "drop" else "waits" if _waits(item) else item.state]
+    state = "waits" if _waits(item) else item.state
+    text, tone = STATES["dropped" if item.choice == "drop" else state]
     return {
         "id": n,
         "pressed": is_open,

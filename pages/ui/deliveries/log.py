@@ -111,7 +111,8 @@ def draw_mail(me: Actor) -> None:
     settings = app().settings
     if not settings.smtp_url:
         st.info(
-            "Mail is not set up, so none leaves. Whoever runs the app sets CONCORD_URL, CONCORD_SMTP_URL and CONCORD_SMTP_FROM.",
+            "Mail is not set up, so none leaves. Whoever runs the app sets CONCORD_URL, CONCORD_SMTP_URL and"
+            " CONCORD_SMTP_FROM.",
             icon=":material/mail_off:",
         )
         return
@@ -120,7 +121,8 @@ def draw_mail(me: Actor) -> None:
         f"Mail goes out through **{flash.plain(parts.hostname or '')}**, from {flash.plain(settings.smtp_from)}."
     )
     st.caption(
-        f"The daily digest leaves at {settings.digest_hour}:00 ({settings.time_zone}). People choose what they get on their Account page."
+        f"The daily digest leaves at {settings.digest_hour}:00 ({settings.time_zone}). People choose what they get on"
+        " their Account page."
     )
     st.button("Send me a test mail", key="test_mail", icon=":material/mail:", on_click=_test)
 

@@ -28,7 +28,8 @@ def draw(me: Actor) -> None:
 
 
 def _row(hook: Webhook) -> None:
-    state = ":gray-badge[off]" if not hook.active else ":red-badge[failing]" if hook.failing else ":green-badge[on]"
+    active = ":red-badge[failing]" if hook.failing else ":green-badge[on]"
+    state = active if hook.active else ":gray-badge[off]"
     name = flash.plain(hook.name)
     with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"webhook_{hook.id}"):
         with st.container(width="stretch", gap="xxsmall"):
@@ -41,9 +42,16 @@ def _row(hook: Webhook) -> None:
 
 
 def _buttons(hook: Webhook, name: str) -> None:
-    st.button("Test", key=f"test_{hook.id}", help=f"Send a test to {name}", disabled=not hook.active, on_click=_test, args=(hook.id,))  # fmt: skip
+    st.button(
+        "Test",
+        key=f"test_{hook.id}",
+        help=f"Send a test to {name}",
+        disabled=not hook.active,
+        on_click=_test,
+        args=(hook.id,),
+    )
     word = "Switch off" if hook.active else "Switch on"
-    st.button(word, key=f"switch_{hook.id}", help=f"{word} {name}", on_click=_switch, args=(hook.id, not hook.active))  # fmt: skip
+    st.button(word, key=f"switch_{hook.id}", help=f"{word} {name}", on_click=_switch, args=(hook.id, not hook.active))
     if st.button("Remove", key=f"remove_{hook.id}", help=f"Remove {name}"):
         actions.confirm(
             f"Remove {hook.name}?",

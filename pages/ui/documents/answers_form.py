@@ -18,7 +18,10 @@ Try = Callable[[Sequence[str]], Sequence[TriedAnswer]]
 
 
 def draw(answers: Sequence[str], key: str, document: Document | None = None) -> tuple[str, ...]:
-    """Draw the rows; with the document as it is typed, also suggestions and where it would be found. Returns the questions."""
+    """Draw the rows; with the document as it is typed, also suggestions and where it would be found.
+
+    Returns the questions.
+    """
     rows: list[int] = st.session_state.setdefault(f"{key}_answer_rows", list(range(max(1, len(answers)))))
     typed = {row: st.session_state.get(_cell(key, row), answers[row] if row < len(answers) else "") for row in rows}
     questions = tuple(dict.fromkeys(line for text in typed.values() if (line := one_line(text or ""))))
@@ -26,7 +29,14 @@ def draw(answers: Sequence[str], key: str, document: Document | None = None) -> 
     for row in rows:
         _row(key, row, typed[row], places.get(one_line(typed[row] or "")))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Add a question", icon=":material/add:", type="tertiary", key=f"{key}_answer_add", on_click=_add, args=(key,))  # fmt: skip
+        st.button(
+            "Add a question",
+            icon=":material/add:",
+            type="tertiary",
+            key=f"{key}_answer_add",
+            on_click=_add,
+            args=(key,),
+        )
         if places:
             st.caption("Places are estimated: this text beside what Search serves now.")
     if document:
@@ -64,8 +74,9 @@ def _row(key: str, row: int, text: str, place: Place | None) -> None:
 def badge(place: Place) -> str:
     """The place in colour: among the first, further down, or nowhere."""
     words = flash.plain(place.words[:1].upper() + place.words[1:]).replace("[", "(").replace("]", ")")
-    first = app().answers.checks.first
-    return f":{'green' if place.within(first) else 'orange' if place.rank else 'red'}-badge[{words}]"
+    if place.within(app().answers.checks.first):
+        return f":green-badge[{words}]"
+    return f":{'orange' if place.rank else 'red'}-badge[{words}]"
 
 
 def _places(document: Document, questions: Sequence[str]) -> dict[str, Place]:
@@ -86,7 +97,14 @@ def _suggestions(document: Document, questions: Sequence[str], key: str) -> None
             args=(key,),
         )
     if app().evaluation.generator.llm():
-        st.button("Suggest with the language model", icon=":material/auto_awesome:", type="tertiary", key=f"{key}_answer_ask", on_click=_ask, args=(key, document))  # fmt: skip
+        st.button(
+            "Suggest with the language model",
+            icon=":material/auto_awesome:",
+            type="tertiary",
+            key=f"{key}_answer_ask",
+            on_click=_ask,
+            args=(key, document),
+        )
 
 
 def _add(key: str, text: str = "") -> None:

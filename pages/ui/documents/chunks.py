@@ -51,8 +51,8 @@ def draw(document: Document) -> None:
 def cut(document: Document, spec: ChunkerSpec) -> tuple[Chunk, ...]:
     """The chunks of a document under the production profile, with this chunker."""
     profile = app().platform.settings.production().profile
-    report = lambda _, what: st.caption(flash.plain(what))
-    return profile_chunker(profile, app().models.registry.of(profile), spec, report)(document)
+    models = app().models.registry.of(profile)
+    return profile_chunker(profile, models, spec, lambda _, what: st.caption(flash.plain(what)))(document)
 
 
 def chunk_view(document: Document, sides: Sequence[tuple[str, Sequence[Chunk]]], key: str) -> Any:
@@ -68,7 +68,10 @@ def _side(name: str, chunks: Sequence[Chunk], body: int) -> dict[str, Any]:
     median = sizes[len(sizes) // 2] if sizes else 0
     return {
         "name": name,
-        "summary": f"{style.count(len(chunks), 'chunk')}, {sizes[0] if sizes else 0} to {sizes[-1] if sizes else 0} tokens, median {median}",
+        "summary": (
+            f"{style.count(len(chunks), 'chunk')}, {sizes[0] if sizes else 0} to {sizes[-1] if sizes else 0} tokens,"
+            f" median {median}"
+        ),
         "chunks": [
             {
                 "start": chunk.start - body,

@@ -1,4 +1,6 @@
-"""What people can do with a document: take it along; for authors edit, move, retire, delete, restore, each as a change."""
+"""What people can do with a document: take it along; for authors edit, move, retire, delete, restore, each
+as a change.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,10 @@ def _open_changes(document: Document, me: Actor) -> None:
     for change in touching(app().reviews.changes, me, document.path):
         st.page_link(
             "pages/reviews.py",
-            label=f"Change #{change.id} by {flash.plain(change.author_name)} edits this document: {flash.plain(change.title)}",
+            label=(
+                f"Change #{change.id} by {flash.plain(change.author_name)} edits this document:"
+                f" {flash.plain(change.title)}"
+            ),
             icon=":material/rate_review:",
             query_params={keys.CHANGE: str(change.id)},
         )
@@ -77,8 +82,8 @@ def _move(document: Document, me: Actor) -> None:
     readers = app().knowledge.documents.readers(document.path, document)
     if readers and to.strip().rpartition("/")[0] != document.path.rpartition("/")[0]:
         st.caption(
-            f":material/visibility: Read by {flash.plain(people.audience(readers))} now. Elsewhere it is for the readers of that "
-            "folder; its earlier versions stay with those of now."
+            f":material/visibility: Read by {flash.plain(people.audience(readers))} now. Elsewhere it is for the"
+            " readers of that folder; its earlier versions stay with those of now."
         )
     linking = len(links_to(document.path))
     label = f"Fix the links of {style.count(linking, 'document')} that {'leads' if linking == 1 else 'lead'} here"
@@ -112,7 +117,8 @@ def _delete(document: Document, me: Actor) -> None:
     linking = len(links_to(document.path))
     links = f" {style.count(linking, 'document')} {'links' if linking == 1 else 'link'} to it." if linking else ""
     st.markdown(
-        f"It is gone from the knowledge base, with its pictures; its history stays.{links} First the change is reviewed."
+        f"It is gone from the knowledge base, with its pictures; its history stays.{links} First the change is"
+        " reviewed."
     )
     title = f"Delete {document.title}"[:200]
     chosen = save_target.choose(f"delete_{document.id}", title, app().knowledge.repository.head(), me)

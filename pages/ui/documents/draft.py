@@ -40,7 +40,10 @@ class Opened:
 
 
 def existing(me: Actor, path: str, change: int = 0) -> Opened:
-    """A document to edit: as approved, or as a change of one's own has it. What was typed before is always there to read."""
+    """A document to edit: as approved, or as a change of one's own has it.
+
+    What was typed before is always there to read.
+    """
     known = app().reviews.changes.show(me, change) if change else None
     base = known.head if known else app().knowledge.repository.head()
     text = app().knowledge.documents.source(base, path)

@@ -193,8 +193,10 @@ def _save(start: Opened, me: Actor, key: str, path: str, text: str, document: Do
             if not start.path and path:
                 st.caption(f"It will live at {flash.plain(path)}.")
         if st.button(save_target.label(target), type="primary", icon=":material/save:", key="save"):
-            done = lambda actor: tabs.forget(actor, start)
-            if save_target.finish(target, lambda: _files(start, path, text), done):
+            saved = save_target.finish(
+                target, lambda: _files(start, path, text), lambda actor: tabs.forget(actor, start)
+            )
+            if saved:
                 st.button("Bring their text in", key="join", on_click=_join, args=(start, target, text))
 
 

@@ -47,7 +47,8 @@ def said(document: Document, me: Actor) -> None:
     if people:
         shown = people[:3] + ([style.count(len(people) - 3, "other")] if len(people) > 3 else [])
         st.caption(
-            f":material/verified: {flash.plain(names(shown))} {'says' if len(people) == 1 else 'say'} that this version is still right."
+            f":material/verified: {flash.plain(names(shown))} {'says' if len(people) == 1 else 'say'} that this version"
+            " is still right."
         )
     if allowed(me, "answer feedback"):
         _unknown_owner(document)
@@ -83,7 +84,8 @@ def _unknown_owner(document: Document) -> None:
     unknown = app().inbox.owners.unknown(document)
     if unknown:
         st.caption(
-            f":material/person_off: Nobody in Concord is called {flash.plain(names(unknown))}, so feedback goes to the admins."
+            f":material/person_off: Nobody in Concord is called {flash.plain(names(unknown))}, so feedback goes to the"
+            " admins."
         )
 
 

@@ -20,7 +20,8 @@ TOP = "Top level"  # in a list of folders
 
 @dataclass(frozen=True)
 class FormOptions:
-    """Without `status` it stays as it is. `remarks` are about fields; `typed` is the document as it is typed: its questions
+    """Without `status` it stays as it is. `remarks` are about fields; `typed` is the document as it is typed: its
+    questions
     are tried against the search."""
 
     title_key: str = ""

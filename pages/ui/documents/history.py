@@ -1,4 +1,6 @@
-"""The History tab: versions, what changed between two of them, who wrote each line, and the document as it was on an earlier day."""
+"""The History tab: versions, what changed between two of them, who wrote each line, and the document as it was on an
+earlier day.
+"""
 
 from __future__ import annotations
 

@@ -48,7 +48,10 @@ def finish(target: Target, files: Callable[[], Files], done: Callable[[Actor], N
 
 
 def finish_with(saving: Callable[[Actor], Change], done: Callable[[Actor], None] = lambda _: None) -> bool:
-    """Save as the signed-in person and open the change. A refusal is shown in its own words; a conflict returns True."""
+    """Save as the signed-in person and open the change.
+
+    A refusal is shown in its own words; a conflict returns True.
+    """
     actor = identity.me()
     try:
         change = saving(actor)

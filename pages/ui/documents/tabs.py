@@ -1,4 +1,6 @@
-"""The text that one tab types: each save names the version it started from, and the text of another tab is shown beside it."""
+"""The text that one tab types: each save names the version it started from, and the text of another tab is shown beside
+it.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,9 @@ def _keep_draft(held: dict[str, Any], me: Actor, place: str, kept: str, after: S
 
 
 def _own(held: dict[str, Any], draft: DraftRow | None, after: Sequence[str]) -> bool:
-    """Whether a draft is of this tab: another one may have taken its text, and what it sent before a reload may come late."""
+    """Whether a draft is of this tab: another one may have taken its text, and what it sent before a reload may come
+    late.
+    """
     return draft is not None and (
         version(draft) == held["beside"] or _parts(json.loads(draft.text)["text"])[1] in after
     )
@@ -141,8 +145,7 @@ def draw_notice(start: Opened) -> None:
     """Say that the text is a draft, with a way to throw it away."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f":material/edit_note: This is what you typed and did not save, kept {style.moment(start.drafted)}.")
-        discard = lambda: forget(identity.me(), start)
-        st.button("Throw it away", key="discard", type="tertiary", on_click=discard)
+        st.button("Throw it away", key="discard", type="tertiary", on_click=lambda: forget(identity.me(), start))
 
 
 # ---------------------------------------------------------------- the text of another tab

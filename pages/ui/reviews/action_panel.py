@@ -151,10 +151,19 @@ def _pointers(change: Change, me: Actor) -> None:
             data={
                 "change": change.id,
                 "blocks": [_block(change, block) for block in change.blocks],
-                "fixes": [{"path": fix.path, "line": fix.line, "severity": fix.severity, "message": fix.message, "known": fix.known} for fix in fixes],
+                "fixes": [
+                    {
+                        "path": fix.path,
+                        "line": fix.line,
+                        "severity": fix.severity,
+                        "message": fix.message,
+                        "known": fix.known,
+                    }
+                    for fix in fixes
+                ],
                 "talks": [_talk(change, talk) for talk in talks],
             },
-        )  # fmt: skip
+        )
 
 
 def _block(change: Change, block: Verdict) -> dict[str, object]:
@@ -220,8 +229,13 @@ def _popover(change: Change, decision: Decision, *, ready: bool = True, talks: S
         if decision.note:
             st.text_area(decision.note, key=key_of(name, change.id, "note"), height=90)
         st.button(
-            label, key=key_of(name, change.id), type="primary", on_click=do, args=(name, change.id, change.head), disabled=not ready
-        )  # fmt: skip
+            label,
+            key=key_of(name, change.id),
+            type="primary",
+            on_click=do,
+            args=(name, change.id, change.head),
+            disabled=not ready,
+        )
 
 
 def _merge(change: Change) -> None:

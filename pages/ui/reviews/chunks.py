@@ -46,7 +46,10 @@ def _document(document: DocumentDiff) -> dict[str, Any]:
     old, new = (cut(side, production.chunker) if side else () for side in (document.old, document.new))
     pairs = compare_chunks(old, new)
     counts = {kind: sum(pair.kind == kind for pair in pairs) for kind in ("added", "removed", "changed", "same")}
-    summary = f"{style.count(len(new), 'passage')} after the change: {counts['added']} appear, {counts['removed']} vanish, {counts['changed']} change, {counts['same']} stay."
+    summary = (
+        f"{style.count(len(new), 'passage')} after the change: {counts['added']} appear, {counts['removed']} vanish,"
+        f" {counts['changed']} change, {counts['same']} stay."
+    )
     return {"title": document.title, "summary": summary, "chunks": _folded(pairs)}
 
 

@@ -115,7 +115,10 @@ def go_edit(number: int, path: str) -> None:
 
 
 def conversations(comments: tuple[Comment, ...], me: Actor, path: str | None = None) -> list[dict[str, Any]]:
-    """Comments with their replies; those of one document, or all of them. One whose comments are all deleted is gone."""
+    """Comments with their replies; those of one document, or all of them.
+
+    One whose comments are all deleted is gone.
+    """
     roots = [comment for comment in comments if not comment.thread and (path is None or comment.path == path)]
     threads = [(root, *(comment for comment in comments if comment.thread == root.id)) for root in roots]
     alive = [thread for thread in threads if not all(comment.deleted for comment in thread)]

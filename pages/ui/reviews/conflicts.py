@@ -32,7 +32,9 @@ GONE = {
 
 
 def draw(change: Change, me: Actor) -> None:
-    """Every document in conflict, then one button for all of them; those who may not decide see first how they could."""
+    """Every document in conflict, then one button for all of them; those who may not decide see first how
+    they could.
+    """
     collisions = app().reviews.merger.collisions(me, change.id)
     refusal = moves.not_theirs("edit", change, me)
     what = "Decide each; the result is a new edit, so it voids earlier approvals."
@@ -41,7 +43,13 @@ def draw(change: Change, me: Actor) -> None:
         icon=":material/call_split:",
     )
     if refusal and moves.may_invite(change, me):
-        st.button("Take it over", key="conflicts_take_over", icon=":material/group_add:", on_click=actions.do, args=(partial(_take_over, number=change.id),))  # fmt: skip
+        st.button(
+            "Take it over",
+            key="conflicts_take_over",
+            icon=":material/group_add:",
+            on_click=actions.do,
+            args=(partial(_take_over, number=change.id),),
+        )
     for number, collision in enumerate(collisions):
         _document(collision, number, closed=bool(refusal))
     if collisions and not refusal:
@@ -125,7 +133,9 @@ def _hunk(hunk: Hunk, key: Callable[..., str], title: str, *, closed: bool) -> N
 
 
 def _seen(head: str, main: str) -> str:
-    """The compared commits, in widget keys: a choice belongs to the conflicts that were on screen, not to later ones."""
+    """The compared commits, in widget keys: a choice belongs to the conflicts that were on screen, not to
+    later ones.
+    """
     return f"{head[:10]}_{main[:10]}"
 
 

@@ -61,7 +61,9 @@ def _events(change: Change, me: Actor) -> list[tuple[str, int, dict[str, Any]]]:
 
 
 def _verdict(change: Change, entry: AuditEntry) -> tuple[int, str]:
-    """Place and note of the verdict that an entry tells of: the last of that person, written a moment before the entry."""
+    """Place and note of the verdict that an entry tells of: the last of that person, written a moment before
+    the entry.
+    """
     written = datetime.fromisoformat(entry.at)
     own = [
         (n, verdict.note)

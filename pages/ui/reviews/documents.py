@@ -88,9 +88,15 @@ def _scope(change: Change, look: Look, wanted: str, at: str) -> tuple[str, tuple
     address.first_tab(keys.LOOK, f"{change.id} {change.head} {at}")
     with st.container(horizontal=True, vertical_alignment="center", key="since"):
         chosen = st.segmented_control(
-            "Compare", list(SCOPES), format_func=lambda name: SCOPES[name], key=keys.LOOK, default=usual,
-            required=True, bind="query-params", label_visibility="collapsed",
-        )  # fmt: skip
+            "Compare",
+            list(SCOPES),
+            format_func=lambda name: SCOPES[name],
+            key=keys.LOOK,
+            default=usual,
+            required=True,
+            bind="query-params",
+            label_visibility="collapsed",
+        )
         st.caption(f"{edits} since you looked on {style.moment(look.at)}")
     if chosen == "whole":
         return change.start, change.documents
@@ -182,9 +188,13 @@ def fields(document: DocumentDiff) -> list[dict[str, str]]:
         return []
     old, new = (side.meta if side else Meta(status="") for side in (document.old, document.new))
     return [
-        {"name": FIELDS.get(field.name, field.name.replace("_", " ").capitalize()), "before": field.before, "after": field.after}
+        {
+            "name": FIELDS.get(field.name, field.name.replace("_", " ").capitalize()),
+            "before": field.before,
+            "after": field.after,
+        }
         for field in field_changes(old, new)
-    ]  # fmt: skip
+    ]
 
 
 def blocks(document: DocumentDiff) -> list[list[Any]]:

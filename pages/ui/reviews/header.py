@@ -42,7 +42,8 @@ def draw(change: Change, me: Actor) -> None:
     )
     if change.bypass:
         st.warning(
-            f"{flash.plain(change.ended_by)} merged this without the approvals that the rules require. Reason: {flash.plain(change.bypass)}",
+            f"{flash.plain(change.ended_by)} merged this without the approvals that the rules require. Reason:"
+            f" {flash.plain(change.bypass)}",
             icon=":material/gavel:",
         )
     if change.description:
@@ -96,8 +97,12 @@ def _draw_co_authors(change: Change, me: Actor) -> None:
     if not (invites or mine):
         return
     with st.popover(
-        "Co-authors", type="tertiary", icon=":material/group_add:", key=key_of("invite", change.id, "open"), on_change="rerun"
-    ):  # fmt: skip
+        "Co-authors",
+        type="tertiary",
+        icon=":material/group_add:",
+        key=key_of("invite", change.id, "open"),
+        on_change="rerun",
+    ):
         st.caption("Co-authors edit, submit and close a change as its author does. Others suggest.")
         for each in mine:
             with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -124,7 +129,9 @@ def _invite(change: Change, me: Actor) -> None:
     )
     if me.id != change.author:
         st.caption(f"{flash.plain(change.author_name)} is told. Invite yourself to take the change over.")
-    st.button("Invite", key=key_of("invite", change.id), type="primary", on_click=do, args=("invite", change.id, change.head))  # fmt: skip
+    st.button(
+        "Invite", key=key_of("invite", change.id), type="primary", on_click=do, args=("invite", change.id, change.head)
+    )
 
 
 def _remove(actor: Actor, number: int, who: moves.CoAuthor) -> str:

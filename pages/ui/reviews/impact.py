@@ -81,7 +81,7 @@ def _short(impact: Impact) -> str:
         (sum(each.outcome == LOSS and not _missed(each) for each in impact.shifts), "loss", "losses"),
         (sum(each.outcome == GAIN for each in impact.shifts), "gain", "gains"),
         (len(impact.contradictions), "disagreement", "disagreements"),
-    )  # fmt: skip
+    )
     words = [f"{n} {one if n == 1 else more}" for n, one, more in counts if n]
     moved = sum(each.moved for each in impact.shifts)
     return ", ".join(words) or (
@@ -174,7 +174,10 @@ def _verdict(change: Change, impact: Impact, fresh: bool) -> None:
     rules = "The review rules stop it, as the panel says. " if stopped else ""
     verdicts.box(LOSS if stopped else impact.outcome, f"**{rules}{flash.plain(impact.sentence)}**")
     counts = [f"{style.count(n, 'question')} {_KINDS[kind]}" for kind, n in impact.questions.items()]
-    asked = f"Asked before and after, with {flash.plain(_called(impact.config))} on {flash.plain(impact.profile)}: {', '.join(counts) or 'nothing'}."
+    asked = (
+        f"Asked before and after, with {flash.plain(_called(impact.config))} on {flash.plain(impact.profile)}:"
+        f" {', '.join(counts) or 'nothing'}."
+    )
     when = (
         f" Measured {style.moment(impact.created)} in {impact.seconds:.1f} s{'' if fresh else ', on an earlier text'}."
     )
@@ -226,7 +229,9 @@ def _way(each: Shift) -> str:
     if not each.judged:
         return verdicts.badge(TIE, "other documents first")
     before, after = (str(place) if place else "not found" for place in (each.before, each.after))
-    words = f"found at {after}" if each.new and each.after else after if each.new else f"{before} → {after}"
+    words = f"{before} → {after}"
+    if each.new:
+        words = f"found at {after}" if each.after else after
     if each.gone:
         words = "its document is removed"
     return verdicts.badge(GAIN if each.kind == OWN and each.outcome == TIE else each.outcome, words)

@@ -10,8 +10,14 @@ from pages.ui import dialogs, flash, identity, style
 from pages.ui.workspace import app
 
 STOPPED = {  # builds that do not restart on their own
-    "failed": "The new text cannot be found yet, since the index could not be built: {} An admin can rebuild it on the Index page.",
-    "cancelled": "The new text cannot be found yet, since building the index was cancelled.{} An admin can rebuild it on the Index page.",
+    "failed": (
+        "The new text cannot be found yet, since the index could not be built: {} An admin can rebuild it on the Index"
+        " page."
+    ),
+    "cancelled": (
+        "The new text cannot be found yet, since building the index was cancelled.{} An admin can rebuild it on the"
+        " Index page."
+    ),
 }
 
 

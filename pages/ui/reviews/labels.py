@@ -62,7 +62,9 @@ def state_badge(state: str) -> dict[str, str]:
 
 
 def check_badges(findings: Sequence[Finding]) -> list[dict[str, str]]:
-    """What the checks found in a change or one of its documents, counted: what it brings, and what was there before it."""
+    """What the checks found in a change or one of its documents, counted: what it brings, and what was there
+    before it.
+    """
     errors = sum(finding.severity == "error" for finding in findings)
     known = sum(finding.severity == "warning" and finding.known for finding in findings)
     fixes = to_fix(findings)
@@ -83,7 +85,8 @@ def news_badges(news: News) -> list[dict[str, str]]:
     """What others did since somebody looked, counted.
 
     >>> news_badges(News(2, 1)), news_badges(News(seen=False))
-    ([{'text': '2 new edits', 'tone': 'note'}, {'text': '1 new comment', 'tone': 'note'}], [{'text': 'New to you', 'tone': 'note'}])
+    ([{'text': '2 new edits', 'tone': 'note'}, {'text': '1 new comment', 'tone': 'note'}], [{'text': 'New to you',
+    'tone': 'note'}])
     """
     if not news.seen:
         return [{"text": "New to you", "tone": "note"}]
@@ -113,9 +116,11 @@ def event(entry: AuditEntry) -> dict[str, object]:
         "text": text,
         "tone": tone,
         "when": style.moment(entry.at),
-        "note": nodes(entry.detail)
-        if entry.action in ("propose", "merge with bypass", "close", "lift") and entry.detail
-        else None,
+        "note": (
+            nodes(entry.detail)
+            if entry.action in ("propose", "merge with bypass", "close", "lift") and entry.detail
+            else None
+        ),
     }
 
 
@@ -134,7 +139,7 @@ def initials(name: str) -> str:
     'AL'
     """
     parts = [part for part in name.split() if part[:1].isalnum()]
-    return "".join(part[0] for part in (parts[:1] + parts[1:][-1:])).upper() or "?"
+    return "".join(part[0] for part in parts[:1] + parts[1:][-1:]).upper() or "?"
 
 
 def colour(who: str) -> str:

@@ -20,11 +20,17 @@ from pages.ui.workspace import app
 QUEUES = {
     "asked": ("Asked of me", "Nobody asked you for a review."),
     "waiting": ("Waiting for me", "Nothing waits for your review."),
-    "mine": ("Mine", "You have no change of your own. Start one with Edit or New on the Documents page, or bring files in on Upload."),
+    "mine": (
+        "Mine",
+        (
+            "You have no change of your own. Start one with Edit or New on the Documents page, or bring files in on"
+            " Upload."
+        ),
+    ),
     "open": ("All open", "No change is open."),
     "merged": ("Merged", "Nothing was merged by review yet."),
     "closed": ("Closed", "No change was closed."),
-}  # fmt: skip
+}
 FILTERS = [filter_by("author", "Anybody"), filter_by("state", "Any state"), filter_by("folder", "Any folder")]
 MEASURED = 100  # documents of a change whose lines are counted
 SHOWN = 100  # changes at first, and at each step

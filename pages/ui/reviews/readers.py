@@ -56,15 +56,29 @@ def _people(names: Sequence[str], accounts: Sequence[Account]) -> str:
 def _edit() -> None:
     me = identity.require("manage accounts")
     known = dict(app().reviews.changes.readers(me))
-    folder = st.selectbox("Folder, with all below it", _folders(known), index=None, key="readers_folder", accept_new_options=True, placeholder="Choose a folder, or type one", format_func=lambda one: "All documents" if one == "/" else one)  # fmt: skip
+    folder = st.selectbox(
+        "Folder, with all below it",
+        _folders(known),
+        index=None,
+        key="readers_folder",
+        accept_new_options=True,
+        placeholder="Choose a folder, or type one",
+        format_func=lambda one: "All documents" if one == "/" else one,
+    )
     if not folder:
         return
     names = known.get(f"{folder.strip('/')}/")
     way = st.segmented_control("Who reads it", WAYS, default=_way(names), key=f"readers_way_{folder}", required=True)
-    chosen = _chosen(me, folder, names or ()) if way == NAMED else [EVERYONE] if way == EVERYBODY else None
+    chosen = [EVERYONE] if way == EVERYBODY else None
+    if way == NAMED:
+        chosen = _chosen(me, folder, names or ())
     if chosen == []:
         return
-    admins = st.checkbox("Admins read every folder; what they open by their role alone is in the audit", app().reviews.changes.admins_read(me), key="readers_admins")  # fmt: skip
+    admins = st.checkbox(
+        "Admins read every folder; what they open by their role alone is in the audit",
+        app().reviews.changes.admins_read(me),
+        key="readers_admins",
+    )
     now = app().reviews.changes.rules_text(me)
     try:
         text = policy.with_readers(now, folder, chosen, admins)
@@ -96,9 +110,21 @@ def _chosen(me: Actor, folder: str, names: Sequence[str]) -> list[str]:
     """Groups, roles and people; a word that is none of them is the name of a group."""
     accounts = [account for account in app().people.accounts.listed(me) if account.active]
     groups = sorted({group for account in accounts for group in account.actor.groups})
-    options = [*(f"{GROUP}{group}" for group in groups), *(f"{ROLE}{role}" for role in ROLES), *(account.id for account in accounts)]  # fmt: skip
+    options = [
+        *(f"{GROUP}{group}" for group in groups),
+        *(f"{ROLE}{role}" for role in ROLES),
+        *(account.id for account in accounts),
+    ]
     options += [name for name in names if name not in options]
-    picked = st.multiselect("Groups, roles and people", options, list(names), key=f"readers_names_{folder}", format_func=people.reader, accept_new_options=True, placeholder="Choose, or type the name of a group")  # fmt: skip
+    picked = st.multiselect(
+        "Groups, roles and people",
+        options,
+        list(names),
+        key=f"readers_names_{folder}",
+        format_func=people.reader,
+        accept_new_options=True,
+        placeholder="Choose, or type the name of a group",
+    )
     return [name if name in options or name.startswith((GROUP, ROLE)) else f"{GROUP}{name}" for name in picked]
 
 
@@ -130,9 +156,17 @@ def _way(names: Sequence[str] | None) -> str:
 def _reason(widens: bool) -> str:
     """Why the only admin needs no approval; only where the documents lose readers and none gains them."""
     if widens:
-        st.info("You are the only admin, and this shows documents to more people: a second admin has to approve it, or you bypass the approval with a reason.", icon=":material/gavel:")  # fmt: skip
+        st.info(
+            "You are the only admin, and this shows documents to more people: a second admin has to approve it, or you"
+            " bypass the approval with a reason.",
+            icon=":material/gavel:",
+        )
         return ""
-    st.info("You are the only admin, so no other admin can approve this. Apply it now: your name and reason stay with the change and in the audit.", icon=":material/gavel:")  # fmt: skip
+    st.info(
+        "You are the only admin, so no other admin can approve this. Apply it now: your name and reason stay with the"
+        " change and in the audit.",
+        icon=":material/gavel:",
+    )
     return st.text_input("Reason", "There is no other admin yet", key="readers_reason").strip()
 
 

@@ -49,7 +49,8 @@ def draw(change: Change, me: Actor) -> None:
         st.markdown(f":material/how_to_reg: :small[{flash.plain(said(change))}]")
     if change.unknown:
         st.caption(
-            f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is called so."
+            f":material/person_off: The review rules name {flash.plain(names(change.unknown))}, and nobody is"
+            " called so."
         )
     if change.state == "draft":
         if not moves.not_theirs("submit", change, me):
@@ -65,7 +66,9 @@ def draw(change: Change, me: Actor) -> None:
 
 
 def _proposed(change: Change, me: Actor) -> list[str]:
-    """Whom to ask where an approval is missing and everybody who was asked has answered, or may not approve any more."""
+    """Whom to ask where an approval is missing and everybody who was asked has answered, or may not
+    approve any more.
+    """
     pending = any(not request.answer for request in change.asked)
     if change.state != "in review" or pending:
         return []

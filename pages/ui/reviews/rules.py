@@ -22,10 +22,15 @@ EXAMPLE = """rules:
 def draw(me: Actor) -> None:
     """Every rule in words, and a way to propose others."""
     with st.expander("Review rules", icon=":material/rule:", key="review_rules"):
-        rows = [{"Documents": _where(rule), "Before a merge": policy.demands(rule)} for rule in app().reviews.changes.rules(me)]  # fmt: skip
+        rows = [
+            {"Documents": _where(rule), "Before a merge": policy.demands(rule)}
+            for rule in app().reviews.changes.rules(me)
+        ]
         st.dataframe(rows, hide_index=True, key="rules_table", width="stretch")
         st.caption("Rules are changed as documents are: authors propose, admins decide.")
-        if allowed(me, "propose a change") and st.button("Propose other rules", key="rules_edit", icon=":material/edit:"):  # fmt: skip
+        if allowed(me, "propose a change") and st.button(
+            "Propose other rules", key="rules_edit", icon=":material/edit:"
+        ):
             _edit()
 
 
@@ -56,7 +61,8 @@ def propose(actor: Actor, title: str, text: str, start: str = "") -> str:
 
 
 def submitted(actor: Actor, title: str, text: str, start: str = "") -> int:
-    """The number of the change that proposes the file, on the commit that it was typed on: rules that were merged since are
+    """The number of the change that proposes the file, on the commit that it was typed on: rules that were merged since
+    are
     joined with it, or conflict."""
     policy.read(text.encode())
     change = app().reviews.changes.propose(actor, title, {policy.FILE: text.encode()}, basis=ChangeBasis(start))

@@ -105,7 +105,9 @@ TRANSITIONS: dict[str, Callable[[Actor, int, str, str], str]] = {
 
 
 def key_of(name: str, number: int, part: str = "do") -> str:
-    """The widget key of a button, its note or its popover; a new one after each time it was done, so that it starts closed and empty."""
+    """The widget key of a button, its note or its popover; a new one after each time it was done, so that it starts
+    closed and empty.
+    """
     times = st.session_state.get(keys.DONE, {}).get(f"{name} {number}", 0)
     return f"{part}_{name.replace(' ', '_')}_{number}" + (f"_{times}" if times else "")
 

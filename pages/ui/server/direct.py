@@ -1,7 +1,8 @@
 """Tokens with which components call the API for the signed-in account.
 
 A page signs a token with a key that lives as long as the process. It names the session of the page, not its rights:
-both are looked up per request, so that a sign-out and a lost role take effect at once. Where a token is too old, a rerun of the page
+both are looked up per request, so that a sign-out and a lost role take effect at once. Where a token is too old, a
+rerun of the page
 brings another one.
 """
 
@@ -24,7 +25,9 @@ _LIFE = 12 * 3600  # seconds
 
 
 def token(actor: Actor, session: int) -> str:
-    """A signed token for an account, valid for twelve hours at most; in the demo, which has no sessions, the number is 0."""
+    """A signed token for an account, valid for twelve hours at most; in the demo, which has no sessions, the number is
+    0.
+    """
     body = base64.urlsafe_b64encode(json.dumps([actor.id, session, int(time.time()) + _LIFE]).encode())
     return f"{body.decode()}.{_sign(body).decode()}"
 

@@ -19,7 +19,10 @@ _LOGGED: dict[tuple[str, str, int], tuple[str, float]] = {}  # a fault, and the 
 
 
 def show(error: Exception) -> bool:
-    """A typed error in its own words; any other is logged under a number that people can quote. True: Streamlit shows nothing."""
+    """A typed error in its own words; any other is logged under a number that people can quote.
+
+    True: Streamlit shows nothing.
+    """
     failure = error if isinstance(error, ConcordError) else storage_failure(error)
     if failure:
         st.error(flash.refused(failure))

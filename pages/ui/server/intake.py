@@ -1,6 +1,8 @@
-"""Bodies of requests, before anything reads them: large ones are taken from known accounts alone, and only so many at a time.
+"""Bodies of requests, before anything reads them: large ones are taken from known accounts alone, and only so many at a
+time.
 
-Whatever is small passes. Each route has its own limit for one body; here all of them together have one, by account and in all.
+Whatever is small passes. Each route has its own limit for one body; here all of them together have one, by account and
+in all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Where the app listens, how many connections it takes, for how long it keeps one, and how it ends. A demo stays on this machine's own address."""
+"""Where the app listens, how many connections it takes, for how long it keeps one, and how it ends.
+
+A demo stays on this machine's own address.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,10 @@ def bound_messages() -> None:
 
 
 def leave_slowly(seconds: float = LEAVE) -> None:
-    """Where a proxy spreads people over nodes: let it know for a moment that this one ends, before it ends. A second signal ends it at once."""
+    """Where a proxy spreads people over nodes: let it know for a moment that this one ends, before it ends.
+
+    A second signal ends it at once.
+    """
     stop, loop = signal.getsignal(signal.SIGTERM), asyncio.get_running_loop()
 
     def leave(number: int, frame: FrameType | None) -> None:
@@ -81,7 +87,9 @@ def under_way() -> Iterator[None]:
 
 
 def farewell() -> tuple[tuple[bytes, bytes], ...]:
-    """Headers by which whoever is bound to a node that leaves goes to another one with the next request; none as long as it stays."""
+    """Headers by which whoever is bound to a node that leaves goes to another one with the next request; none as long
+    as it stays.
+    """
     return _FAREWELL if LEAVING.is_set() else ()
 
 

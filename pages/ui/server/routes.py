@@ -1,4 +1,6 @@
-"""HTTP routes: health for load balancers, the library of the editor, pictures, sign-in; and the doors for programs and assistants."""
+"""HTTP routes: health for load balancers, the library of the editor, pictures, sign-in; and the doors for programs and
+assistants.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""What every request passes: only known hosts, only the app's own pages, headers that let nothing be loaded from elsewhere.
+"""What every request passes: only known hosts, only the app's own pages, headers that let nothing be loaded from
+elsewhere.
 
 A web page of somebody else can make a browser call this server by a name of its own that leads here (DNS rebinding), or
-from its own origin. Streamlit checks names for its websocket alone and takes every origin on this machine; so all of it is
+from its own origin. Streamlit checks names for its websocket alone and takes every origin on this machine; so all of it
+is
 checked here, before Streamlit and the routes.
 """
 

@@ -24,7 +24,10 @@ NOISY = ("runtime.caching.cache_data_api", "runtime.scriptrunner_utils.script_ru
 
 
 def prepare() -> None:
-    """What must happen before pages and routes are imported. Until all is warm there is nothing to collect: an eighth of the CPU."""
+    """What must happen before pages and routes are imported.
+
+    Until all is warm there is nothing to collect: an eighth of the CPU.
+    """
     gc.disable()
     for name in NOISY:
         logging.getLogger(f"streamlit.{name}").setLevel(logging.ERROR)

@@ -1,6 +1,8 @@
-"""Files that browsers brought and no page has read yet. Streamlit keeps them in memory; here is how many, whose, and until when.
+"""Files that browsers brought and no page has read yet. Streamlit keeps them in memory; here is how many, whose, and
+until when.
 
-A file leaves memory when its page has read it or is left, when somebody else goes on in the tab, and when the tab is closed.
+A file leaves memory when its page has read it or is left, when somebody else goes on in the tab, and when the tab is
+closed.
 """
 
 from __future__ import annotations

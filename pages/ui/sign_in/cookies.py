@@ -58,7 +58,9 @@ def remember(response: Response, request: Request, account: str, mark: str) -> N
 
 
 def source(request: Request) -> Source:
-    """Where a try to sign in comes from; a proxy's word for it counts where FORWARDED_ALLOW_IPS of the server names it."""
+    """Where a try to sign in comes from; a proxy's word for it counts where FORWARDED_ALLOW_IPS of the
+    server names it.
+    """
     marks = tuple(mark for cookie, mark in request.cookies.items() if cookie.removeprefix(_HOST).startswith(KNOWN))
     return Source(request.client.host if request.client else "", marks)
 
@@ -94,7 +96,9 @@ def welcome(
     *,
     seal: Callable[[str], str] = lambda secret: "",
 ) -> Response:
-    """A session of its own for every sign-in, and on to the page that was asked for; `provider` is issuer and subject."""
+    """A session of its own for every sign-in, and on to the page that was asked for; `provider` is issuer
+    and subject.
+    """
     response = RedirectResponse(after, 303)
     for cookie, token in held(request.cookies):
         app.people.sessions.sign_out(cookie, token)

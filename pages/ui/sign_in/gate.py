@@ -1,4 +1,5 @@
-"""Whoever opens a page without being signed in is sent to sign in first, and back afterwards; so is a tab that connects.
+"""Whoever opens a page without being signed in is sent to sign in first, and back afterwards; so is a tab that
+connects.
 Where the workspace cannot be opened, everybody reads why."""
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ class SignInGate:
         return None if self.tabs.room(account) else html.many_tabs(self.tabs.most)
 
     async def _tab(self, scope: Any, receive: Any, send: Any) -> None:
-        """A tab of somebody who is signed in. Nothing is kept for anybody else: their tab is told to load its page again."""
+        """A tab of somebody who is signed in.
+
+        Nothing is kept for anybody else: their tab is told to load its page again.
+        """
         try:
             account = await anyio.to_thread.run_sync(_visitor, HTTPConnection(scope))
         except ConcordError as error:

@@ -52,14 +52,17 @@ def form(
     after: str, name: str = "", problem: str = "", note: str = "", status: int = 200, lost: str = "admin"
 ) -> Response:
     focus = ("", " autofocus") if name else (" autofocus", "")
+    lead = f"<p>{FIRST}</p>" if lost == "first" else _note(note)
     return page(
         "Sign in",
-        f"""{f"<p>{FIRST}</p>" if lost == "first" else _note(note)}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
+        f"""{lead}{_problem(problem)}<form method="post" action="{at("/sign-in")}">
 <input type="hidden" name="next" value="{escape(after)}">
 <label for="name">Name or email</label>
-<input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200"{focus[0]}>
+<input id="name" name="name" value="{escape(name)}" autocomplete="username" autocapitalize="none" spellcheck="false"
+ required maxlength="200"{focus[0]}>
 <label for="password">Password</label>
-<input id="password" name="password" type="password" autocomplete="current-password" required maxlength="1000"{focus[1]}>
+<input id="password" name="password" type="password" autocomplete="current-password"
+ required maxlength="1000"{focus[1]}>
 <button>Sign in</button>
 </form>
 <p class="quiet">{_lost(lost)}</p>""",
@@ -73,14 +76,18 @@ def _lost(way: str) -> str:
         return ""
     if way == "mail":
         return f'No account? Ask an admin. <a href="{at("/sign-in/lost")}">The password is lost?</a>'
-    return "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new one."
+    return (
+        "No account? Ask an admin. The password is lost? An admin makes a link on Accounts with which you choose a new"
+        " one."
+    )
 
 
 def lost_password(note: str = "") -> Response:
     """Whose password is lost; afterwards that a letter may be on its way."""
     ask = f"""<form method="post" action="{at("/sign-in/lost")}">
 <label for="name">Name or email</label>
-<input id="name" name="name" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="200" autofocus>
+<input id="name" name="name" autocomplete="username" autocapitalize="none" spellcheck="false"
+ required maxlength="200" autofocus>
 <button>Send a link</button>
 </form>"""
     back = f'<p class="quiet"><a href="{at("/sign-in")}">Back to sign in</a></p>'
@@ -104,7 +111,8 @@ def new_password(action: str, held: Mapping[str, str], title: str, person: str =
 {hidden}
 {who}
 <label for="password">New password, at least {MIN_PASSWORD} characters</label>
-<input id="password" name="password" type="password" autocomplete="new-password" required minlength="{MIN_PASSWORD}" maxlength="1000">
+<input id="password" name="password" type="password" autocomplete="new-password"
+ required minlength="{MIN_PASSWORD}" maxlength="1000">
 <button>Go on</button>
 </form>""",
         400 if problem else 200,
@@ -114,18 +122,20 @@ def new_password(action: str, held: Mapping[str, str], title: str, person: str =
 def organisation(after: str, note: str = "", leave: str = "") -> Response:
     """The way to the organisation's provider."""
     also = f'<p class="quiet"><a href="{escape(leave)}">Also sign out of your organisation</a></p>' if leave else ""
+    way = f"{at('/sign-in/provider')}?next={quote(after, safe='')}"
     return page(
         "Sign in",
-        f"""{_note(note)}<a class="button" href="{at("/sign-in/provider")}?next={quote(after, safe="")}">Sign in with your organisation</a>
+        f"""{_note(note)}<a class="button" href="{way}">Sign in with your organisation</a>
 {also}""",
     )
 
 
 def refused(problem: str, after: str, status: int = 403) -> Response:
     """Why somebody did not come in, and the way to try again."""
+    way = f"{at('/sign-in')}?next={quote(after, safe='')}"
     return page(
         "You are not signed in",
-        f"""{_problem(problem)}<a class="button" href="{at("/sign-in")}?next={quote(after, safe="")}">Back to sign in</a>""",
+        f"""{_problem(problem)}<a class="button" href="{way}">Back to sign in</a>""",
         status,
     )
 

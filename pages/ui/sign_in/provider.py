@@ -76,15 +76,19 @@ def _finish(request: Request) -> Response:
     state = request.query_params.get("state", "")
     kept = _unpacked(request.cookies.get(cookies.name(request, _flow_name(state)), ""))
     actor, (claims, tokens), after = _recorded(lambda: _checked(request, state, kept))
-    seal = lambda secret: configured().sealed(secret, tokens) if configured().settings.renew else ""
     names = (str(claims["iss"]), str(claims["sub"]))
+
+    def seal(secret: str) -> str:
+        return configured().sealed(secret, tokens) if configured().settings.renew else ""
+
     response = cookies.welcome(current_app(), request, actor, after, names, seal=seal)
     cookies.put(response, request, _flow_name(state), "", 0)
     return response
 
 
 def renewed(session: Session, secret: str) -> bool:
-    """Ask the provider again who somebody is, where it is time; whether it was asked. A session that it does not vouch for any more
+    """Ask the provider again who somebody is, where it is time; whether it was asked. A session that it does not vouch
+    for any more
     ends. While it cannot be reached, people stay as they were."""
     people, provider = current_app().people, configured()
     kept, subject = people.sessions.to_renew(session, provider.settings.renew)
@@ -114,7 +118,8 @@ def _checked(request: Request, state: str, kept: list[str]) -> tuple[Actor, tupl
     if problem := request.query_params.get("error"):
         detail = request.query_params.get("error_description", "")
         raise Unexpected(
-            f"The provider did not let you in: {' '.join(f'{problem} {detail}'.split())[:300]}. Try again, or tell an admin."
+            f"The provider did not let you in: {' '.join(f'{problem} {detail}'.split())[:300]}. Try again, or tell an"
+            " admin."
         )
     _, nonce, verifier, after = kept
     try:

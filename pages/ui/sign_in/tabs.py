@@ -1,6 +1,7 @@
 """Open tabs: so many of one account, so many clicks of all of them, and so many of their pages drawn at a time.
 
-Every page is drawn in a thread of its own, and all threads share one interpreter with the searches. So a click waits here, before
+Every page is drawn in a thread of its own, and all threads share one interpreter with the searches. So a click waits
+here, before
 Streamlit starts a thread for it.
 """
 

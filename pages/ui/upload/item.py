@@ -37,11 +37,16 @@ def draw(item: UploadItem, n: int) -> None:
 def _head(item: UploadItem, n: int, document: Document | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.subheader(flash.plain(document.title if document else item.name), anchor=False)
-        st.button("Remove", icon=":material/delete:", key=f"item_remove_{session.turn()}_{n}", on_click=_remove, args=(n,))  # fmt: skip
+        st.button(
+            "Remove", icon=":material/delete:", key=f"item_remove_{session.turn()}_{n}", on_click=_remove, args=(n,)
+        )
 
 
 def _fields(item: UploadItem, n: int, document: Document) -> None:
-    """The form of the editor. A status is asked for only where the file has another one than approved, or an unknown word."""
+    """The form of the editor.
+
+    A status is asked for only where the file has another one than approved, or an unknown word.
+    """
     key = f"item_{session.turn()}_{n}"
     remarks = {finding.field: finding.message for finding in reversed(item.findings) if finding.field}
     shown = frontmatter_form.FormOptions(
@@ -57,7 +62,9 @@ def _fields(item: UploadItem, n: int, document: Document) -> None:
 
 
 def _title_key(key: str, title: str) -> str:
-    """The key of the box for the title, which follows a title that the text changed; the other boxes keep what is typed."""
+    """The key of the box for the title, which follows a title that the text changed; the other boxes keep what is
+    typed.
+    """
     box, known = f"{key}_title", f"{key}_title_known"
     if st.session_state.get(known) != title:
         st.session_state[known] = st.session_state[box] = title
@@ -156,7 +163,14 @@ def _tabs(item: UploadItem, n: int, document: Document | None) -> None:
 def _passages(document: Document) -> None:
     """What search will find it by."""
     compared = "compare" in st.query_params  # the address leads to what is inside
-    box = st.expander("How it will be found", compared, icon=":material/search:", key="upload_passages", on_change="rerun", type="compact")  # fmt: skip
+    box = st.expander(
+        "How it will be found",
+        compared,
+        icon=":material/search:",
+        key="upload_passages",
+        on_change="rerun",
+        type="compact",
+    )
     with box:
         if box.open:
             st.caption("Search finds passages, not whole documents. These are the passages of this one.")

@@ -1,4 +1,6 @@
-"""A converted file beside its original: a page of a PDF as a picture, other files as their own text, and what to compare."""
+"""A converted file beside its original: a page of a PDF as a picture, other files as their own text, and what to
+compare.
+"""
 
 from __future__ import annotations
 

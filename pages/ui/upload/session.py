@@ -1,4 +1,6 @@
-"""Uploads that are not submitted yet: while their page is open in memory, and as a draft of their author, so that a reload loses nothing."""
+"""Uploads that are not submitted yet: while their page is open in memory, and as a draft of their author, so that a
+reload loses nothing.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,8 @@ from pages.ui.workspace import app
 PLACE = "upload"  # of the draft
 ELSEWHERE = "You also changed this upload in another tab or on another device. Your last change here was not saved."
 TOO_LARGE = (
-    "These documents and their pictures have {size} MB together, and {most} MB is the limit. Bring fewer at once, or submit "
-    "what is here first. Whoever runs the app takes over large folders from the terminal."
+    "These documents and their pictures have {size} MB together, and {most} MB is the limit. Bring fewer at once, or"
+    " submit what is here first. Whoever runs the app takes over large folders from the terminal."
 )
 
 
@@ -43,7 +45,9 @@ def reload() -> Batch:
 
 def save(batch: Batch) -> None:
     """Keep the batch as a draft, and hold it for this tab. One that is too large for a draft is refused."""
-    me, drafts, text, saved = identity.me(), app().knowledge.drafts, packed(batch), _saved()
+    me, saved = identity.me(), _saved()
+    text = packed(batch)
+    drafts = app().knowledge.drafts
     if len(text) > MAX_KEPT:
         raise BadInput(TOO_LARGE.format(size=len(text) // 1024**2, most=MAX_KEPT // 1024**2))
     if batch.items:
@@ -55,7 +59,9 @@ def save(batch: Batch) -> None:
 
 
 def _saved() -> dict[str, str]:
-    """The version of the draft that this tab has: a plain dict, so that a run that is cut off after a save has noted it."""
+    """The version of the draft that this tab has: a plain dict, so that a run that is cut off after a save has noted
+    it.
+    """
     saved: dict[str, str] = st.session_state.setdefault(keys.UPLOAD_SAVED, {"version": ""})
     return saved
 

@@ -57,7 +57,10 @@ def values() -> dict[str, Value]:
 
 
 def brought(uploads: Uploads, batch: Batch) -> Batch:
-    """New files with what was chosen for all. A few from Word or PDF, which name no owner, are their bringer's at first."""
+    """New files with what was chosen for all.
+
+    A few from Word or PDF, which name no owner, are their bringer's at first.
+    """
     owners, mine = app().inbox.owners, batch
     if len(batch.items) <= FEW:
         me = owners.offered(identity.me(), ())[0]

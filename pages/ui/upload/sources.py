@@ -117,8 +117,8 @@ def _statuses(me: Actor) -> None:
     own = app().upload.statuses.all()
     with st.popover("Status words", icon=":material/translate:", type="tertiary", key="status_words"):
         st.caption(
-            "Files from other tools bring words of their own. A word that you name here is written as your status when a "
-            "file comes in, and kept beside it. Separate words by commas."
+            "Files from other tools bring words of their own. A word that you name here is written as your status when"
+            " a file comes in, and kept beside it. Separate words by commas."
         )
         for status in STATUSES:
             st.text_input(
