@@ -14,6 +14,7 @@ from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.storage.index.arrays import kernels
 from core.storage.index.record import duckdb
+from core.storage.index.record.vectors import mapped as mapped_vectors
 
 SLOW = 12  # queries for peers that take a second each
 K = 10
@@ -55,7 +56,7 @@ def measure(home: Path, chunks: int) -> dict[str, Any]:
 def _duckdb(out: dict[str, Any], index: Any, folder: Path, asked: list[str], terms: list[list[str]]) -> None:
     with duckdb.open_file(folder / "fts.duckdb") as connection:
         sql = (
-            "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM lexical "
+            "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM chunks "
             f"WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT {K}"
         )
         call = lambda words: connection.execute(sql, [" ".join(words)]).fetchall()
@@ -75,7 +76,7 @@ def _same_ranks(mine: list[str], theirs: list[tuple[str, float]]) -> bool:
 
 def _tokens(folder: Path) -> list[list[str]]:
     with duckdb.open_file(folder / "fts.duckdb") as connection:
-        return [row[0].split(" ") for row in connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()]
+        return [terms.split(" ") for terms in duckdb.analysed(duckdb.occurrences(connection))]
 
 
 def _bm25s(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]]) -> None:
@@ -102,7 +103,7 @@ def _rank_bm25(out: dict[str, Any], folder: Path, terms: list[list[str]]) -> Non
 
 
 def _numpy(out: dict[str, Any], folder: Path, vectors: list[np.ndarray], index: Any) -> None:
-    rows = np.load(folder / "served" / "vectors.npy")
+    rows = np.asarray(mapped_vectors(folder))
 
     def call(vector: np.ndarray) -> np.ndarray:
         scores = rows @ vector
@@ -121,7 +122,7 @@ def _lancedb(out: dict[str, Any], home: Path, folder: Path, terms: list[list[str
     import lancedb
     import pyarrow as pa
 
-    rows = np.load(folder / "served" / "vectors.npy")
+    rows = np.asarray(mapped_vectors(folder))
     texts = [" ".join(words) for words in _tokens(folder)]
     flat = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
     table = lancedb.connect(str(home)).create_table("t", pa.table({"text": texts, "vector": flat}), mode="overwrite")

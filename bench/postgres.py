@@ -158,7 +158,7 @@ def corpus(chunks: int, rows: np.ndarray) -> Corpus:
 def image(root: Path, made: Corpus) -> Index:
     """The exact image of these chunks."""
     documents, cut, terms, rows = made
-    generations = Generations(root, IndexLimits(1, 10**9), lambda one: analyser(one.lexical))
+    generations = Generations(root, IndexLimits(1, 10**9), lambda one: analyser(one.lexical), arrays=[root / "arrays"])
     facts = {"commit": "0" * 40, "documents": {}, "skipped": {}, "built": "", "seconds": 0.0}
     with generations.building(IMAGE):
         batch = BuildBatch((), documents, cut, terms, rows)

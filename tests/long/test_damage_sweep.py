@@ -93,7 +93,7 @@ def kinds(home: Path) -> dict[str, list[Path]]:
         "index owner": [home / "index/WORKSPACE"],
         "manifests": index.glob("gen-*/MANIFEST.json"),
         "checksums": index.glob("gen-*/SHA256SUMS"),
-        "served": index.glob("gen-*/served/*"),
+        "arrays": home.glob("cache/arrays/*/*"),
         "DuckDB": index.glob("gen-*/fts.duckdb"),
         "Lance": index.glob("gen-*/vec/**/*"),
         "graph": [*index.glob("gen-*/graph/*"), *index.glob("assembled/*/*")],

@@ -30,7 +30,7 @@ from core.services.knowledge.drafts import version
 from core.settings import load
 from core.storage.cache.vectors import EmbeddingCache
 from core.storage.git.repository import Repository
-from core.storage.index.record import segments
+from core.storage.index.record import segments, vectors
 from core.storage.state import table_sums
 from tests.conftest import ME, ROOT, NoProcesses, demo, forget_app, put, small_app, sql
 
@@ -409,7 +409,7 @@ def generation(home: Path) -> Path:
 
 
 def test_a_damaged_generation_is_not_served_and_a_build_replaces_it(home: Path) -> None:
-    flip(generation(home) / "served" / "terms.arrow")
+    flip(vectors.data_file(generation(home)))
     app = small_app(home, NoProcesses())
     with pytest.raises(Corrupt, match="is damaged") as raised:
         app.search.searcher.search("apples")
@@ -427,7 +427,7 @@ def test_search_goes_on_with_an_older_generation_when_the_newest_is_damaged(
     put(app, {"d.md": "# Dates\n\nDried ones.\n"})
     app.index.builder.build(app.platform.settings.profile())
     (newest,) = home.glob("index/local-*/gen-000002-*")
-    flip(newest / "segments" / "000001" / "served" / "vectors.npy")
+    flip(vectors.data_file(newest / "segments" / "000001"))
     again = small_app(home, NoProcesses())
     assert again.search.searcher.search("apples").hits[0].path == "a.md"
     serving = again.index.generations.current(again.platform.settings.profile())

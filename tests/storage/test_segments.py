@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
-import shutil
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from core.adapters.system import sums
 from core.bootstrap import App
 from core.ports import Index, Leg
 from core.storage.index.generations import Generations, IndexLimits
+from core.storage.index.image_engine import ImageEngine
 from core.storage.index.record import segments
 from core.types import FIELDS, Filters
 from tests.conftest import HashEmbedder, demo, indexed, put, rounds, small_app
@@ -87,7 +86,7 @@ def edit(chance: random.Random, now: dict[str, str]) -> dict[str, str | None]:
 def full_build(app: App, place: Path) -> Index:
     """The same commit, built at once in another place."""
     profile, mine = app.platform.settings.profile(), app.index.generations
-    other = Generations(place, IndexLimits(mine.keep, mine.exact_limit), mine._analyser)
+    other = Generations(place, IndexLimits(mine.keep, mine.exact_limit), mine._analyser, arrays=[place / "arrays"])
     app.index.builder.build_offline(profile, app.knowledge.repository.head(), None, other)
     return other.open(profile)
 
@@ -207,15 +206,16 @@ def test_small_segments_become_one_and_nothing_else_changes(many_segments: App) 
 
 
 def test_an_edit_during_a_merge_is_kept(many_segments: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    app, profile, wait = many_segments, many_segments.platform.settings.profile(), segments.write
+    app, profile, wait = many_segments, many_segments.platform.settings.profile(), ImageEngine._write_segment
 
-    def edited_meanwhile(*arguments: Any, **options: Any) -> None:
-        wait(*arguments, **options)
-        monkeypatch.setattr(segments, "write", wait)
+    def edited_meanwhile(*arguments: Any, **options: Any) -> Any:
+        made = wait(*arguments, **options)
+        monkeypatch.setattr(ImageEngine, "_write_segment", wait)
         put(app, {"1.md": None, "2.md": "# New\n\nwalrus cash\n"}, "meanwhile")
         app.index.builder.build(profile)
+        return made
 
-    monkeypatch.setattr(segments, "write", edited_meanwhile)
+    monkeypatch.setattr(ImageEngine, "_write_segment", edited_meanwhile)
     assert app.index.generations.merge(profile) is not None
     index, full = app.index.generations.open(profile), full_build(app, tmp_path / "full")
     assert contents(index) == contents(full)
@@ -226,14 +226,15 @@ def test_an_edit_during_a_merge_is_kept(many_segments: App, monkeypatch: pytest.
 def test_a_merge_gives_up_where_everything_was_rebuilt_meanwhile(
     many_segments: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app, profile, wait = many_segments, many_segments.platform.settings.profile(), segments.write
+    app, profile, wait = many_segments, many_segments.platform.settings.profile(), ImageEngine._write_segment
 
-    def rebuilt_meanwhile(*arguments: Any, **options: Any) -> None:
-        wait(*arguments, **options)
-        monkeypatch.setattr(segments, "write", wait)
+    def rebuilt_meanwhile(*arguments: Any, **options: Any) -> Any:
+        made = wait(*arguments, **options)
+        monkeypatch.setattr(ImageEngine, "_write_segment", wait)
         app.index.builder.build(profile, full=True)
+        return made
 
-    monkeypatch.setattr(segments, "write", rebuilt_meanwhile)
+    monkeypatch.setattr(ImageEngine, "_write_segment", rebuilt_meanwhile)
     assert app.index.generations.merge(profile) is None
     assert app.index.generations.current(profile).number == 6
     assert not list(app.index.generations.folder(profile).glob("merging-*"))
@@ -262,42 +263,11 @@ def test_an_edit_links_what_it_did_not_change(many_segments: App) -> None:
     app.index.builder.build(profile)
     folder = app.index.generations.folder(profile)
     newest, before = (folder / one.folder for one in app.index.generations.all(profile)[:2])
-    shared = ("fts.duckdb", "served/vectors.npy", "segments/000003/fts.duckdb")
+    shared = ("fts.duckdb", "vec/PLACE.json", "segments/000003/fts.duckdb")
     assert all(os.path.samefile(newest / name, before / name) for name in shared)
     assert not list(sums.differences(newest)), "checksums that were taken over are those of the files"
     assert not (before / "segments" / "000005").exists()
     assert (newest / "segments" / "000005" / "fts.duckdb").stat().st_size < 500_000, "it is in small blocks"
-
-
-def test_a_generation_of_an_earlier_version_opens_as_it_is_and_the_next_edit_starts_from_it(
-    app: App, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr(segments, "FOLDED", 0)
-    profile, chance = app.platform.settings.profile(), random.Random(3)
-    put(app, {f"{n}.md": text_of(chance, n) for n in range(12)})
-    app.index.builder.build(profile)
-    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
-    made_older(folder)
-    assert ranked(app.index.generations.open(profile).bm25("cash report"))
-    put(app, {"3.md": None, "4.md": text_of(chance, 4)}, "edit")
-    assert app.index.builder.build(profile).changed == 1
-    index, full = app.index.generations.open(profile), full_build(app, tmp_path / "full")
-    assert len(index.segments) == 2
-    assert contents(index) == contents(full)
-    assert [answers(index, query) for query in QUERIES] == [answers(full, query) for query in QUERIES]
-    assert app.index.verifier.problems() == ()
-
-
-def made_older(folder: Path) -> None:
-    """Leave of a generation what the version before wrote."""
-    shutil.rmtree(folder / "fields")
-    for name in ("counts", "lengths"):
-        (folder / "served" / f"{name}.npy").unlink()
-    manifest = json.loads((folder / "MANIFEST.json").read_text())
-    files = {name: size for name, size in manifest["files"].items() if (folder / name).exists()}
-    del manifest["written"]
-    (folder / "MANIFEST.json").write_text(json.dumps({**manifest, "files": files, "format": 2}))
-    sums.write(folder)
 
 
 @pytest.mark.slow(minutes=2)

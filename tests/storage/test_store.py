@@ -330,7 +330,7 @@ def test_a_damaged_copy_is_fetched_again(store: str, tmp_path: Path) -> None:
     bob = another(ann, tmp_path / "bob")
     folder = bob.index.generations.folder(profile(bob))
     file = max(
-        (folder / bob.index.generations.current(profile(bob)).folder / "served").rglob("*"),
+        (folder / bob.index.generations.current(profile(bob)).folder / "vec").rglob("*.lance"),
         key=lambda p: p.stat().st_size,
     )
     file.write_bytes(b"x" * file.stat().st_size)

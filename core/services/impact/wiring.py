@@ -17,7 +17,7 @@ from core.services.search.wiring import Search
 
 def wire_states(base: Base, changes: Changes, builder: IndexBuilder) -> ChangeStates:
     root = base.settings.home / "impact"
-    return ChangeStates(root, base.repository, builder, base.place, partial(_measured, changes))
+    return ChangeStates(root, base.repository, builder, base.scratch_generations, partial(_measured, changes))
 
 
 def wire(

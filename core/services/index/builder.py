@@ -194,7 +194,7 @@ class IndexBuilder:
 
     def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
         """Whether the vectors of a generation are pending, and known or soon computed."""
-        texts = self.generations.pending_texts(parent)
+        texts = self.generations.pending_texts(profile, parent)
         embedder = self.models.of(profile)
         embed = partial(embed_texts, embedder, self.cache, bulk=bulk)
         return bool(texts) and not self._takes_long(embedder, texts, embed)
@@ -249,7 +249,7 @@ class IndexBuilder:
         with watch.timed("embed"):
             texts = [embedded_text(chunk) for chunk in chunks]
             timed = partial(embed, told=no_progress)
-            waiting = [*target.pending_texts(base), *texts]
+            waiting = [*target.pending_texts(profile, base), *texts]
             later = way.words_first and self._takes_long(embedder, waiting, timed)
         with in_background(partial(self._prepare, profile, extract, not later)) as prepared:
             if not later:

@@ -136,9 +136,9 @@ class Base:
         """Behind another URL; that of the workspace's own file for ""."""
         return open_database(url, file=self.settings.home / "app.db")
 
-    def place(self, root: Path) -> Generations:
+    def scratch_generations(self, root: Path) -> Generations:
         """Generations beside the index that people search: of a change, of an earlier day."""
-        return _generations(self.settings, root, view=self.documents.readership.view_aside)
+        return _generations(self.settings, root, view=self.documents.readership.view_aside, arrays=root / "arrays")
 
 
 def lay(settings: Settings, clock: Clock, dated: bool = False) -> Base:
@@ -230,6 +230,9 @@ def _generations(
     keep: int = 1,
     copies: PublishedGenerations | None = None,
     view: Callable[[Any], Any] = lambda index: index,
+    arrays: Path | None = None,
 ) -> Generations:
-    limits = IndexLimits(keep, settings.exact_limit)
-    return Generations(root, limits, lambda profile: analyser(profile.lexical), copies, view=view)
+    """`arrays`: where those of what is built aside go; what the index has, they share."""
+    limits, shared = IndexLimits(keep, settings.exact_limit), settings.caches / "arrays"
+    places = [arrays, shared] if arrays else [shared]
+    return Generations(root, limits, lambda profile: analyser(profile.lexical), copies, arrays=places, view=view)

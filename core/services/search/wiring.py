@@ -53,7 +53,7 @@ def wire(base: Base, jobs: Jobs, models: ModelRoom, states: ChangeStates, files:
         base.settings.home / "as_of",
         base.documents.line,
         states.builder,
-        base.place,
+        base.scratch_generations,
         base.memory.require_room,
         base.documents.readership.view_aside,
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Embed = Callable[[Sequence[str]], np.ndarray]  # texts to one vector each
 
-FORMAT = 3  # 1 had no checksums, 2 was one segment
+FORMAT = 4  # 3 had the arrays inside
 OWNER = "WORKSPACE"
 
 
@@ -147,7 +147,7 @@ class Catalogue:
         for path, manifest in self.complete(profile):
             if any(index_damage.changed_files(path)):
                 self._damaged.add(path)
-            elif manifest.get("format") in (1, 2, FORMAT):
+            elif manifest.get("format") in (3, FORMAT):
                 yield Parent(path, manifest)
 
     def is_whole(self, parent: Parent) -> bool:

@@ -51,10 +51,8 @@ from core.types import Generation, Profile
 
 if TYPE_CHECKING:
     from core.storage.index import image_engine
-    from core.storage.index.arrays import fields, stopwords, tfidf
 else:  # what needs numpy and pyarrow
     image_engine = Later("core.storage.index.image_engine")
-    fields, stopwords, tfidf = (Later(f"core.storage.index.arrays.{name}") for name in ("fields", "stopwords", "tfidf"))
 
 _BUILDING = "building-"
 _MERGING = "merging-"
@@ -77,15 +75,17 @@ class Generations(OpenGenerations):
         analyser: Callable[[Profile], Analyse],
         copies: PublishedGenerations | None = None,
         *,
+        arrays: Sequence[Path],
         view: Callable[[Any], Any] = lambda index: index,
     ) -> None:
+        """`arrays`: the folder where what searches map is kept, and others that may have it."""
         super().__init__(root, copies, view)
         self.keep, self.exact_limit = limits
-        self._analyser = analyser
+        self._analyser, self._arrays = analyser, arrays
 
     @cached_property
     def engine(self) -> image_engine.ImageEngine:
-        return image_engine.ImageEngine(self.exact_limit, self._analyser)
+        return image_engine.ImageEngine(self.exact_limit, self._analyser, self._arrays[0], self._arrays[1:])
 
     # ------------------------------------------------------------ copies of what is published
 
@@ -123,9 +123,9 @@ class Generations(OpenGenerations):
                 self.copies.begin(folder)
             yield next(self.usable(profile), None)
 
-    def pending_texts(self, parent: Parent | None) -> list[str]:
+    def pending_texts(self, profile: Profile, parent: Parent | None) -> list[str]:
         """What the embedder has still to read of a generation, segment by segment."""
-        return image_engine.pending_texts(parent) if parent and parent.manifest.get("pending") else []
+        return self.engine.pending_texts(profile, parent) if parent and parent.manifest.get("pending") else []
 
     @contextmanager
     def embedding(self, profile: Profile) -> Iterator[list[str]]:
@@ -134,7 +134,7 @@ class Generations(OpenGenerations):
         folder.mkdir(parents=True, exist_ok=True)
         with storing(folder), flock(folder / "EMBEDDING"):
             with self._locked(folder):  # nothing is removed while it is read
-                texts = self.pending_texts(next(self.usable(profile), None))
+                texts = self.pending_texts(profile, next(self.usable(profile), None))
             yield texts
 
     @contextmanager
@@ -172,9 +172,11 @@ class Generations(OpenGenerations):
                     shutil.rmtree(folder, ignore_errors=True)  # of the engine lance, which earlier versions had
                 os.close(descriptor)
             sweep(folder, _MERGING)
-            for place in (*folder.glob("gen-*"), *folder.glob("gen-*/segments/*")):
-                for unfinished in (tfidf.UNFINISHED, fields.UNFINISHED, stopwords.UNFINISHED):
-                    sweep(place, unfinished)
+        self._collect()
+
+    def _collect(self) -> None:
+        """Remove the arrays that no generation needs any more."""
+        self.engine.collect(sorted(self.root.glob("*/gen-*")))
 
     def prepare(self) -> None:
         """Load the libraries that writing needs: seconds that a builder can spend while something else computes."""
@@ -245,7 +247,7 @@ class Generations(OpenGenerations):
             with self.building(profile) as newest:
                 if newest and not self.pinned(profile):
                     with scratch_folder(folder, _BUILDING) as build:
-                        made = self.engine.put_in_place(build, newest, parent, merged)
+                        made = self.engine.put_in_place(build, profile, newest, parent, merged)
                         return self._publish(profile, build, made.facts, made.links) if made else None
         return None
 
@@ -292,3 +294,4 @@ class Generations(OpenGenerations):
             (folder / name).rename(folder / f"leaving-{name}")
             os.close(pin)
             shutil.rmtree(folder / f"leaving-{name}", ignore_errors=True)
+        self._collect()

@@ -19,11 +19,12 @@ from core.errors import Unavailable
 from core.ports import Leg, Ranking
 from core.retrieval.engines import DUCKDB
 from core.storage.index.arrays import image
+from core.storage.index.arrays.cache import ArrayCache
+from core.storage.index.arrays.gone import gone_chunks
 from core.storage.index.arrays.stitched import MergedSegments, StitchedTexts, objects
 from core.storage.index.arrays.tfidf import FullLeg
 from core.storage.index.record import duckdb, lance
-from core.storage.index.record.segment_list import Segment, gone_chunks
-from core.types import LexicalOptions
+from core.storage.index.record.segment_list import Segment
 
 RANK_BM25_LIMIT = 50_000  # chunks; it keeps a dictionary for each, 5 KB: 240 MB
 
@@ -34,13 +35,13 @@ class Engines:
     def __init__(
         self,
         folder: Path,
+        cache: ArrayCache,
         listed: Sequence[Segment],
         stitched: MergedSegments | None,
-        options: LexicalOptions,
         ids: image.MappedTexts | StitchedTexts,
         number: Callable[[str], int | None],
     ) -> None:
-        self.folder, self.listed, self.stitched, self.options = folder, listed, stitched, options
+        self.folder, self.cache, self.listed, self.stitched = folder, cache, listed, stitched
         self.ids, self.number = ids, number
 
     def bm25(self, name: str, terms: Sequence[str], more: Callable[[], np.ndarray | float] = lambda: 0.0) -> Leg:
@@ -64,7 +65,7 @@ class Engines:
 
     def _match_bm25(self, terms: Sequence[str]) -> np.ndarray:
         """DuckDB takes the logarithm to base 10. Its threads add in any order: nine digits hide that, so ties stay ties."""
-        k1, b = self.options.k1, self.options.b
+        k1, b = self.cache.options.k1, self.cache.options.b
         if self.stitched is None:
             with self._duckdb[0].cursor() as cursor:
                 scores = duckdb.match_bm25(cursor, terms, k1, b)
@@ -87,7 +88,7 @@ class Engines:
 
     @cached_property
     def _gone(self) -> list[list[str]]:
-        return [gone_chunks(self.folder, segment) for segment in self.listed]
+        return [gone_chunks(self.cache, self.folder, segment) for segment in self.listed]
 
     @cached_property
     def _duckdb(self) -> list[Any]:
@@ -98,7 +99,7 @@ class Engines:
         texts = []
         for connection in self._duckdb:
             with connection.cursor() as cursor:
-                texts.append(duckdb.analysed(cursor))
+                texts.append(duckdb.analysed(duckdb.occurrences(cursor)))
         return self.stitched.chunks.spread([objects(own) for own in texts]).tolist() if self.stitched else texts[0]
 
     @cached_property
@@ -109,7 +110,7 @@ class Engines:
         texts = [terms.split() for terms in self.analysed()]
         if not any(texts):
             return None
-        okapi = BM25Okapi(texts, k1=self.options.k1, b=self.options.b)
+        okapi = BM25Okapi(texts, k1=self.cache.options.k1, b=self.cache.options.b)
         frequencies: dict[str, int] = {}
         for counts in okapi.doc_freqs:
             for term in counts:

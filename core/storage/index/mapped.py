@@ -21,17 +21,21 @@ from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
 from core.retrieval.engines import APPROXIMATE, IMAGE, engine_of
 from core.retrieval.filters import admits
+from core.storage.index import assembled_graph
 from core.storage.index.arrays import fields, image, kernels, stopwords
 from core.storage.index.arrays import tfidf as ngrams
-from core.storage.index.arrays.fields import Field, OwnerScores, StitchedField
+from core.storage.index.arrays.cache import ArrayCache
+from core.storage.index.arrays.fields import Field, OwnerScores
+from core.storage.index.arrays.gone import without
 from core.storage.index.arrays.kernels import Postings, near_top
 from core.storage.index.arrays.spread import spread_of
 from core.storage.index.arrays.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
+from core.storage.index.arrays.stitched_fields import StitchedField, stitched_fields
 from core.storage.index.arrays.stopwords import StopWords
 from core.storage.index.library_engines import Engines
-from core.storage.index.record import graph_files, lance, segment_list
+from core.storage.index.record import graph_rows, lance
 from core.storage.index.record.duckdb import HEADING
-from core.storage.index.record.segment_list import Segment, listed
+from core.storage.index.record.segment_list import Segment, is_alone, listed
 from core.types import FIELDS, NOTHING, DocumentFacts, Filters, Generation, Graph, LexicalOptions, Passage, Profile
 
 FIELD_SCORES = 16  # of the last queries: their words, and what those score in each field
@@ -57,25 +61,26 @@ class MappedIndex:
     _above: Numbers
     _below: Numbers
     _rows: np.ndarray | StitchedVectors | None
-    _sketches: np.ndarray | StitchedVectors | None
+    _sketches: np.ndarray | StitchedVectors
 
     def __init__(
         self,
         folder: Path,
+        cache: ArrayCache,
         generation: Generation,
         profile: Profile,
         analyse: Callable[[str], list[str]],
         exact_limit: int,
         gone: Collection[str] = (),
     ) -> None:
-        """`gone` are documents of it that it is opened without."""
+        """`folder`: of its record; `gone` are documents of it that it is opened without."""
         self.generation, self.profile, self.analyse = generation, profile, analyse
-        self._folder, self._exact_limit = folder, exact_limit
+        self._folder, self._cache, self._exact_limit = folder, cache, exact_limit
         self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
-        self.segments, self.gone = _without(folder, gone), frozenset(gone)
-        alone = image.is_alone(folder) and not gone
-        self._stitched = None if alone else MergedSegments.of(folder, self.segments, profile.lexical)
-        self._map(self._stitched) if self._stitched else self._map_alone(folder / "served")
+        self.segments, self.gone = _without(cache, folder, gone), frozenset(gone)
+        alone = is_alone(self.segments)
+        self._stitched = None if alone else MergedSegments.of(cache, folder, self.segments)
+        self._map(self._stitched) if self._stitched else cache.read(folder, self.segments[0], self._map_alone)
         self._field_scores = last_results(self._score_field, FIELD_SCORES)
         self._asked = last_results(self._analysed, FIELD_SCORES)
         self._text = lru_cache(maxsize=256)(self._texts.__getitem__)
@@ -85,9 +90,9 @@ class MappedIndex:
         self.passage = last_results(self._passage, 50_000)
         _single_threaded_blas()
 
-    def _map_alone(self, served: Path) -> None:
+    def _map_alone(self, arrays: Path) -> None:
         """One segment, and nothing of it is gone: its arrays as they are."""
-        self._documents, chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
+        self._documents, chunks = (image.read_table(arrays / f"{name}.arrow") for name in ("documents", "chunks"))
         self._chunks = chunks
         self._texts, self._meta = (image.MappedTexts(self._documents, name) for name in ("text", "meta"))
         self._ids, self._headings, self._contexts = (
@@ -96,9 +101,12 @@ class MappedIndex:
         self._doc_of, self._starts, self._ends, self._first_byte, self._last_byte, self._above, self._below = (
             image.numbers(chunks, name) for name in ("doc", *_NUMBERS)
         )
-        self._terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
-        self._postings = Postings(*(image.map_array(served / f"{name}.npy") for name in Postings._fields))
-        self._rows, self._sketches = image.map_vectors(served), image.map_sketches(served)
+        self._terms = image.MappedTexts(image.read_table(arrays / "terms.arrow"), "term")
+        self._postings = Postings(*(image.map_array(arrays / f"{name}.npy") for name in Postings._fields))
+        rows = self._cache.vectors(self._folder, self.segments[0])
+        self._rows, self._sketches = rows, image.map_array(arrays / "sketches.npy")
+        if rows is not None:
+            image.warm(rows)
 
     def _map(self, stitched: MergedSegments) -> None:
         """Several segments as one."""
@@ -111,9 +119,14 @@ class MappedIndex:
 
     def without(self, gone: Collection[str]) -> MappedIndex:
         """The generation as if some documents had never been in it, with the numbers and statistics of the others."""
-        index = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit, gone)
+        index = self._opened(gone)
         index.pin = self.pin
         return index
+
+    def _opened(self, gone: Collection[str]) -> MappedIndex:
+        return MappedIndex(
+            self._folder, self._cache, self.generation, self.profile, self.analyse, self._exact_limit, gone
+        )
 
     # ------------------------------------------------------------ contents
 
@@ -218,9 +231,7 @@ class MappedIndex:
         return kernels.families(self._doc_of[np.array(chunks, dtype=np.int64)], *self._by_document)
 
     def possible_copies(self, chunks: Sequence[int]) -> Mapping[int, Sequence[int]] | None:
-        """The places of chunks that may be copies, with the earlier ones of which; None where no sketches tell."""
-        if self._sketches is None:
-            return None
+        """The places of chunks that may be copies, with the earlier ones of which."""
         return kernels.earlier(self._sketches[np.array(chunks, dtype=np.int64)])
 
     @cached_property
@@ -288,20 +299,21 @@ class MappedIndex:
 
     def _fields_by(self, analyse: Callable[[str], list[str]], name: str) -> Mapping[str, Field | StitchedField]:
         if self._stitched is None:
-            return fields.load(self._folder, analyse, name)
+            return self._cache.read(self._folder, self.segments[0], lambda arrays: fields.load(arrays, analyse, name))
         parts = []
         for part, segment in zip(self._stitched.parts, self.segments, strict=True):
-            parts.append(part.once(name, partial(fields.load, segment.folder(self._folder), analyse, name)))
-        return fields.stitched(parts, self._stitched)
+            load = partial(self._cache.read, self._folder, segment, partial(fields.load, analyse=analyse, name=name))
+            parts.append(part.once(name, load))
+        return stitched_fields(parts, self._stitched)
 
     @cached_property
     def _stops(self) -> StopWords:
         lexical, every = self.profile.lexical, self._every_word
         if not self.gone:
-            return stopwords.load(self._folder, lexical, every, self._indexed_texts)
-        whole = MappedIndex(self._folder, self.generation, self.profile, self.analyse, self._exact_limit)
+            return stopwords.load(self._together, lexical, every, self._indexed_texts)
+        whole = self._opened(())
         left = np.array([facts.doc not in self.gone for facts in whole.documents], dtype=np.bool_)
-        return stopwords.load(self._folder, lexical, every, whole._indexed_texts, left[whole._doc_of])
+        return stopwords.load(whole._together, lexical, every, whole._indexed_texts, left[whole._doc_of])
 
     def _indexed_texts(self) -> Iterator[str]:
         """What the lexical leg reads of each chunk; its title and headings also where no context has them."""
@@ -343,7 +355,7 @@ class MappedIndex:
     def _tfidf(self) -> ngrams.TfidfMatrix:
         if self.gone:
             return ngrams.build(self._engines.analysed(), self.vocabulary)
-        return ngrams.load(self._folder, self.vocabulary, self.size, lambda: self._engines.analysed())
+        return ngrams.load(self._together, self.vocabulary, self.size, lambda: self._engines.analysed())
 
     def dense(self, vector: np.ndarray, engine: str = "") -> Leg:
         """The vector leg, by the image or another engine."""
@@ -356,9 +368,14 @@ class MappedIndex:
             raise Unavailable("its vectors are still being computed.")
         return self._rows
 
+    @property
+    def _together(self) -> Path:
+        """Where what follows from all segments is kept."""
+        return self._cache.together(self._folder, self.segments)
+
     @cached_property
     def _engines(self) -> Engines:
-        return Engines(self._folder, self.segments, self._stitched, self.profile.lexical, self._ids, self.number)
+        return Engines(self._folder, self._cache, self.segments, self._stitched, self._ids, self.number)
 
     def vector(self, chunk: int) -> np.ndarray:
         row: np.ndarray = self._vectors[chunk]
@@ -384,24 +401,24 @@ class MappedIndex:
 
     @cached_property
     def _graph(self) -> Graph:
-        if not graph_files.present(self._folder):
+        if not all(graph_rows.present(one.folder(self._folder)) for one in self.segments):
             raise Unavailable(
                 f"The profile {self.profile.name!r} has no graph (graph: {self.profile.graph}). "
                 "Search with a profile whose graph is rules.",
                 ADD_GRAPH,
             )
         return (
-            graph_files.assembled(self._folder, self.segments)
+            assembled_graph.assembled(self._folder, self.segments, self._cache)
             if self.gone
-            else graph_files.load(self._folder, self._doc_of)
+            else assembled_graph.load(self._folder, self._doc_of, self._cache)
         )
 
 
-def _without(folder: Path, gone: Collection[str]) -> tuple[Segment, ...]:
+def _without(cache: ArrayCache, folder: Path, gone: Collection[str]) -> tuple[Segment, ...]:
     """The segments of a generation without some more documents; one of which nothing is left goes, unless it is the last."""
     if not gone:
         return listed(folder)
-    segments = tuple(segment_list.without(folder, segment, gone) for segment in listed(folder))
+    segments = tuple(without(cache, folder, segment, gone) for segment in listed(folder))
     return tuple(segment for segment in segments if segment.live) or segments[:1]
 
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from core.errors import Unavailable
+from core.errors import Corrupt, Unavailable
 from core.storage.index import index_damage
 from core.storage.index.generation_list import Catalogue, Parent, folder_name
 from core.storage.object_store.local_copies import PublishedGenerations
@@ -111,18 +111,27 @@ class OpenGenerations(Catalogue):
         """Pin, then look again: a folder that vanished in between was replaced by a newer one. Close the pin to let go."""
         for _ in range(20):
             path, manifest = self._serving(profile)
-            if any(index_damage.wrong_files(path, "/served/")):
+            if any(index_damage.wrong_files(path, "/vec/")):
                 self._damaged.add(path)
                 continue
             try:
                 pin = open(path / "PIN")  # noqa: SIM115  kept open as long as the index lives
                 fcntl.flock(pin, fcntl.LOCK_SH)
-                if (path / "MANIFEST.json").exists():
+                if (path / "MANIFEST.json").exists() and self._is_ready(path, profile):
                     return pin, path, manifest
                 pin.close()
             except FileNotFoundError:
                 time.sleep(0.01)
         raise Unavailable(f"The index of profile {profile.name!r} keeps changing; try again.")
+
+    def _is_ready(self, path: Path, profile: Profile) -> bool:
+        """Make the arrays of a generation that are missing; False, if what they follow from is damaged."""
+        try:
+            self.engine.ready(path, profile)
+        except Corrupt:
+            self._damaged.add(path)
+            return False
+        return True
 
     def copy(self, profile: Profile, target: Path) -> None:
         """Copy the generation that serves into another place for generations."""

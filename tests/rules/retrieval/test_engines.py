@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,7 @@ from core.retrieval.engines import ENGINES, IMAGE, TIE, engine_of, first_differe
 from core.retrieval.legs import LEGS
 from core.services.index import verify
 from core.storage.index import library_engines as adapters
+from core.storage.index.record import vectors
 from tests.conftest import ROOT, SAMPLED, HashEmbedder, put, small_app
 
 DEPTH = 10
@@ -173,8 +176,9 @@ def questioned(count: int) -> dict[str, str | None]:
 
 
 def served(app: App, name: str) -> Path:
-    profile = app.platform.settings.profile()
-    return app.index.generations.folder(profile) / app.index.generations.current(profile).folder / "served" / name
+    """A file of arrays that searches map."""
+    index = app.index.generations.open(app.platform.settings.profile())
+    return index._cache.folder(index._folder, index.segments[0]) / name
 
 
 def test_verify_names_the_engines_query_rank_and_chunks_where_a_posting_is_damaged(app: App) -> None:
@@ -199,17 +203,23 @@ def test_verify_names_the_engines_query_rank_and_chunks_where_a_posting_is_damag
 def test_verify_names_lancedb_where_a_wrong_vector_was_served_from_the_start(app: App) -> None:
     put(app, questioned(12))
     app.index.builder.build(app.platform.settings.profile())
-    rows = np.load(served(app, "vectors.npy"))
-    rows[3] = rows[4]
-    np.save(served(app, "vectors.npy"), rows)
-    sums.write(served(app, "vectors.npy").parent.parent)  # the file is whole, what it says is wrong
-    assert any("lancedb and the image rank" in problem for problem in app.index.verifier.problems())
+    index = app.index.generations.open(app.platform.settings.profile())
+    place = index._folder / "vec" / vectors.PLACE
+    said = json.loads(place.read_text())
+    place.write_text(
+        json.dumps({**said, "offset": said["offset"] - 64}, separators=(",", ":")).ljust(place.stat().st_size)
+    )
+    sums.write(index._folder)  # the file is whole, what it says is wrong
+    app.index.generations._open.clear()
+    problems = app.index.verifier.problems()
+    assert any("lancedb and the image rank" in problem for problem in problems), problems
 
 
 def test_verify_goes_on_where_the_image_cannot_be_opened(app: App) -> None:
     put(app, questioned(3))
     app.index.builder.build(app.platform.settings.profile())
-    path = served(app, "chunks.arrow")
+    shutil.rmtree(app.settings.caches / "arrays")
+    (path,) = app.settings.home.glob("index/local-*/gen-*/fts.duckdb")
     path.write_bytes(b"x" * path.stat().st_size)
     assert any("the image cannot be opened: " in problem for problem in app.index.verifier.problems())
 

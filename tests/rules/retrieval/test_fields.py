@@ -20,7 +20,8 @@ from core.ports import Index
 from core.retrieval import config as configs
 from core.retrieval.hits import FurtherHits
 from core.services.evaluation.cached_candidates import CandidateCache
-from core.storage.index.arrays.fields import fit, load
+from core.storage.index.arrays.fields import load
+from core.storage.index.arrays.kernels import fit
 from core.types import FIELDS, SearchConfig
 from tests.conftest import indexed
 
@@ -96,9 +97,10 @@ def test_a_question_that_a_document_lists_does_not_find_itself_when_it_is_judged
 
 def test_fields_are_built_once_and_then_read_from_the_disk(indexed_app: App) -> None:
     index = indexed_app.search.searcher.index()
-    built = load(index._folder, index.analyse)  # type: ignore[attr-defined]
-    assert (index._folder / "fields").is_dir()  # type: ignore[attr-defined]
-    read = load(index._folder, lambda text: [])  # type: ignore[attr-defined]
+    folder = index._cache.folder(index._folder, index.segments[0])  # type: ignore[attr-defined]
+    built = load(folder, index.analyse)  # type: ignore[attr-defined]
+    assert (folder / "fields").is_dir()
+    read = load(folder, lambda text: [])
     terms = index.analyse("booking flights seat travel")  # type: ignore[attr-defined]
     assert all(
         np.array_equal(built[name].scores(terms)(np.s_[:]), read[name].scores(terms)(np.s_[:])) for name in FIELDS

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from core import profiles
@@ -20,8 +19,6 @@ from core.errors import BadInput
 from core.llm.writer import Writer
 from core.services.index.model_calls import build_calls
 from core.settings import load
-from core.storage.index.arrays import fields
-from core.storage.index.record import segments
 from core.types import Chunk, ChunkerSpec, Profile
 from tests.conftest import FixedClock, HashEmbedder, ScriptedLlm, SmallModels, put
 from tests.rules.curation.test_agentic import Memory
@@ -105,19 +102,6 @@ def test_without_a_model_passages_have_no_questions_and_the_build_says_so(tmp_pa
     built = app.index.builder.build(PROFILE)
     assert built.fallbacks == (("a.md", "1 of 1 chunks have no questions: No language model is configured."),)
     assert found(app, "teller") == []
-
-
-def test_an_index_from_before_there_were_questions_opens_and_is_joined(tmp_path: Path) -> None:
-    app = app_with(tmp_path, answer("May a teller hold this text?"))
-    put(app, {"a.md": "# A\n\nSome text.\n"})
-    app.index.builder.build(PROFILE)
-    index = app.index.generations.open(PROFILE)
-    for file in (index._folder / "fields").glob("questions*"):  # type: ignore[attr-defined]
-        file.unlink()
-    old = fields.load(index._folder, index.analyse)  # type: ignore[attr-defined]
-    assert not old["questions"].scores(["teller"])(0)
-    tables = pa.table({"id": ["x"]}), pa.table({"id": ["y"], "questions": ["q"]})
-    assert segments._stacked(tables)["questions"].to_pylist() == ["", "q"]
 
 
 def test_a_profile_has_at_most_ten_questions() -> None:

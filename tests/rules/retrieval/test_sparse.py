@@ -73,7 +73,7 @@ def starter_terms(tmp_path_factory) -> tuple[App, list[list[str]]]:
     app.index.builder.build(profile)
     folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
     with duckdb.open_file(folder / "fts.duckdb") as connection:
-        return app, [terms.split() for terms in duckdb.analysed(connection)]
+        return app, [terms.split() for terms in duckdb.analysed(duckdb.occurrences(connection))]
 
 
 def test_bm25_equals_rank_bm25_with_the_same_inverse_frequencies(starter_terms) -> None:
@@ -153,7 +153,7 @@ def test_the_matrix_is_kept_beside_its_generation_and_read_back_the_same(starter
     profile = app.platform.settings.profile()
     index = app.search.searcher.index()
     before = index.tfidf(QUERIES[0]).search(10, None)
-    folder = app.index.generations.folder(profile) / app.index.generations.current(profile).folder
+    folder = index._together
     assert sorted(path.name for path in (folder / "tfidf").iterdir()) == sorted(f"{name}.npy" for name in tfidf._ARRAYS)
     again = tfidf.load(folder, index.vocabulary, index.size)
     assert tfidf.FullLeg(lambda: again.scores(index.analyse(QUERIES[0]))).search(10, None) == before

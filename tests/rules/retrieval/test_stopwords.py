@@ -86,7 +86,7 @@ def test_stop_words_are_marked_where_they_were_asked_for(stop_app: App) -> None:
 def test_postings_of_stop_words_are_made_once_and_only_when_asked_for(stop_app: App) -> None:
     search, config = stop_app.search.searcher.search, configs.parse("bm25")
     profile = stop_app.platform.settings.profile()
-    [folder] = stop_app.index.generations.folder(profile).glob("gen-*")
+    folder = stop_app.index.generations.open(profile)._together
     before = [(hit.chunk, hit.score) for hit in search("the tools", config=config).hits]
     assert not (folder / "stopword-counts").exists()
     ours = [hit.chunk for hit in search("what to do", config=config).hits]

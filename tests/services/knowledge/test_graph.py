@@ -24,6 +24,7 @@ from core.curation.document.links import Link
 from core.errors import BadInput, NotFound, Unavailable
 from core.graph import communities as community_rules
 from core.graph import walk as walking
+from core.graph.assembly import Named
 from core.graph.communities import detect, modularity
 from core.graph.entities import extract
 from core.graph.walk import pagerank, sharing
@@ -31,8 +32,9 @@ from core.profiles import from_mapping
 from core.retrieval import config as configs
 from core.retrieval.legs.walks import LocalLeg, PageRankLeg
 from core.settings import load
+from core.storage.index import assembled_graph
 from core.storage.index.arrays import image
-from core.storage.index.record import graph_files
+from core.storage.index.record import graph_rows
 from core.types import Answer, Filters, Graph, LlmRequest
 from tests.conftest import ME, ROOT, FixedClock, ScriptedLlm, SmallModels, demo, examples, indexed, put, small_app
 from tests.support.graphs import FILES, RELATIONS, page, some_graph
@@ -60,7 +62,7 @@ def hits(app: App, query: str, config: str, filters: Filters = Filters()) -> lis
 
 def contents(folder: Path) -> dict[str, object]:
     """Everything that a generation's graph is made of."""
-    place = graph_files.served(folder)
+    place = folder.parent / "assembled" / folder.name
     arrays = {path.name: np.load(path).tolist() for path in place.glob("*.npy")}
     tables = [path for top in (folder / "graph", place) for path in top.glob("*.arrow")]
     return {
@@ -97,25 +99,19 @@ def chunks_of(pages: Pages) -> dict[str, tuple[int, str]]:
 
 def write_graph(folder: Path, pages: Pages, parent: Path | None, changed: set[int], before: Pages) -> Path:
     """A generation's graph from its parent: only changed documents are read again."""
-    (folder / "served").mkdir(parents=True)
+    folder.mkdir(parents=True)
     numbers, chunks = sorted(pages), chunks_of(pages)
-    doc = pa.array([numbers.index(chunks[chunk][0]) for chunk in sorted(chunks)], pa.int32())
-    facts = {
-        name: [shape.format(n) for n in numbers]
-        for name, shape in (("doc", "D-{}"), ("path", "{}.md"), ("title", "T {}"))
-    }
-    image.write_table(
-        folder / "served" / "chunks.arrow", pa.table({"id": pa.array(sorted(chunks), pa.string()), "doc": doc})
-    )
-    image.write_table(
-        folder / "served" / "documents.arrow", pa.table({k: pa.array(v, pa.string()) for k, v in facts.items()})
-    )
+    document_of = np.array([numbers.index(chunks[chunk][0]) for chunk in sorted(chunks)], np.int64)
+    facts = [Named(f"D-{n}", f"{n}.md", f"T {n}") for n in numbers]
     dropped = [chunk for chunk, (n, _) in chunks_of(before).items() if n in changed]
     fresh = [chunk for chunk, (n, _) in chunks.items() if n in changed]
     links = [Link("it", f"{n}.md", 1, f"{n}.md") for n in (1, 2)]
-    said = [graph_files.rows(fresh, [extract(chunks[chunk][1], links) for chunk in fresh])]
-    said += [graph_files.tables(parent, dropped)] if parent else []
-    graph_files.write(folder, {name: pa.concat_tables([part[name] for part in said]) for name in said[0]})
+    said = [graph_rows.rows(fresh, [extract(chunks[chunk][1], links) for chunk in fresh])]
+    said += [graph_rows.tables(parent, dropped)] if parent else []
+    graph_rows.write(folder, {name: pa.concat_tables([part[name] for part in said]) for name in said[0]})
+    (folder.parent / "assembled").mkdir(exist_ok=True)
+    graph = assembled_graph.graph_of([graph_rows.tables(folder)], sorted(chunks), facts, document_of)
+    assembled_graph.save(folder.parent / "assembled" / folder.name, graph)
     return folder
 
 
@@ -138,11 +134,14 @@ def test_incremental_generations_carry_the_same_graph_as_full_ones(indexed_app: 
         {"a.md": page("DOC-1", "We follow BSA. FinCEN too."), "d.md": None, "n.md": page("DOC-9", "See [b](b.md).")},
     )
     assert indexed_app.index.builder.build(indexed_app.platform.settings.profile()).changed == 2
+    graph_of(indexed_app)
     updated = contents(folder_of(indexed_app))
     indexed_app.index.builder.build(indexed_app.platform.settings.profile(), full=True)
+    graph_of(indexed_app)
     assert updated == contents(folder_of(indexed_app))
     assert indexed_app.index.verifier.problems() == ()
-    served, wrong = graph_files.served(folder_of(indexed_app)), graph_of(indexed_app).weights + 1
+    wrong, folder = graph_of(indexed_app).weights + 1, folder_of(indexed_app)
+    served = folder.parent / "assembled" / folder.name
     np.save(served / "weights.npy", wrong)
     assert "weights.npy is damaged" in indexed_app.index.verifier.problems()[0]
     np.save(served / "weights.npy", wrong)
@@ -180,7 +179,7 @@ def test_a_profile_without_a_graph_has_no_graph_files_and_says_so(app: App) -> N
     plain = app.platform.settings.add_profile(from_mapping({"name": "bare", "graph": "none"}), ME)
     app.index.builder.build(plain)
     folder = app.index.generations.folder(plain) / app.index.generations.current(plain).folder
-    assert not graph_files.present(folder)
+    assert not graph_rows.present(folder)
     result = app.search.searcher.search("FinCEN", profile="bare", config=configs.parse("trimodal-graph"))
     assert "The graph leg failed: The profile 'bare' has no graph" in result.warnings[0]
     with pytest.raises(Unavailable, match="No leg could answer"):

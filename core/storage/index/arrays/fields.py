@@ -19,8 +19,6 @@ import pyarrow as pa
 
 from core.adapters.system.files import fsync_tree, scratch_folder
 from core.storage.index.arrays import image, kernels
-from core.storage.index.arrays.kernels import fit
-from core.storage.index.arrays.stitched import MergedSegments
 from core.storage.index.record.duckdb import HEADING
 from core.types import FIELDS
 
@@ -90,79 +88,8 @@ class Field:
         return float(self.worth[known].sum()) + self._rarest * (len(terms) - len(known))
 
 
-class StitchedField:
-    """One field of several segments: a word's worth counts the entries of all."""
-
-    def __init__(self, parts: Sequence[Field], stitched: MergedSegments, of_chunks: bool) -> None:
-        self._parts = parts
-        numbering = stitched.chunks if of_chunks else stitched.documents
-        self._owner_of = np.arange(len(numbering)) if of_chunks else stitched.doc_of
-        self._owners = len(numbering)
-        self._owner = [numbers[part.owner] for part, numbers in zip(parts, numbering.numbers, strict=True)]  # -1: gone
-        self._entries = sum(int((owner >= 0).sum()) for owner in self._owner)
-        self._worth = self._worths([self._frequencies(n) for n in range(len(parts))])
-        self._whole = [
-            np.bincount(part.where, np.repeat(worth, np.diff(part.start)), minlength=len(part.owner))
-            for part, worth in zip(parts, self._worth, strict=True)
-        ]
-
-    def _frequencies(self, n: int) -> np.ndarray:
-        """How many live entries of a part hold each of its terms."""
-        part, gone = self._parts[n], self._owner[n] < 0
-        held = np.diff(part.start)
-        if gone.any():
-            held = held - np.bincount(np.repeat(np.arange(len(held)), held)[gone[part.where]], minlength=len(held))
-        return held
-
-    def _worths(self, frequencies: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """The worth of each term of each part: what its live entries in all parts make of it."""
-        largest = max(range(len(self._parts)), key=lambda n: len(frequencies[n]))
-        totals = [own.copy() for own in frequencies]
-        for n, part in enumerate(self._parts):
-            for term in part.vocabulary if n != largest else ():
-                others = [
-                    (m, other.vocabulary[term]) for m, other in enumerate(self._parts) if term in other.vocabulary
-                ]
-                for m, place in others:
-                    totals[m][place] = sum(int(frequencies[k][own]) for k, own in others)
-        return [image.inverse_frequencies(total, self._entries) for total in totals]
-
-    def scores(self, terms: Sequence[str]) -> OwnerScores:
-        """The scores of the entries that fit best. The terms are looked up once."""
-        return OwnerScores(self._best(terms), self._owner_of)
-
-    def _best(self, terms: Sequence[str]) -> np.ndarray:
-        best = np.zeros(self._owners)
-        asked = self._asked(terms)
-        for part, owner, worth, whole in zip(self._parts, self._owner, self._worth, self._whole, strict=True):
-            known = [part.vocabulary[term] for term in terms if term in part.vocabulary]
-            if known:
-                lists = [part.where[part.start[term] : part.start[term + 1]] for term in known]
-                held = np.repeat(worth[known], [len(entries) for entries in lists])
-                said = np.bincount(np.concatenate(lists), held, minlength=len(owner))
-                entries = np.flatnonzero((said > 0) & (owner >= 0))
-                np.maximum.at(best, owner[entries], fit(said[entries], whole[entries], asked))
-        return POINTS * best
-
-    def _asked(self, terms: Sequence[str]) -> float:
-        rarest = float(image.inverse_frequencies(np.zeros(1), max(1, self._entries))[0])
-        known = [worth for term in terms if (worth := self._worth_of(term, rarest)) < rarest]
-        return float(np.array(known).sum()) + rarest * (len(terms) - len(known))
-
-    def _worth_of(self, term: str, unknown: float) -> float:
-        for part, worth in zip(self._parts, self._worth, strict=True):
-            if term in part.vocabulary:
-                return float(worth[part.vocabulary[term]])
-        return unknown
-
-
-def stitched(parts: Sequence[Mapping[str, Field]], together: MergedSegments) -> dict[str, StitchedField]:
-    """The fields of several segments."""
-    return {name: StitchedField([part[name] for part in parts], together, name in OF_PASSAGES) for name in FIELDS}
-
-
 def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Field]:
-    """The fields of a generation, mapped from disk; built and saved under this name if they are not there yet."""
+    """The fields of a segment, mapped from the folder of its arrays; built and saved under this name if they are not there."""
     place = folder / name
     documents, chunks = _tables(folder)
     made = {name: _read(place, name) for name in FIELDS} if place.is_dir() else build(folder, analyse, name)
@@ -172,21 +99,20 @@ def load(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields"
 
 
 def write(folder: Path, analyse: Callable[[str], list[str]]) -> None:
-    """Write the fields of a segment that nobody reads yet; whoever publishes it syncs them with the rest."""
+    """Write the fields beside the other arrays of a segment, before anybody reads them."""
     (folder / "fields").mkdir()
     _write(folder / "fields", dict(_build(*_tables(folder), analyse)))
 
 
 def build(folder: Path, analyse: Callable[[str], list[str]], name: str = "fields") -> dict[str, Entries]:
-    """Read the fields of a segment and keep them beside it."""
+    """Read the fields of a segment and keep them beside its other arrays."""
     made = dict(_build(*_tables(folder), analyse))
     _keep(folder / name, made)
     return made
 
 
 def _tables(folder: Path) -> tuple[pa.Table, pa.Table]:
-    served = folder / "served"
-    return image.read_table(served / "documents.arrow"), image.read_table(served / "chunks.arrow")
+    return image.read_table(folder / "documents.arrow"), image.read_table(folder / "chunks.arrow")
 
 
 Entries = tuple[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -204,8 +130,7 @@ def texts(name: str, documents: pa.Table, chunks: pa.Table) -> Iterator[Sequence
     if name == "headings":
         yield from (heading.split(HEADING) for heading in chunks["heading"].to_pylist())
     elif name == "questions":
-        written = chunks["questions"].to_pylist() if name in chunks.column_names else [""] * len(chunks)
-        yield from (questions.split(HEADING) if questions else () for questions in written)
+        yield from (questions.split(HEADING) if questions else () for questions in chunks["questions"].to_pylist())
     elif name == "answers":
         yield from (json.loads(meta).get("answers") or () for meta in documents["meta"].to_pylist())
     elif name == "path":
@@ -250,8 +175,6 @@ def _build(documents: pa.Table, chunks: pa.Table, analyse: Callable[[str], list[
 
 
 def _read(place: Path, name: str) -> Entries:
-    if not (place / f"{name}.arrow").exists():  # earlier versions had no such field
-        return [], np.zeros(1, np.int64), np.empty(0, np.uint32), np.empty(0), np.empty(0, np.int64)
     start, where, worth, owner = (image.map_array(place / f"{name}-{array}.npy") for array in _ARRAYS)
     return image.read_table(place / f"{name}.arrow")["term"].to_pylist(), start, where, worth, owner
 

@@ -1,4 +1,4 @@
-"""The compiled image of a segment: flat arrays that every process maps into memory.
+"""The arrays of a segment: flat files that every process maps into memory.
 
     documents.arrow, chunks.arrow     what a hit shows, in the order of ids
     terms.arrow, start.npy,           BM25 postings: per term the chunks that hold it, and how often each does
@@ -6,32 +6,30 @@
     lengths.npy                       words of each chunk
     impacts.npy                       what each posting adds to its chunk's score, where the segment is all there is
     sketches.npy                      what tells quickly that a passage is no copy of another
-    vectors.npy                       unit vectors, one row per chunk; not there while they are still being computed
 
-It is made from the DuckDB file and the vectors at build time, never changed afterwards,
-and shared between processes through the page cache.
+They follow from the DuckDB file alone, and are shared between processes through the page cache.
 """
 
 from __future__ import annotations
 
 import mmap
 from bisect import bisect_left
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from core.chunking import with_context
 from core.retrieval.near_copies import sketched
 from core.storage.index.arrays import kernels
 from core.storage.index.record import duckdb
 from core.types import DocumentFacts, LexicalOptions
 
-LIST = "SEGMENTS.json"  # of a generation with more than its first segment
 
-
-def compile_lexical(connection: Any, folder: Path, options: LexicalOptions, alone: bool = True) -> None:
-    """Documents, chunks and BM25 postings from a segment's DuckDB file; `alone`: no other segment stands beside it."""
+def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> None:
+    """Documents, chunks and BM25 postings from a segment's DuckDB file."""
     documents, chunks = duckdb.tables(connection)
     write_table(folder / "documents.arrow", documents)
     write_table(folder / "chunks.arrow", chunks)
@@ -40,11 +38,15 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions, alon
         occurrences.chunk, occurrences.term, occurrences.chunks, len(occurrences.terms)
     )
     write_table(folder / "terms.arrow", pa.table({"term": pa.array(occurrences.terms, pa.string())}))
-    arrays = {"start": start, "where": where, "counts": narrow(counts), "lengths": lengths.astype(np.uint32)}
-    if alone:
-        idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
-        arrays["impacts"] = kernels.impacts(start, where, counts, norms(lengths, options), idf)
-    arrays["sketches"] = _sketches(folder)
+    idf = inverse_frequencies(np.diff(start), occurrences.chunks) * (options.k1 + 1.0)
+    arrays = {
+        "start": start,
+        "where": where,
+        "counts": narrow(counts),
+        "lengths": lengths.astype(np.uint32),
+        "impacts": kernels.impacts(start, where, counts, norms(lengths, options), idf),
+        "sketches": _sketches(folder),
+    }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
 
@@ -59,12 +61,12 @@ def _sketches(folder: Path) -> np.ndarray:
     return sketched(map(texts.part, *(span.tolist() for span in spans)))
 
 
-def compile_counts(connection: Any, folder: Path) -> None:
-    """What earlier versions did not write: how often each posting's term occurs, and how long chunks are."""
-    found = duckdb.occurrences(connection)
-    _, _, counts, lengths = kernels.postings(found.chunk, found.term, found.chunks, len(found.terms))
-    np.save(folder / "counts.npy", narrow(counts))
-    np.save(folder / "lengths.npy", lengths.astype(np.uint32))
+def embedded_texts(folder: Path, chosen: Sequence[int]) -> list[str]:
+    """What the embedder reads of some chunks."""
+    documents, chunks = (read_table(folder / f"{name}.arrow") for name in ("documents", "chunks"))
+    bodies, contexts = MappedTexts(documents, "text"), MappedTexts(chunks, "context")
+    homes, first, last = (numbers(chunks, name) for name in ("doc", "first_byte", "last_byte"))
+    return [with_context(contexts[n], bodies.part(homes.item(n), first.item(n), last.item(n))) for n in chosen]
 
 
 def narrow(counts: np.ndarray) -> np.ndarray:
@@ -74,11 +76,6 @@ def narrow(counts: np.ndarray) -> np.ndarray:
     dtype('uint16')
     """
     return counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
-
-
-def is_alone(generation: Path) -> bool:
-    """Whether the first segment of a generation is all of it."""
-    return not (generation / LIST).exists()
 
 
 def inverse_frequencies(frequencies: np.ndarray, chunks: int) -> np.ndarray:
@@ -98,10 +95,6 @@ def norms(lengths: np.ndarray, options: LexicalOptions) -> np.ndarray:
     """
     average = lengths.mean() if len(lengths) and lengths.sum() else 1.0
     return np.asarray(options.k1 * (1.0 - options.b + options.b * lengths / average))
-
-
-def write_vectors(folder: Path, vectors: np.ndarray) -> None:
-    np.save(folder / "vectors.npy", np.ascontiguousarray(vectors, dtype=np.float32))
 
 
 def write_table(path: Path, table: pa.Table) -> None:
@@ -192,21 +185,6 @@ def _column(table: pa.Table, name: str) -> pa.Array:
 
 def map_array(path: Path) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="r"))
-
-
-def map_vectors(folder: Path) -> np.ndarray | None:
-    """The vectors of a segment, read ahead; None while they are not there."""
-    if not (folder / "vectors.npy").exists():
-        return None
-    rows = map_array(folder / "vectors.npy")
-    warm(rows)
-    return rows
-
-
-def map_sketches(folder: Path) -> np.ndarray | None:
-    """The sketches of a segment's passages; None where an earlier version wrote it."""
-    path = folder / "sketches.npy"
-    return map_array(path) if path.exists() else None
 
 
 def warm(array: np.ndarray) -> None:

@@ -7,6 +7,7 @@ full build would give it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import cached_property
@@ -19,7 +20,10 @@ import numpy as np
 from core.lru import last_results
 from core.retrieval.filters import admits
 from core.storage.index.arrays import image
+from core.storage.index.arrays.cache import ArrayCache
 from core.storage.index.arrays.kernels import Postings
+from core.storage.index.record import vectors
+from core.storage.index.record.segment_list import Segment
 from core.types import DocumentFacts, Filters, LexicalOptions
 
 _TERMS = 4096  # whose postings are kept
@@ -29,13 +33,15 @@ _opened: WeakValueDictionary[tuple[int, ...], OpenSegment] = WeakValueDictionary
 class OpenSegment:
     """One segment, mapped. Generations that share it in a process share this."""
 
-    def __init__(self, folder: Path) -> None:
-        served = folder / "served"
-        self.documents, self.chunks = (image.read_table(served / f"{name}.arrow") for name in ("documents", "chunks"))
-        self.vectors, self.sketches = image.map_vectors(served), image.map_sketches(served)
-        self.terms = image.MappedTexts(image.read_table(served / "terms.arrow"), "term")
+    def __init__(self, folder: Path, rows: np.ndarray | None) -> None:
+        """`folder`: of its arrays."""
+        self.documents, self.chunks = (image.read_table(folder / f"{name}.arrow") for name in ("documents", "chunks"))
+        self.vectors, self.sketches = rows, image.map_array(folder / "sketches.npy")
+        if rows is not None:
+            image.warm(rows)
+        self.terms = image.MappedTexts(image.read_table(folder / "terms.arrow"), "term")
         self.start, self.where, self.counts, self.lengths = (
-            image.map_array(served / f"{name}.npy") for name in ("start", "where", "counts", "lengths")
+            image.map_array(folder / f"{name}.npy") for name in ("start", "where", "counts", "lengths")
         )
         self.doc_of = image.numbers(self.chunks, "doc")
         self.mask = last_results(self._mask, 16)
@@ -72,14 +78,19 @@ class OpenSegment:
         return np.array([admits(filters, facts, today) for facts in self.facts], dtype=np.bool_)
 
 
-def opened(folder: Path) -> OpenSegment:
-    """A segment, opened once per process however many generations have links to it; again when it has got vectors."""
-    stat, vectors = (folder / "served" / "chunks.arrow").stat(), (folder / "served" / "vectors.npy").exists()
-    key = (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, int(vectors))
-    segment = _opened.get(key)
-    if segment is None:
-        segment = _opened[key] = OpenSegment(folder)
-    return segment
+def opened(cache: ArrayCache, generation: Path, segment: Segment) -> OpenSegment:
+    """A segment, opened once per process however many generations have it; again when it has got vectors."""
+    return cache.read(generation, segment, lambda folder: _opened_in(folder, cache, generation, segment))
+
+
+def _opened_in(folder: Path, cache: ArrayCache, generation: Path, segment: Segment) -> OpenSegment:
+    rows = cache.vectors(generation, segment)
+    files = [folder / "chunks.arrow", *([] if rows is None else [vectors.data_file(segment.folder(generation))])]
+    key = tuple(part for file in files for part in (*os.stat(file)[1:3], os.stat(file).st_mtime_ns))
+    known = _opened.get(key)
+    if known is None:
+        known = _opened[key] = OpenSegment(folder, rows)
+    return known
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:
@@ -207,10 +218,9 @@ class MergedSegments:
         self.holders, self.gains = last_results(self._holders, _TERMS), last_results(self._gains, _TERMS)
 
     @classmethod
-    def of(cls, generation: Path, listed: Sequence[Any], options: LexicalOptions = LexicalOptions()) -> MergedSegments:
-        return cls(
-            [opened(segment.folder(generation)) for segment in listed], [segment.gone for segment in listed], options
-        )
+    def of(cls, cache: ArrayCache, generation: Path, listed: Sequence[Segment]) -> MergedSegments:
+        parts = [opened(cache, generation, segment) for segment in listed]
+        return cls(parts, [segment.gone for segment in listed], cache.options)
 
     def texts(self, name: str, *, of_documents: bool = False) -> StitchedTexts:
         """A text column of chunks, or of documents."""
@@ -236,16 +246,12 @@ class MergedSegments:
     @property
     def vectors(self) -> StitchedVectors | None:
         """None until every segment has its own."""
-        return self._rows([part.vectors for part in self.parts])
+        there = [part.vectors for part in self.parts if part.vectors is not None]
+        return StitchedVectors(self.chunks, there) if len(there) == len(self.parts) else None
 
     @property
-    def sketches(self) -> StitchedVectors | None:
-        """None where a segment of an earlier version has none."""
-        return self._rows([part.sketches for part in self.parts])
-
-    def _rows(self, columns: Sequence[np.ndarray | None]) -> StitchedVectors | None:
-        there = [column for column in columns if column is not None]
-        return StitchedVectors(self.chunks, there) if len(there) == len(columns) else None
+    def sketches(self) -> StitchedVectors:
+        return StitchedVectors(self.chunks, [part.sketches for part in self.parts])
 
     def facts(self) -> tuple[DocumentFacts, ...]:
         return tuple(self.documents.spread([part.facts for part in self.parts]).tolist())

@@ -1,9 +1,8 @@
-"""Documents, chunks and BM25 data of one segment in one DuckDB file, built with DuckDB's FTS extension.
+"""Documents, chunks and words of one segment in one DuckDB file, with the postings of DuckDB's FTS extension.
 
-The file is written once and never changed. `match_bm25` knows the statistics of its own file, so it answers where a
-generation is one segment; over several the same formula is asked of each with the statistics of all. Both are linear
-in the corpus, so searches use postings that are exported once per segment and served from memory, unless somebody
-chooses this engine.
+The file is written once and never changed: it is the record. `match_bm25` knows the statistics of its own file, so it
+answers where a generation is one segment; over several the same formula is asked of each with the statistics of all.
+Both are linear in the corpus, so searches use arrays that are made from this file, unless somebody chooses this engine.
 """
 
 from __future__ import annotations
@@ -39,14 +38,19 @@ HEADING = "\x1f"  # between the headings of a path and between questions, which 
 
 _SCHEMA = """
 CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER, title VARCHAR, doc_type VARCHAR,
-    status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER, text VARCHAR);
+    status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER,
+    text VARCHAR USING COMPRESSION zstd);
 CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, first_byte INTEGER, last_byte INTEGER,
     heading VARCHAR, context VARCHAR, questions VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
 CREATE TABLE lexical (id VARCHAR, terms VARCHAR);
 """
+STORAGE = "v1.2.0"  # of DuckDB's files: the first that has zstd
 
+# The index holds every word in its order, so the texts that it is made from are not kept beside it.
 _INDEX = """
-PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+', strip_accents=0, lower=0, overwrite=1)
+PRAGMA create_fts_index('lexical', 'id', 'terms', stemmer='none', stopwords='none', ignore='[ ]+', strip_accents=0, lower=0, overwrite=1);
+DROP TABLE lexical;
+ALTER TABLE fts_main_lexical.terms ALTER termid TYPE UINTEGER;
 """
 
 _COUNTED = """
@@ -72,7 +76,8 @@ SELECT coalesce(score, 0)::DOUBLE AS score FROM fts_main_lexical.docs LEFT JOIN 
 
 @dataclass(frozen=True, slots=True)
 class Occurrences:
-    """Every word of every chunk: numbers of chunks (in the order of ids) and of terms (in the order of `terms`)."""
+    """Every word of every chunk, one after the other: numbers of chunks (in the order of ids) and of terms (in the order of
+    `terms`)."""
 
     chunk: np.ndarray
     term: np.ndarray
@@ -143,9 +148,9 @@ def _writer() -> duckdb.DuckDBPyConnection:
 def _new_file(path: Path, chunks: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """A connection that writes to a file; nobody else has it open before the end."""
     name, place = f"segment_{next(_numbers)}", str(path).replace("'", "''")
-    blocks = f" (BLOCK_SIZE {BLOCK})" if chunks < FEW else ""
+    blocks = f", BLOCK_SIZE {BLOCK}" if chunks < FEW else ""
     with _writer().cursor() as connection:
-        connection.execute(f"ATTACH '{place}' AS {name}{blocks}")
+        connection.execute(f"ATTACH '{place}' AS {name} (STORAGE_VERSION '{STORAGE}'{blocks})")
         try:
             connection.execute(f"USE {name}")
             yield connection
@@ -248,7 +253,7 @@ def occurrences(connection: duckdb.DuckDBPyConnection) -> Occurrences:
     ).fetchnumpy()
     words = connection.execute("SELECT term, termid FROM fts_main_lexical.dict ORDER BY term").to_arrow_table()
     pairs = connection.execute(
-        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"
+        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms ORDER BY rowid"
     ).fetchnumpy()
     return Occurrences(
         chunk=_renumber(docs["docid"], docs["n"])[np.asarray(pairs["d"])],
@@ -265,15 +270,22 @@ def _renumber(old: np.ndarray, new: np.ndarray) -> np.ndarray:
     return table
 
 
-def analysed(connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """The terms of every chunk, joined by spaces, in the order of ids."""
-    return [row[0] for row in connection.execute("SELECT terms FROM lexical ORDER BY id").fetchall()]
+def analysed(found: Occurrences) -> list[str]:
+    """The terms of every chunk, joined by spaces, in the order of ids.
+
+    >>> analysed(Occurrences(np.array([1, 1, 0]), np.array([1, 0, 1]), ["cash", "limit"], 3))
+    ['limit', 'limit cash', '']
+    """
+    order = np.argsort(found.chunk, kind="stable")
+    words = np.array(found.terms, dtype=object)[found.term[order]].tolist()
+    ends = np.cumsum(np.bincount(found.chunk, minlength=found.chunks)).tolist()
+    return [" ".join(words[start:end]) for start, end in zip([0, *ends], ends, strict=False)]
 
 
 def match_bm25(connection: duckdb.DuckDBPyConnection, terms: Sequence[str], k1: float, b: float) -> np.ndarray:
     """DuckDB's own score of every chunk, in the order of ids; 0 where no term occurs."""
     columns = connection.execute(
-        "SELECT coalesce(fts_main_lexical.match_bm25(id, ?, k := ?, b := ?), 0)::DOUBLE AS score FROM lexical ORDER BY id",
+        "SELECT coalesce(fts_main_lexical.match_bm25(id, ?, k := ?, b := ?), 0)::DOUBLE AS score FROM chunks ORDER BY id",
         [" ".join(terms), k1, b],
     ).fetchnumpy()
     return np.asarray(columns["score"])

@@ -1,25 +1,22 @@
 """Which segments a generation has, and what of them is gone.
 
-gen-N/                        the first segment: fts.duckdb, vec/, graph/, served/, fields/
+gen-N/                        the first segment: fts.duckdb, vec/, graph/
 gen-N/segments/000001/        another one, of the same form
-gen-N/SEGMENTS.json           the list; where there is none, the first segment is all, and whole
+gen-N/SEGMENTS.json           the list; where earlier versions wrote none, the first segment is all, and whole
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-import pyarrow as pa
 
 from core import strict
 from core.adapters.system.files import read_json, write_atomic
 from core.errors import Corrupt
-from core.storage.index.arrays import image
 
-_FOLDERS = ("vec", "served", "graph", "fields", "fields-of-all-words")
+LIST = "SEGMENTS.json"
+_FOLDERS = ("vec", "graph")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +40,21 @@ class Segment:
 
     def __post_init__(self) -> None:
         if self.place and not self.place.startswith("segments/"):
-            raise Corrupt(f"{image.LIST} names {self.place!r}, which is no place of a segment.")
+            raise Corrupt(f"{LIST} names {self.place!r}, which is no place of a segment.")
 
 
 def listed(generation: Path) -> tuple[Segment, ...]:
     """The segments of a generation, the first one first."""
-    if not image.is_alone(generation):
-        rows = read_json(generation / image.LIST)
+    if (generation / LIST).exists():
+        rows = read_json(generation / LIST)
         return tuple(Segment(**{**row, "gone": tuple(row["gone"])}) for row in rows)
-    return (whole(generation, ""),)
+    facts = read_json(generation / "MANIFEST.json")
+    return (Segment("", len(facts["documents"]), facts["chunks"], (), facts["chunks"]),)
 
 
-def whole(generation: Path, place: str) -> Segment:
-    """A segment of which nothing is gone."""
-    served = generation / place / "served"
-    documents, chunks = (len(image.read_table(served / f"{name}.arrow")) for name in ("documents", "chunks"))
-    return Segment(place, documents, chunks, (), chunks)
+def is_alone(segments: Sequence[Segment]) -> bool:
+    """Whether one segment is all there is, and nothing of it is gone."""
+    return len(segments) == 1 and not segments[0].gone
 
 
 def free_place(others: Sequence[Segment]) -> str:
@@ -73,42 +69,5 @@ def free_place(others: Sequence[Segment]) -> str:
 
 
 def write_list(generation: Path, segments: Sequence[Segment]) -> None:
-    """Write down which segments a generation has, unless it is the first alone."""
-    alone = [(segment.place, segment.gone) for segment in segments] == [("", ())]
-    if not alone or not (generation / "served" / "impacts.npy").exists():
-        write_atomic(generation / image.LIST, strict.canonical(strict.plain(segments)))
-
-
-def without(generation: Path, segment: Segment, gone: Iterable[str]) -> Segment:
-    """The segment after some more of its documents are gone."""
-    ids = image.MappedTexts(_served(generation, segment, "documents"), "doc")
-    numbers = {*segment.gone, *(n for doc in gone if (n := ids.find(doc)) is not None)}
-    if len(numbers) == len(segment.gone):
-        return segment
-    left = replace(segment, gone=tuple(sorted(numbers)))
-    return replace(left, live=segment.chunks - int(of_gone(generation, left).sum()))
-
-
-def gone_since(generation: Path, before: Segment, now: Segment | None) -> list[str]:
-    """The ids of documents that were in a segment before and are gone from it now; all where it is not there any more."""
-    gone = range(before.documents) if now is None else now.gone
-    numbers = sorted(set(gone).difference(before.gone))
-    ids: list[str] = _served(generation, before, "documents")["doc"].take(np.array(numbers, np.int64)).to_pylist()
-    return ids
-
-
-def of_gone(generation: Path, segment: Segment) -> np.ndarray:
-    """Which chunks belong to documents that are gone."""
-    chunks = _served(generation, segment, "chunks")
-    return np.isin(image.numbers(chunks, "doc"), np.array(segment.gone, np.int32))
-
-
-def gone_chunks(generation: Path, segment: Segment) -> list[str]:
-    """The ids of chunks whose documents are gone."""
-    places = np.flatnonzero(of_gone(generation, segment))
-    ids: list[str] = _served(generation, segment, "chunks")["id"].take(places).to_pylist()
-    return ids
-
-
-def _served(generation: Path, segment: Segment, name: str) -> pa.Table:
-    return image.read_table(segment.folder(generation) / "served" / f"{name}.arrow")
+    """Write down which segments a generation has."""
+    write_atomic(generation / LIST, strict.canonical(strict.plain(segments)))

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from core.analysis import analyser
-from core.chunking import with_context
-from core.storage.index.arrays import fields, image
-from core.storage.index.record import duckdb, graph_files, lance
-from core.storage.index.record.segment_list import Segment, gone_chunks, of_gone
-from core.types import Chunk, Document, Extract, LexicalOptions
+from core.storage.index.record import duckdb, graph_rows, vectors
+from core.storage.index.record.segment_list import Segment
+from core.types import Chunk, Document, Extract
 
 FOLDED = 256  # chunks; so few are written anew with every edit
 MANY = 8  # segments; more are merged
@@ -48,30 +45,38 @@ def rows_of(
     documents: Sequence[Document],
     chunks: Sequence[Chunk],
     terms: Sequence[str],
-    vectors: np.ndarray | None,
+    embedded: np.ndarray | None,
     extracts: Sequence[Extract] | None,
 ) -> SegmentRows:
     """What a segment of these documents is written from."""
-    said = None if extracts is None else graph_files.rows([chunk.id for chunk in chunks], extracts)
-    return SegmentRows(duckdb.document_table(documents), duckdb.chunk_table(documents, chunks), terms, vectors, said)
+    said = None if extracts is None else graph_rows.rows([chunk.id for chunk in chunks], extracts)
+    return SegmentRows(duckdb.document_table(documents), duckdb.chunk_table(documents, chunks), terms, embedded, said)
 
 
-def read(generation: Path, segment: Segment) -> SegmentRows:
-    """What a segment would be written from now, without what is gone."""
+def read(generation: Path, segment: Segment, gone: Sequence[str]) -> SegmentRows:
+    """What a segment would be written from now, without chunks that are gone."""
+    import pyarrow.compute as pc
+
     folder = segment.folder(generation)
-    documents, chunks = (
-        image.read_table(folder / "served" / "documents.arrow"),
-        image.read_table(folder / "served" / "chunks.arrow"),
-    )
+    with duckdb.open_file(folder / "fts.duckdb") as connection:
+        documents, chunks = duckdb.tables(connection)
+        terms = duckdb.analysed(duckdb.occurrences(connection))
     names = documents["doc"].take(chunks["doc"])
     chunks = chunks.set_column(chunks.schema.get_field_index("doc"), "doc", names)
-    live = np.flatnonzero(~of_gone(generation, segment))
+    out = pc.is_in(chunks["id"], value_set=pa.array(gone, pa.string()))
+    live = np.flatnonzero(~np.array(out.to_pylist(), dtype=np.bool_))
     left = np.setdiff1d(np.arange(len(documents)), segment.gone)
-    with duckdb.open_file(folder / "fts.duckdb") as connection:
-        terms = duckdb.analysed(connection)
-    vectors = image.map_array(folder / "served" / "vectors.npy")[live] if has_vectors(generation, segment) else None
-    said = graph_files.tables(folder, gone_chunks(generation, segment)) if graph_files.present(folder) else None
-    return SegmentRows(documents.take(left), chunks.take(live), [terms[n] for n in live.tolist()], vectors, said)
+    kept = vectors.present(folder)
+    rows = vectors.mapped(folder) if kept else None
+    rows = vectors.read(folder) if kept and rows is None else rows
+    said = graph_rows.tables(folder, gone) if graph_rows.present(folder) else None
+    return SegmentRows(
+        documents.take(left),
+        chunks.take(live),
+        [terms[n] for n in live.tolist()],
+        None if rows is None else rows[live],
+        said,
+    )
 
 
 def joined(parts: Sequence[SegmentRows]) -> SegmentRows:
@@ -79,82 +84,37 @@ def joined(parts: Sequence[SegmentRows]) -> SegmentRows:
     if len(parts) == 1:
         return parts[0]
     said = [part.graph for part in parts if part.graph is not None]
-    vectors = [part.vectors for part in parts if part.vectors is not None]
+    embedded = [part.vectors for part in parts if part.vectors is not None]
     return SegmentRows(
         _stacked([part.documents for part in parts]),
         _stacked([part.chunks for part in parts]),
         [terms for part in parts for terms in part.terms],
-        np.concatenate(vectors) if len(vectors) == len(parts) else None,
+        np.concatenate(embedded) if len(embedded) == len(parts) else None,
         {name: _stacked([tables[name] for tables in said]) for name in said[0]} if len(said) == len(parts) else None,
     )
 
 
 def _stacked(tables: Sequence[pa.Table]) -> pa.Table:
-    """Tables below each other; columns in the order and with the types of the last. Those of earlier versions lack texts."""
+    """Tables below each other; columns in the order and with the types of the last."""
     schema = tables[-1].schema
-    return pa.concat_tables([_completed(table, schema).select(schema.names).cast(schema) for table in tables])
+    return pa.concat_tables([table.select(schema.names).cast(schema) for table in tables])
 
 
-def _completed(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    for name in set(schema.names) - set(table.column_names):
-        table = table.append_column(name, pa.array([""] * len(table), pa.string()))
-    return table
-
-
-def write(
-    folder: Path,
-    rows: SegmentRows,
-    options: LexicalOptions,
-    *,
-    alone: bool = True,
-    timed: Callable[[str], Any] = lambda name: nullcontext(),
-) -> None:
-    """Write a segment from its rows alone; `alone`: it is all that its generation has."""
-    (folder / "served").mkdir(parents=True)
+@contextmanager
+def written(folder: Path, rows: SegmentRows, timed: Callable[[str], Any]) -> Iterator[Any]:
+    """Write the record of a segment; yields the connection to its words, when they are on the disk."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if rows.vectors is not None:
+        with timed("vectors"):
+            vectors.write(folder, rows.chunks["id"].to_pylist(), rows.vectors)
+    if rows.graph is not None:
+        with timed("graph"):
+            graph_rows.write(folder, rows.graph)
     with (
         timed("lexical"),
         duckdb.written(folder / "fts.duckdb", rows.documents, rows.chunks, rows.terms) as connection,
     ):
-        image.compile_lexical(connection, folder / "served", options, alone)
-        fields.write(folder, analyser(options))
-    if rows.vectors is not None:
-        with timed("vectors"):
-            write_vectors(folder, rows.chunks["id"].to_pylist(), rows.vectors)
-    if rows.graph is not None:
-        with timed("graph"):
-            graph_files.write(folder, rows.graph)
-
-
-def write_vectors(folder: Path, ids: Sequence[str], vectors: np.ndarray) -> None:
-    """The vectors of a segment: one per chunk, in the order of these ids."""
-    (folder / "vec").mkdir()
-    lance.write(folder / "vec", ids, vectors)
-    image.write_vectors(folder / "served", vectors[np.argsort(np.array(ids, dtype="U16"), kind="stable")])
-
-
-def has_vectors(generation: Path, segment: Segment) -> bool:
-    """Whether a segment was written with vectors, or got them later."""
-    return (segment.folder(generation) / "served" / "vectors.npy").exists()
-
-
-def texts(generation: Path, segment: Segment) -> list[str]:
-    """What the embedder reads of each chunk that is not gone, in the order of their ids."""
-    folder = segment.folder(generation)
-    documents, chunks = (image.read_table(folder / "served" / f"{name}.arrow") for name in ("documents", "chunks"))
-    bodies, contexts = image.MappedTexts(documents, "text"), image.MappedTexts(chunks, "context")
-    homes, first, last = (image.numbers(chunks, name) for name in ("doc", "first_byte", "last_byte"))
-    return [
-        with_context(contexts[n], bodies.part(homes.item(n), first.item(n), last.item(n)))
-        for n in np.flatnonzero(~of_gone(generation, segment)).tolist()
-    ]
-
-
-def add_vectors(source: Path, segment: Segment, target: Path, vectors: np.ndarray) -> None:
-    """Write the vectors of chunks that are not gone beside the words of a segment; what is gone gets zeros."""
-    ids: list[str] = image.read_table(segment.folder(source) / "served" / "chunks.arrow")["id"].to_pylist()
-    rows = np.zeros((len(ids), vectors.shape[1]), dtype=np.float32)
-    rows[~of_gone(source, segment)] = vectors
-    write_vectors(segment.folder(target), ids, rows)
+        yield connection
 
 
 def link(source: Path, target: Path, names: Iterable[str]) -> None:
@@ -172,13 +132,6 @@ def move(source: Path, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     for path in list(source.iterdir()):
         path.rename(target / path.name)
-
-
-def complete(folder: Path) -> None:
-    """Add what segments of earlier versions lack before they stand beside others."""
-    if not (folder / "served" / "counts.npy").exists():
-        with duckdb.open_file(folder / "fts.duckdb") as connection:
-            image.compile_counts(connection, folder / "served")
 
 
 # ---------------------------------------------------------------- which become one

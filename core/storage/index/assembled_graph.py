@@ -1,17 +1,14 @@
-"""The graph of a generation on disk: what each chunk says, and the graph that follows from it.
+"""The graph of a generation: it follows from what the chunks of all segments say.
 
-    gen-N/graph/mentions.arrow, aliases.arrow, relations.arrow   one row per fact, with the id of its chunk
-    assembled/gen-N/                                             the graph of it, mapped when a search asks for it
+    assembled/gen-N/      beside the generation, mapped when a search asks for it
 
-Every segment has the rows of its own chunks, so one edited document costs one document's work. The graph follows from
-the rows of all segments; it is assembled once, when it is first asked for or right after publishing, beside the
-generation, which never changes.
+It is assembled once, when it is first asked for or right after publishing.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -25,29 +22,18 @@ from core.cures import reindex
 from core.errors import Corrupt
 from core.graph.assembly import ExtractColumns, Named, assemble
 from core.storage.index.arrays import image
+from core.storage.index.arrays.cache import ArrayCache
+from core.storage.index.arrays.gone import gone_chunks
 from core.storage.index.arrays.stitched import MergedSegments
-from core.storage.index.record.segment_list import Segment, gone_chunks, listed
-from core.types import Extract, Graph
+from core.storage.index.record.graph_rows import TABLES, in_order, tables
+from core.storage.index.record.segment_list import Segment, listed
+from core.types import Graph
 
-_TABLES = {
-    "mentions": pa.schema(
-        [(name, pa.string()) for name in ("chunk", "key", "text", "kind")] + [("sentence", pa.int32())]
-    ),
-    "aliases": pa.schema([(name, pa.string()) for name in ("chunk", "short", "long")]),
-    "relations": pa.schema([(name, pa.string()) for name in ("chunk", "first", "name", "second")]),
-}
 _LISTS = ("keys", "labels", "kinds", "relation_names")
 _ARRAYS = tuple(f.name for f in fields(Graph) if f.name not in (*_LISTS, "names", "document_of"))
 
 
-def write(folder: Path, tables: Mapping[str, pa.Table]) -> None:
-    """Write what the chunks of a segment say."""
-    (folder / "graph").mkdir()
-    for name, table in tables.items():
-        image.write_table(folder / "graph" / f"{name}.arrow", _sorted(name, table))
-
-
-def served(folder: Path) -> Path:
+def served(folder: Path, cache: ArrayCache) -> Path:
     """Where the graph of a generation lies, assembled now if nobody did it before. Graphs of past generations go."""
     generations = folder.parent / "assembled"
     place = generations / folder.name
@@ -56,7 +42,7 @@ def served(folder: Path) -> Path:
         with flock(folder.parent / "GRAPH.LOCK"):
             if not place.is_dir():
                 _sweep(generations)
-                save(generations / "new", assembled(folder))
+                save(generations / "new", assembled(folder, listed(folder), cache))
                 fsync_tree(generations / "new")
                 sums.write(generations / "new")
                 (generations / "new").rename(place)
@@ -70,51 +56,23 @@ def _sweep(generations: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def tables(folder: Path, gone: Sequence[str] = ()) -> dict[str, pa.Table]:
-    """What the chunks of a segment say, without those that are gone."""
-    import pyarrow.compute as pc
-
-    found = {name: image.read_table(folder / "graph" / f"{name}.arrow").cast(_TABLES[name]) for name in _TABLES}
-    if not gone:
-        return found
-    out = pa.array(gone, pa.string())
-    return {name: table.filter(pc.invert(pc.is_in(table["chunk"], value_set=out))) for name, table in found.items()}
-
-
-def rows(ids: Sequence[str], extracts: Sequence[Extract]) -> dict[str, pa.Table]:
-    """What chunks say, as tables."""
-    return {name: _rows(name, ids, extracts) for name in _TABLES}
-
-
-def _rows(name: str, ids: Sequence[str], extracts: Sequence[Extract]) -> pa.Table:
-    rows: list[tuple[Any, ...]] = []
-    for chunk, extract in zip(ids, extracts, strict=True):
-        if name == "mentions":
-            rows += [(chunk, m.key, m.text, m.kind, m.sentence) for m in extract.mentions]
-        else:
-            rows += [(chunk, *row) for row in getattr(extract, name)]
-    schema = _TABLES[name]
-    columns: list[Iterable[Any]] = list(zip(*rows, strict=True)) or [()] * len(schema)
-    return pa.table([pa.array(_clean(c), f.type) for c, f in zip(columns, schema, strict=True)], schema=schema)
-
-
-def _clean(column: Iterable[Any]) -> list[Any]:
-    """Half of a surrogate pair cannot be written as UTF-8."""
-    return [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in column]
-
-
-def _sorted(name: str, table: pa.Table) -> pa.Table:
-    return table.cast(_TABLES[name]).sort_by([(column, "ascending") for column in _TABLES[name].names])
-
-
-def assembled(generation: Path, segments: Sequence[Segment] = ()) -> Graph:
+def assembled(generation: Path, segments: Sequence[Segment], cache: ArrayCache) -> Graph:
     """The graph that follows from what the chunks of all segments say, and from the documents."""
+    said = [tables(one.folder(generation), gone_chunks(cache, generation, one)) for one in segments]
+    stitched = MergedSegments.of(cache, generation, segments)
+    named = [stitched.texts(name, of_documents=True).all() for name in ("doc", "path", "title")]
+    facts = [Named(*row) for row in zip(*named, strict=True)]
+    return graph_of(said, stitched.texts("id").all(), facts, np.asarray(stitched.doc_of, np.int64))
+
+
+def graph_of(
+    said: Sequence[Mapping[str, pa.Table]], ids: Sequence[str], facts: list[Named], document_of: np.ndarray
+) -> Graph:
+    """The graph of chunks with these ids, by the document of each and what some tables say."""
     import pyarrow.compute as pc
 
-    parts = segments or listed(generation)
-    said = [tables(one.folder(generation), gone_chunks(generation, one)) for one in parts]
-    together = {name: _sorted(name, pa.concat_tables([part[name] for part in said])) for name in _TABLES}
-    mentions, ids, facts, document_of = together["mentions"], *_contents(generation, parts)
+    together = {name: in_order(name, pa.concat_tables([part[name] for part in said])) for name in TABLES}
+    mentions = together["mentions"]
     places = pc.index_in(mentions["chunk"], value_set=pa.array(ids, pa.string()))
     if places.null_count:
         raise Corrupt("The graph names chunks that the index does not contain.", reindex(full=True))
@@ -135,20 +93,6 @@ def assembled(generation: Path, segments: Sequence[Segment] = ()) -> Graph:
     return assemble(columns, facts, document_of)
 
 
-def _contents(generation: Path, parts: Sequence[Segment]) -> tuple[list[str], list[Named], np.ndarray]:
-    """The ids of chunks, the documents, and the document of each chunk."""
-    if image.is_alone(generation) and not parts[0].gone:
-        served = generation / "served"
-        chunks, documents = (image.read_table(served / f"{name}.arrow") for name in ("chunks", "documents"))
-        ids, document_of = chunks["id"].to_pylist(), image.numbers(chunks, "doc")
-        columns = list(documents.select(["doc", "path", "title"]).to_pydict().values())
-    else:
-        stitched = MergedSegments.of(generation, parts)
-        ids, document_of = stitched.texts("id").all(), stitched.doc_of
-        columns = [stitched.texts(name, of_documents=True).all() for name in ("doc", "path", "title")]
-    return ids, [Named(*row) for row in zip(*columns, strict=True)], np.asarray(document_of, np.int64)
-
-
 def _codes(column: pa.ChunkedArray) -> tuple[list[str], np.ndarray]:
     """Distinct values in order, and the number of each row's value."""
     import pyarrow.compute as pc
@@ -161,14 +105,14 @@ def _numbers(column: Any) -> np.ndarray:
     return np.asarray(image.numbers(pa.table({"n": column}), "n"), np.int64)
 
 
-def disagreements(folder: Path) -> Iterator[str]:
+def disagreements(folder: Path, cache: ArrayCache) -> Iterator[str]:
     """Whether the served graph is the one that follows from what the chunks say."""
     try:
-        graph = assembled(folder)
+        graph = assembled(folder, listed(folder), cache)
     except Corrupt as error:
         yield str(error)
         return
-    kept = load(folder, graph.document_of)
+    kept = load(folder, graph.document_of, cache)
     wrong = [name for name in _ARRAYS if not np.array_equal(getattr(graph, name), getattr(kept, name))]
     wrong += [name for name in (*_LISTS, "names") if getattr(graph, name) != getattr(kept, name)]
     if wrong:
@@ -194,14 +138,9 @@ def save(folder: Path, graph: Graph) -> None:
         np.save(folder / f"{name}.npy", getattr(graph, name))
 
 
-def present(folder: Path) -> bool:
-    """Whether a generation has a graph."""
-    return (folder / "graph" / "mentions.arrow").exists()
-
-
-def load(folder: Path, document_of: np.ndarray) -> Graph:
+def load(folder: Path, document_of: np.ndarray, cache: ArrayCache) -> Graph:
     """The graph of a generation; arrays are mapped, names are read. A damaged one is assembled anew."""
-    place = served(folder)
+    place = served(folder, cache)
     try:
         if any(sums.differences(place)):
             raise ValueError("it is not what was written")
@@ -209,7 +148,7 @@ def load(folder: Path, document_of: np.ndarray) -> Graph:
     except (OSError, ValueError, KeyError, TypeError, pa.ArrowException):
         with flock(folder.parent / "GRAPH.LOCK"):
             shutil.rmtree(place, ignore_errors=True)
-        return _read(served(folder), document_of)
+        return _read(served(folder, cache), document_of)
 
 
 def _read(place: Path, document_of: np.ndarray) -> Graph:
