@@ -224,12 +224,12 @@ def reader() -> Actor:
     return SYSTEM if now is None else now() if callable(now) else now
 
 
-def deferred() -> bool:
+def reader_is_lazy() -> bool:
     """Whether nobody has asked yet who reads: at the command line, which need not have accounts."""
     return callable(_READER.get())
 
 
-def become(actor: Actor | Callable[[], Actor]) -> None:
+def set_reader(actor: Actor | Callable[[], Actor]) -> None:
     """Read as this account from here on: a door knows who came before it calls a service."""
     _READER.set(actor)
 
@@ -247,23 +247,23 @@ def reading_as(actor: Actor | Callable[[], Actor]) -> Iterator[None]:
 # ---------------------------------------------------------------- use cases
 
 # What needs no action of its own, and why.
-EVERYBODY = "everybody"  # what every account may read: the documents, the search, what is in production
-IN_HAND = "in hand"  # works on what a checked call gave: an upload, a search, arrays
+ANYONE = "everybody"  # what every account may read: the documents, the search, what is in production
+ALREADY_CHECKED = "in hand"  # works on what a checked call gave: an upload, a search, arrays
 UPKEEP = "upkeep"  # what the system does by itself, whoever comes by
 SIGN_IN = "sign-in"  # finds out who somebody is
-FREE = (EVERYBODY, IN_HAND, UPKEEP, SIGN_IN)
+FREE = (ANYONE, ALREADY_CHECKED, UPKEEP, SIGN_IN)
 
 # Where it is written down that a use case was used.
 AUDITED = "audit"
 READS = "nowhere: it reads"
-OWN_DESK = "nowhere: it is one's own"  # text that is being typed, what one has looked at, one's own past queries
+OWN_DATA = "nowhere: it is one's own"  # text that is being typed, what one has looked at, one's own past queries
 SENDING_LOG = "log of deliveries"  # every attempt has its own line there
 JOB = "audit, by the jobs that it does"
 BACKUP = "audit, by what it calls"
 IMPORT = "audit, by the import around it"
 LEDGER = "ledger"  # every call of a model has its own line there
 NIGHTLY = "nowhere: it runs every night"
-LEFT_OVERS = "nowhere: nothing names it any more"
+ORPHANS = "nowhere: nothing names it any more"
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from core import catalogue, settings
-from core.access import EVERYBODY, NEEDS, NO_TOKEN, REACH
+from core.access import ANYONE, NEEDS, NO_TOKEN, REACH
 from core.entrypoints import rooms
 from core.entrypoints.cli import parser
 
@@ -165,7 +165,7 @@ def rights() -> str:
         commands, operations, tools = (door.get(action, []) for door in doors)
         cells = (action, role, scope, shown, _named(commands), _code(operations), _code(tools))
         lines.append(f"| {' | '.join(cells)} |")
-    lines += ["", f"Commands that every account may use: {_named(doors[0][EVERYBODY])}."]
+    lines += ["", f"Commands that every account may use: {_named(doors[0][ANYONE])}."]
     return "\n".join(lines) + "\n"
 
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import streamlit as st
 
 from core import logs
-from core.access import PERSON, Actor, allowed, become
+from core.access import PERSON, Actor, allowed, set_reader
 from core.errors import NotFound, Refused
 from core.services.people.sessions import Session
 from pages.ui import batches, flash, keys
@@ -27,7 +27,7 @@ def me() -> Actor:
     do carries the id that the proxy gave their connection."""
     logs.REQUEST.set(logs.plain(st.context.headers.get("X-Request-ID") or ""))
     actor = {"demo": _persona, "local": _signed_in, "oidc": _signed_in}[app().settings.sign_in]()
-    become(actor)
+    set_reader(actor)
     return actor
 
 

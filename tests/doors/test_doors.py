@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from core.access import EVERYBODY, FREE, NEEDS, ROLES, SIGN_IN, Actor, UseCase, use_case_of
+from core.access import ANYONE, FREE, NEEDS, ROLES, SIGN_IN, Actor, UseCase, use_case_of
 from core.bootstrap import App
 from core.entrypoints import record, session
 from core.entrypoints.cli import main, parser
@@ -177,12 +177,12 @@ WORDS = {  # what commands are given where they are tried: it leads nowhere
 }
 
 
-ROUTES = {"/api/health": EVERYBODY, "/api/codemirror.js": EVERYBODY}
-ROUTES["/pictures/{blob}/{name}"] = EVERYBODY  # who has a session; see the test of its pictures
+ROUTES = {"/api/health": ANYONE, "/api/codemirror.js": ANYONE}
+ROUTES["/pictures/{blob}/{name}"] = ANYONE  # who has a session; see the test of its pictures
 ROUTES |= dict.fromkeys(("/sign-in", "/sign-out", "/sign-in/look.css", "/sign-in/concord.svg", "/sign-in/provider", "/sign-in/first", "/sign-in/password", "/sign-in/lost", "/sign-in/persona", "/oauth2callback"), SIGN_IN)  # fmt: skip
 ROUTES["/unsubscribe"] = SIGN_IN  # the signed token of a link says who they are
 ASKED_ELSEWHERE = {
-    "read documents": EVERYBODY,
+    "read documents": ANYONE,
     "bypass the review rules": "merge a change",
     "take over a change": "propose a change",
     "judge results": "",
@@ -357,7 +357,7 @@ def needs(name: str) -> str:
 
 def needed(found: record.UseCaseRecord) -> str:
     """The action that a record needs, whichever its door."""
-    return found.needs or (records()[found.calls].needs if found.calls else EVERYBODY)
+    return found.needs or (records()[found.calls].needs if found.calls else ANYONE)
 
 
 def test_every_command_is_a_record_that_names_its_use_case() -> None:

@@ -19,14 +19,14 @@ import pytest
 
 from core import strict
 from core.access import (
+    ALREADY_CHECKED,
+    ANYONE,
     AUDITED,
     BACKUP,
-    EVERYBODY,
     IMPORT,
-    IN_HAND,
     JOB,
-    LEFT_OVERS,
     NEEDS,
+    ORPHANS,
     SIGN_IN,
     UPKEEP,
     Actor,
@@ -249,13 +249,17 @@ PLAIN = {name: choices[-1:] for name, choices in NAMES.items()}  # what knows no
 def reading(name: str) -> bool:
     """Whether a use case changes nothing."""
     mark = records()[name]
-    return mark.recorded not in (AUDITED, BACKUP, IMPORT, JOB, LEFT_OVERS) or mark.needs == EVERYBODY
+    return mark.recorded not in (AUDITED, BACKUP, IMPORT, JOB, ORPHANS) or mark.needs == ANYONE
 
 
 def use_cases(under: tuple[str, ...] = ("",)) -> Iterator[str]:
     """Every use case that somebody asks for, those of some services first."""
     for name, mark in sorted(records().items()):
-        if mark.needs not in ("inner", SIGN_IN, UPKEEP, IN_HAND) and name.startswith(under) and name not in SKIPPED:
+        if (
+            mark.needs not in ("inner", SIGN_IN, UPKEEP, ALREADY_CHECKED)
+            and name.startswith(under)
+            and name not in SKIPPED
+        ):
             yield name
 
 

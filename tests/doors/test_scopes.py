@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from core.access import EVERYBODY, FREE, REACH, Actor
+from core.access import ANYONE, FREE, REACH, Actor
 from core.bootstrap import App
 from core.entrypoints.api import reference
 from core.entrypoints.mcp.server import build_server
@@ -197,12 +197,12 @@ def test_no_use_case_writes_for_a_token_that_reads(scoped: ApiServer) -> None:
         except (ConcordError, AttributeError, TypeError) as error:  # some look at their arguments before they ask
             refused[name] = str(error)
 
-    tried = [name for name, action in rows() if action == EVERYBODY or action not in (*FREE, INNER)]
+    tried = [name for name, action in rows() if action == ANYONE or action not in (*FREE, INNER)]
     rooms = {name.rpartition(".")[0]: [] for name in tried}  # type: dict[str, list[str]]
     for name in tried:
         rooms[name.rpartition(".")[0]].append(name)
     tries = {room: lambda names=names: [attempt(name) for name in names] for room, names in rooms.items()}
     assert not list(writes(scoped.app, tries))
     for name, action in rows():
-        if (action == EVERYBODY or REACH.get(action) == "read") and name not in NOT_HERE:
+        if (action == ANYONE or REACH.get(action) == "read") and name not in NOT_HERE:
             assert name not in refused, f"{name} was not tried: {refused[name]}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import EVERYBODY, READS, SYSTEM, UPKEEP, Actor, use_case
+from core.access import ANYONE, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.questions import same_form
 from core.curation.review.readers import Readable
@@ -95,7 +95,7 @@ class AnswerChecks:
 
     # ------------------------------------------------------------ show
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def listed(self, name: str = "") -> tuple[AnswerState, ...]:
         """Every question that a document in the index answers, or those of one by id or path, the worst first."""
         known = {(row.doc, row.key): row for row in self.database.answers.newest()}
@@ -106,7 +106,7 @@ class AnswerChecks:
         wanted = [state for state in states if not name or name in (state.doc, state.path)]
         return tuple(sorted(wanted, key=_worst_first))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def failing(self) -> tuple[AnswerState, ...]:
         """What is not found among the first; nothing while there is no index."""
         try:
@@ -114,7 +114,7 @@ class AnswerChecks:
         except ConcordError:
             return ()
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def history(self, doc: str, question: str) -> tuple[tuple[str, Place], ...]:
         """Each place that a question had, with the time from which on, oldest first."""
         seen = self.messages.readership.now()
@@ -128,12 +128,12 @@ class AnswerChecks:
         places = [(facts, search.place(question, facts.path)) for facts in listed]
         return min(places, key=lambda pair: pair[1].rank or 1_000_000, default=None)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def last_asked(self) -> str:
         """When everything was asked last; "" before the first time."""
         return self.database.answers.last_asked()
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def findability(self) -> tuple[Findability, ...]:
         """One point per commit that was served and asked, oldest first."""
         points = tuple(map(_point, self.database.answers.points()))
@@ -296,7 +296,7 @@ class FindabilityReport:
         days = self.queries.team_settings.questions().days
         return LoopFigures(days, self.queries.totals(), self.gaps.counts(actor))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def points(self) -> tuple[LoopPoint, ...]:
         """The last commits that were served and asked, oldest first."""
         known = self.checks.findability()[-POINTS:]

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.access import OWN_DESK, PERSON, SIGN_IN, Actor, use_case
+from core.access import OWN_DATA, PERSON, SIGN_IN, Actor, use_case
 from core.errors import BadInput, one_of
 from core.services.people.tries import AccountKeys
 
@@ -51,13 +51,13 @@ class MailChoices:
     def __init__(self, database: Database) -> None:
         self.database, self.keys = database, AccountKeys(database)
 
-    @use_case("manage their own account", OWN_DESK)
+    @use_case("manage their own account", OWN_DATA)
     def chosen(self, actor: Actor) -> dict[str, str]:
         """Topic to choice, for every topic."""
         mine = self.database.mail_choices.of(actor.id)
         return {topic: mine.get(topic, "none") for topic in TOPICS}
 
-    @use_case("manage their own account", OWN_DESK)
+    @use_case("manage their own account", OWN_DATA)
     def choose(self, actor: Actor, choice: str, topics: tuple[str, ...] = ()) -> dict[str, str]:
         """One choice for some topics, or for all where none is named."""
         one_of(choice, CHOICES, "choice")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from core.access import EVERYBODY, IN_HAND, Actor, use_case
+from core.access import ALREADY_CHECKED, ANYONE, Actor, use_case
 from core.errors import BadInput, ConcordError
 from core.evaluation.generators import known_items, qa
 from core.evaluation.generators.known_items import KnownItemSettings
@@ -49,7 +49,7 @@ class QuestionGenerator:
         queryset = known_items.generate(self.findable(), settings, paraphrase, progress)
         return self.runs.querysets.keep(actor, queryset)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def left_out(self, queryset: QuerySet) -> dict[str, str]:
         """The categories of known items that were not made, and paraphrases by a model where there is none."""
         missing = known_items.left_out(queryset)
@@ -82,7 +82,7 @@ class QuestionGenerator:
         paths = {facts.path for facts in index.documents if admits(Filters(), facts, today)}
         return [document for document in self.documents.all() if document.path in paths]
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def llm(self) -> Llm | None:
         """The language model, where one is configured."""
         try:

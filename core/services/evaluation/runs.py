@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import profiles, strict
-from core.access import EVERYBODY, IN_HAND, READS, SYSTEM, Actor, reading_as, use_case
+from core.access import ALREADY_CHECKED, ANYONE, READS, SYSTEM, Actor, reading_as, use_case
 from core.curation.document.names import top_folder
 from core.cures import EVALUATE
 from core.errors import BadInput, ConcordError, NotFound, Unavailable
@@ -98,7 +98,7 @@ class Runs:
 
     # ------------------------------------------------------------ run
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def plan(self, profile: str = "", config: str = "") -> RunPlan:
         """A plan from names; the defaults are those in production."""
         production = self.team_settings.production()
@@ -323,7 +323,7 @@ class Runs:
         )
         return replace(compared, before=before, after=after, rows=rows)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def serving(self, runs: Iterable[Run]) -> str:
         """The id of the first run of what is in production; "" where none is of it."""
         now = self.team_settings.production()

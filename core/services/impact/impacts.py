@@ -11,7 +11,7 @@ from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from core.access import IN_HAND, READS, SYSTEM, UPKEEP, Actor, reading_as, use_case
+from core.access import ALREADY_CHECKED, READS, SYSTEM, UPKEEP, Actor, reading_as, use_case
 from core.curation.review.readers import Readable, Shared
 from core.curation.text.render import plain
 from core.curation.words import pins
@@ -127,7 +127,7 @@ class Impacts:
             found |= {question.text for question in queryset.questions if question.id in gone}
         return found
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def fresh(self, change: Change, impact: Impact | None) -> bool:
         """Whether an impact is about this text on this main line; that of an ended change is final."""
         if impact is None or impact.head != change.head:

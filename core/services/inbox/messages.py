@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
-from core.access import OWN_DESK, READS, Actor, use_case
+from core.access import OWN_DATA, READS, Actor, use_case
 from core.curation.text.render import plain
 from core.errors import BadInput
 from core.ports import Clock
@@ -163,12 +163,12 @@ class Messages:
             return len(self.listed(actor, unread=True, limit=LIMIT))
         return self.database.messages.unread(actor.id)
 
-    @use_case("mark messages as read", OWN_DESK)
+    @use_case("mark messages as read", OWN_DATA)
     def read(self, actor: Actor, numbers: Iterable[int] = ()) -> int:
         """Mark some as read, or all where none is named; how many were new."""
         return self.database.messages.read(actor.id, tuple(numbers), self.clock.stamp())
 
-    @use_case("mark messages as read", OWN_DESK)
+    @use_case("mark messages as read", OWN_DATA)
     def opened(self, actor: Actor, about: str, ref: str) -> int:
         """Mark what is about one thing as read, since somebody looks at it; how many were new."""
         mine = [row.id for row in self.database.messages.about(actor.id, about, ref) if not row.read]

@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from core.access import EVERYBODY, PERSON, Actor, folded, use_case
+from core.access import ANYONE, PERSON, Actor, folded, use_case
 from core.errors import BadInput
 from core.services.people.accounts import Accounts
-from core.services.people.directory import called, owners
+from core.services.people.directory import accounts_matching, owners
 from core.spreadsheet import csv_records, unguarded
 from core.types import Commit, Document, Edit, Person
 
@@ -52,12 +52,12 @@ class Owners:
         people = {account.id for text in texts for account in owners(accounts, text)[0]}
         return people or {account.id for account in accounts if account.active and account.role == "admin"}
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def unknown(self, document: Document) -> tuple[str, ...]:
         """Names in `owner:` that nobody in Concord has."""
         return owners(self.accounts.all(), document.meta.owner)[1]
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def offered(self, actor: Actor, written: Iterable[str], *more: str) -> list[str]:
         """Whom a field for an owner offers: oneself, the other people by name, then what documents say besides.
 
@@ -68,7 +68,7 @@ class Owners:
         names = [mine, *sorted(spelled.values(), key=str.casefold)]
         return list(dict.fromkeys([*names, *sorted({name for name in (*written, *more) if name}, key=str.casefold)]))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def by_folder(self, documents: Iterable[Document], folders: Mapping[str, str]) -> ProposedOwners:
         """Each folder's owner for the documents in it and below; the deepest folder that is named counts."""
         named = {folder.strip("/"): " ".join(owner.split()) for folder, owner in folders.items() if owner.strip()}
@@ -76,7 +76,7 @@ class Owners:
         used = {folder for folder, _ in found.values() if folder}
         return self._proposed({path: owner for path, (_, owner) in found.items() if owner}, sorted(set(named) - used))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def by_history(
         self, documents: Iterable[Document], steps: Iterable[tuple[Commit, tuple[Edit, ...]]]
     ) -> ProposedOwners:
@@ -85,11 +85,11 @@ class Owners:
         owners_of: dict[str, str] = {}
         for document in documents:
             if person := writers.get(document.path):
-                people = called(accounts, person.email) or called(accounts, person.name)
+                people = accounts_matching(accounts, person.email) or accounts_matching(accounts, person.name)
                 owners_of[document.path] = spelled.get(people[0].id, people[0].id) if people else person.name
         return self._proposed(owners_of)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def by_table(self, documents: Iterable[Document], text: str, column: str = "owner") -> ProposedOwners:
         """From a CSV: the column of owners, beside one of paths, ids, titles or folders."""
         everything = list(documents)
@@ -110,7 +110,7 @@ class Owners:
         unknown = {owner: count for owner, count in times.most_common() if owners(accounts, owner)[1]}
         return ProposedOwners(owners_of, unknown, tuple(missing))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def remark(self, owner: str) -> str:
         """What to know about an owner before it is written: that nobody answers to a name; "" where all is well."""
         if not (missing := owners(self.accounts.all(), owner)[1]):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.access import ANYBODY, OWN_DESK, SYSTEM, UPKEEP, Actor, reading_as, use_case
+from core.access import ANYBODY, OWN_DATA, SYSTEM, UPKEEP, Actor, reading_as, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
@@ -45,12 +45,12 @@ class Watches:
         self.clock = clock
         self.search = search
 
-    @use_case("watch documents", OWN_DESK)
+    @use_case("watch documents", OWN_DATA)
     def listed(self, actor: Actor) -> tuple[Watch, ...]:
         """One's own, the oldest first."""
         return tuple(map(_watch, self.database.watches.of(actor.id)))
 
-    @use_case("watch documents", OWN_DESK)
+    @use_case("watch documents", OWN_DATA)
     def watch(self, actor: Actor, kind: str, what: str) -> Watch:
         """Begin to watch; watching twice is watching once."""
         name = " ".join(what.split())[:500] if kind == "question" else what.strip("/ ")
@@ -65,7 +65,7 @@ class Watches:
         self.database.watches.add(account=actor.id, kind=kind, what=name, seen=seen, created=self.clock.stamp())
         return next(watch for watch in self.listed(actor) if (watch.kind, watch.what) == (kind, name))
 
-    @use_case("watch documents", OWN_DESK)
+    @use_case("watch documents", OWN_DATA)
     def stop(self, actor: Actor, number: int) -> None:
         if not self.database.watches.drop(actor.id, number):
             raise NotFound(f"You do not watch anything under the number {number}.")

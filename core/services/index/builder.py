@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import EVERYBODY, use_case
+from core.access import ANYONE, use_case
 from core.analysis import analyser
 from core.bulk import InlineBulk, in_order
 from core.chunking import chunker, embedded_text, known
@@ -97,7 +97,7 @@ class BuildPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class BuildWay:
+class BuildOptions:
     """How a build goes about it."""
 
     bulk: Bulk | None = None  # where chunking and embedding are done, if not here
@@ -190,7 +190,7 @@ class IndexBuilder:
                 if full or not parent or not self.repository.contains(commit, parent.manifest["commit"])
                 else parent
             )
-            return self._build(profile, commit, base, self.generations, progress, BuildWay(bulk, True, spent))
+            return self._build(profile, commit, base, self.generations, progress, BuildOptions(bulk, True, spent))
 
     def _can_have_vectors(self, profile: Profile, parent: Parent, bulk: Bulk | None) -> bool:
         """Whether the vectors of a generation are pending, and known or soon computed."""
@@ -227,7 +227,7 @@ class IndexBuilder:
         base: Parent | None,
         target: Generations,
         progress: Progress,
-        way: BuildWay = BuildWay(),
+        way: BuildOptions = BuildOptions(),
     ) -> Built:
         watch, started, bulk = Stopwatch(), time.perf_counter(), way.bulk
         with watch.timed("read"):
@@ -333,7 +333,7 @@ class IndexBuilder:
                 skipped[path] = str(error)
         return documents, skipped
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def tools(self, profile: Profile, report: Callable[[str, str], object], bulk: Bulk | None = None) -> Tools:
         """What the profile's chunker may use; language models are loaded on first use."""
         embedder = self.models.of(profile)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from core.access import LEFT_OVERS, READS, SYSTEM, UPKEEP, Actor, use_case
+from core.access import ORPHANS, READS, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import ConcordError, Refused, Unavailable
 from core.settings import node_name
 
@@ -111,7 +111,7 @@ class IndexSync:
         """Refuse a store that ignores conditions, whatever was found before."""
         self._copies().index.conformance.again()
 
-    @use_case("rebuild the index", LEFT_OVERS)
+    @use_case("rebuild the index", ORPHANS)
     def collect(self, actor: Actor) -> Collected:
         """Delete what nothing needs any more."""
         return self._copies().collector.collect()

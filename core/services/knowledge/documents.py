@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, IMPORT, IN_HAND, Actor, allowed, use_case
+from core.access import ALREADY_CHECKED, ANYONE, IMPORT, Actor, allowed, use_case
 from core.curation.document.frontmatter import decode, read_document, says_status
 from core.curation.document.names import free_name, safe_path
 from core.curation.document.size_limits import check_limits
@@ -165,7 +165,7 @@ class Documents:
             steps, known = self.repository.log(commit), None
         return fold_versions(known or {}, (edits for _, edits in reversed(steps)))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def all(self, revision: str = "main") -> tuple[Document, ...]:
         """Every document of a revision that can be read, by path."""
         return self._shown(self.whole(revision))
@@ -192,18 +192,18 @@ class Documents:
             if seen.document(document.id, document.path) and seen.path(document.path, said_by(document))
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def audience(self) -> str:
         """A part of the key of every cache: equal for those who may read the same, and "" for everything."""
         return self.readership.audience()
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def readers(self, path: str, document: Document | None = None) -> tuple[str, ...]:
         """Whom the policy names as readers of a path, or of a document that may say it itself; () for everybody."""
         names = self.readership.policy().of(path, said_by(document) if document else None)
         return () if names is None or EVERYONE in names else tuple(names)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def unreadable(self, revision: str = "main") -> tuple[tuple[str, str], ...]:
         """Files that cannot be read as documents, with the reason."""
         seen = self.readership.now()
@@ -236,14 +236,14 @@ class Documents:
         listed = (_at(document, ids[document.path], version, unsaid) for document, version, unsaid in readable)
         return CommitDocuments(commit, tuple(listed), tuple(broken))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def show(self, name: str) -> Document:
         """A document of the newest state, by id or path."""
         document = self._named(name, self.all())
         self.readership.note(document)
         return document
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def show_at(self, actor: Actor, name: str, as_of: str) -> Document:
         """A document of any state of the main line, by day or commit; what is not merged is for those who see changes."""
         try:
@@ -264,7 +264,7 @@ class Documents:
                 return document
         raise NotFound(f"There is no document {name!r}.", DOCUMENTS)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def commits(self, limit: int | None = None) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         """The main line, newest first: each commit with the edits of files that can be read. One that has no other is left out."""
         head, seen = self.repository.head(), self.readership.now()
@@ -273,7 +273,7 @@ class Documents:
         known = ((commit, seen.edits(edits)) for commit, edits in self.repository.log(head))
         return tuple(islice(((commit, edits) for commit, edits in known if edits), limit))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def touched(self) -> Mapping[str, Commit]:
         """The last commit of every document, by path."""
         head = self.repository.head()
@@ -286,7 +286,7 @@ class Documents:
         seen = self.readership.now()
         return {path: step for path, step in self._touched[1].items() if seen.path(path)} if seen else self._touched[1]
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def authored(self) -> tuple[tuple[Commit, tuple[Edit, ...]], ...]:
         """Who wrote what, on whatever branch: every commit with the documents that it changed, newest first."""
         seen, steps = self.readership.now(), self.repository.authored(self.repository.head())
@@ -299,7 +299,7 @@ class Documents:
             if kept
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def at(self, step: Commit) -> Document:
         """A document as a step of its history holds it, at the path it had then."""
         document = read_document(step.path, decode(self.repository.read(step.id, step.path)))
@@ -307,7 +307,7 @@ class Documents:
             raise NotFound(f"There is no version of {step.path!r} at {step.id[:12]}.")
         return document
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def source(self, commit: str, path: str) -> str:
         """The text of a file at a commit that somebody was shown."""
         raw, seen = self.repository.read(commit, path), self.readership.now()
@@ -315,7 +315,7 @@ class Documents:
             raise NotFound(f"There is no document {path!r} at {commit[:12]}.")  # as of one that never was
         return decode(raw)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def history(self, name: str) -> tuple[Version, ...]:
         """Versions, newest first."""
         document = self.show(name)
@@ -324,7 +324,7 @@ class Documents:
             Version(len(steps) - n, step) for n, step in enumerate(steps) if seen is None or seen.path(step.path)
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def deleted(self, name: str) -> Gone | None:
         """The last state of a document that is gone, by id or path; None where there never was one."""
         looked = 0
@@ -344,7 +344,7 @@ class Documents:
         except ConcordError:
             return None
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def passage(self, document: Document, start: int, end: int, version: int) -> tuple[int, int] | None:
         """Where a passage of one version is in another; None if it changed."""
         if version == document.version:
@@ -358,7 +358,7 @@ class Documents:
 
     # ------------------------------------------------------------ bringing in
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def inventory(self, progress: Progress = no_progress) -> Imported:
         """What the newest state holds, as an import would report it: files that cannot be used are named, and stay in the repository."""
         head, refused, good = self.repository.head(), list(self.unreadable()), list[str]()

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from core import strict
-from core.access import EVERYBODY, OWN_DESK, READS, Actor, require, use_case
+from core.access import ANYONE, OWN_DATA, READS, Actor, require, use_case
 from core.curation.document import size_limits
 from core.curation.document.frontmatter import MAX_BYTES
 from core.curation.document.links import picture_paths
@@ -50,7 +50,7 @@ class Drafts:
     def __init__(self, database: Database, clock: Clock) -> None:
         self.database, self.rows, self.clock = database, database.drafts, clock
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def keep(self, actor: Actor, place: str, text: str, since: str, most: int = MAX_BYTES) -> str:
         """Save a text that was typed on the version `since`, "" where there was none; returns its own version."""
         if len(text.encode("utf-8", "replace")) > most:
@@ -63,29 +63,29 @@ class Drafts:
                 state.drafts.keep(actor.id, place, text, self.clock.stamp())
         return strict.digest(text)
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def find(self, actor: Actor, place: str) -> DraftRow | None:
         """The text and when it was kept; None when there is none."""
         return self.rows.get(actor.id, place)
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def beside(self, actor: Actor, place: str) -> list[DraftRow]:
         """Texts of the same place that other tabs typed on an older version, last typed first."""
         return self.rows.ending(actor.id, f"{BESIDE}{place}")
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def others(self, actor: Actor, path: str) -> tuple[Typing, ...]:
         """Who else has been typing at a document today, last typed first."""
         since = datetime.fromisoformat(self.clock.stamp()) - RECENT
         found = _typing(path, [row for row in self.rows.at(path) if row.who != actor.id])
         return tuple(typing for typing in found if datetime.fromisoformat(typing.at) >= since)
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def mine(self, actor: Actor, path: str) -> tuple[Typing, ...]:
         """Where the actor has unsaved text of a document, last typed first."""
         return _typing(path, [row for row in self.rows.at(path) if row.who == actor.id])
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def forget(self, actor: Actor, place: str, since: str) -> None:
         """Drop a draft that is still at this version: what was typed later elsewhere stays."""
         with self.database.transaction() as state:
@@ -137,7 +137,7 @@ class Pictures:
         self._changed = lru_cache(maxsize=256)(self._changed_blobs)
         self._approved = lru_cache(maxsize=2)(self._ever_approved)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def blobs(self, commit: str) -> Mapping[str, str]:
         """The blob of every picture of a commit, by path; what a blob holds, `read` gives to those who may see it."""
         seen, every = self.readership.now(), self._at(commit)
@@ -154,7 +154,7 @@ class Pictures:
                 found.setdefault(edit.blob, set()).add(edit.path)
         return found
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def of(self, document: Document) -> tuple[ShownPicture, ...]:
         """The pictures that an approved document shows, and those that it names and that are missing."""
         seen, stored = self.readership.now(), self.repository.pictures(self.repository.head())
@@ -191,7 +191,7 @@ class Pictures:
 
     # ------------------------------------------------------------ in a draft
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def hold(self, actor: Actor, place: str, document: str, name: str, raw: bytes) -> HeldPicture:
         """Keep a picture for a text that is being written. `place` is that of its draft, `document` the path it has so far."""
         draft = self.drafts.find(actor, _pending(place))
@@ -210,12 +210,12 @@ class Pictures:
         words = posixpath.splitext(posixpath.basename(path))[0].replace("-", " ")
         return HeldPicture(path, blob, f"![{words}]({folder}/{posixpath.basename(path)})")
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def held(self, actor: Actor, place: str) -> dict[str, str]:
         """The blobs of the pictures that wait in a draft, by path."""
         return _blobs_of(self.drafts.find(actor, _pending(place)))
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def with_text(self, actor: Actor, place: str, path: str, text: str) -> dict[str, bytes | None]:
         """A draft as the files of a change: its text, and the pictures that it still shows, in the folder of its document."""
         files: dict[str, bytes | None] = {}
@@ -229,7 +229,7 @@ class Pictures:
                 files[f"{here}/{name}"] = self.repository.blob(blob)
         return {path: text.encode(), **files}
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def forget(self, actor: Actor, place: str) -> None:
         """Drop the pictures of a draft, unless a text of it that another tab typed still waits."""
         if not self.drafts.find(actor, place) and not self.drafts.beside(actor, place):

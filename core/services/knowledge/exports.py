@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from core.access import EVERYBODY, Actor, require, use_case
+from core.access import ANYONE, Actor, require, use_case
 from core.curation.pictures.picture_files import is_picture
 from core.errors import BadInput, ConcordError
 from core.services.knowledge.documents import Documents
@@ -35,7 +35,7 @@ class Exports:
     def __init__(self, documents: Documents, write_word: WriteWord) -> None:
         self.documents, self.write_word = documents, write_word
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def export(self, actor: Actor, name: str, kind: str) -> ExportedFile:
         """A document, by id or path, as `md` or `docx`."""
         require(actor, "read documents")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from core.access import EVERYBODY, READS, Actor, use_case
+from core.access import ANYONE, READS, Actor, use_case
 from core.curation.review.proposals import check_text
 from core.curation.text.render import plain
 from core.cures import FEEDBACK
@@ -74,7 +74,7 @@ class FeedbackBoard:
         rows = (row for row in self.database.feedback.open() if not path or row.path == path)
         return tuple(row for row in rows if seen is None or seen.path(row.path))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def confirmations(self, name: str) -> tuple[Feedback, ...]:
         """Who said that the present version is still right, newest first."""
         document = self.documents.show(name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, Actor, use_case
+from core.access import ANYONE, Actor, use_case
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.document.frontmatter_edit import with_fields
 from core.curation.document.names import folder_counts
@@ -70,7 +70,7 @@ class FreshnessBoard:
         self.documents, self.repository, self.moving_main = documents, repository, moving_main
         self.audit, self.clock, self.moved = audit, clock, moved
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def attention(self) -> Attention:
         """What is due, and what nobody owns."""
         today = self.clock.today()
@@ -85,7 +85,7 @@ class FreshnessBoard:
             tuple(document for document in live if document.imported),
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def next_review(self) -> date:
         """A year from today."""
         return self.clock.today() + YEAR

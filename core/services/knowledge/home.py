@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, use_case
+from core.access import ANYONE, use_case
 from core.curation.document.names import folder_counts
 from core.services.knowledge.documents import Documents
 from core.services.knowledge.freshness import Attention, FreshnessBoard
@@ -63,7 +63,7 @@ class Home:
         self.documents, self.freshness, self.repository = documents, freshness, repository
         self.generations, self.team_settings = generations, team_settings
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def overview(self, steps: int = 8) -> Overview:
         documents = self.documents.all()
         return Overview(
@@ -78,7 +78,7 @@ class Home:
             index=self.index_state(),
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def index_state(self) -> IndexState:
         """The serving generation, and how many commits it is behind."""
         profile = self.team_settings.production().profile
@@ -99,7 +99,7 @@ class Home:
         index = self.generations.open(profile)
         return replace(serving, documents=len(index.documents), chunks=index.size)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def found_since(self, commit: str) -> str:
         """Since when a commit can be found; "" while it cannot."""
         profile = self.team_settings.production().profile

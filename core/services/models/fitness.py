@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, READS, Actor, use_case
+from core.access import ANYONE, READS, Actor, use_case
 from core.cures import add_model
 from core.errors import BadInput, NotFound, Refused, Unfit, one_of
 from core.ports import Clock
@@ -84,7 +84,7 @@ class Fitness:
         if known and not known.allowed:
             raise Unfit(f"{known.sentence} Choose another model, or have an admin allow it with a reason.")
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def caveat(self, model: str, server: str, purpose: str) -> str:
         """What to say beside the work of a model that is used although it was found unfit; "" for any other."""
         known = self.of(model, server, purpose) if purpose in FEATURES else None

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from core.access import (
     KINDS,
-    OWN_DESK,
+    OWN_DATA,
     PERSON,
     READS,
     ROLES,
@@ -270,7 +270,7 @@ class Accounts:
         row = self.database.accounts.get(actor.id)
         return row is None or row.analysis
 
-    @use_case("manage their own account", OWN_DESK)
+    @use_case("manage their own account", OWN_DATA)
     def see_analysis(self, actor: Actor, yes: bool) -> None:
         """Choose it, for every browser."""
         self.get(actor.id)

@@ -25,8 +25,8 @@ _LOG = logging.getLogger(__name__)
 MAX_DETAIL = 21_000  # characters; a comment and who wrote it
 
 
-class AuditedDeed(TypedDict, total=False):
-    """What an entry may say of a deed besides what it was done to."""
+class AuditDetails(TypedDict, total=False):
+    """Details that an entry of the audit may have besides what it was done to."""
 
     change: int
     commit: str
@@ -42,7 +42,7 @@ class Audit:
         self.clock = clock
         self.readership = readership
 
-    def record(self, state: State, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
+    def record(self, state: State, actor: Actor, action: str, what: str, **more: Unpack[AuditDetails]) -> None:
         """Add an entry inside the transaction that does the thing itself."""
         state.audit.add(
             at=self.clock.stamp(),
@@ -60,7 +60,7 @@ class Audit:
         )
 
     @use_case(SIGN_IN)
-    def note(self, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
+    def note(self, actor: Actor, action: str, what: str, **more: Unpack[AuditDetails]) -> None:
         """Add an entry about what has happened. Where it cannot be written, the log says so: the deed stands."""
         try:
             self.before(actor, action, what, **more)
@@ -68,7 +68,7 @@ class Audit:
             _LOG.error("The audit lacks that %s did this: %s %s. %s", actor.id, action, what, error)
 
     @use_case(SIGN_IN)
-    def before(self, actor: Actor, action: str, what: str, **more: Unpack[AuditedDeed]) -> None:
+    def before(self, actor: Actor, action: str, what: str, **more: Unpack[AuditDetails]) -> None:
         """Add an entry about what may only happen once the audit has it."""
         with self.database.transaction() as state:
             self.record(state, actor, action, what, **more)

@@ -11,11 +11,11 @@ from core.errors import BadInput
 from core.services.people.accounts import Account
 
 
-def called(accounts: Iterable[Account], text: str) -> tuple[Account, ...]:
+def accounts_matching(accounts: Iterable[Account], text: str) -> tuple[Account, ...]:
     """The active accounts that a text means; several where people share a name.
 
     >>> ann, bob = (Account(n, f"{n} Doe", f"{n}@example.org", "author", True, False) for n in ("ann", "bob"))
-    >>> [account.id for word in ("ANN", "bob@Example.org", "Ann doe", "Cyd") for account in called((ann, bob), word)]
+    >>> [account.id for word in ("ANN", "bob@Example.org", "Ann doe", "Cyd") for account in accounts_matching((ann, bob), word)]
     ['ann', 'bob', 'ann']
     """
     name, address = folded(" ".join(text.split())), plain_address(text)
@@ -24,9 +24,9 @@ def called(accounts: Iterable[Account], text: str) -> tuple[Account, ...]:
     return tuple(exact or [account for account in active if name and folded(account.name) == name])
 
 
-def the_one(accounts: Iterable[Account], text: str, hint: str = "") -> Account:
+def resolve_account(accounts: Iterable[Account], text: str, hint: str = "") -> Account:
     """The one account that a text means; refused where it means nobody or several."""
-    people = called(accounts, text)
+    people = accounts_matching(accounts, text)
     if not people:
         raise BadInput(f"There is no account named {text!r}. {hint}".strip())
     if len(people) > 1:
@@ -38,7 +38,7 @@ def the_one(accounts: Iterable[Account], text: str, hint: str = "") -> Account:
 def owners(accounts: Iterable[Account], text: str) -> tuple[tuple[Account, ...], tuple[str, ...]]:
     """The accounts that the `owner:` of a document names, and the names that nobody has; commas separate several."""
     everybody, names = tuple(accounts), [name for name in (part.strip() for part in re.split(r"[,;]", text)) if name]
-    people = {name: called(everybody, name) for name in names}
+    people = {name: accounts_matching(everybody, name) for name in names}
     known = dict.fromkeys(account for accounts_called in people.values() for account in accounts_called)
     return tuple(known), tuple(name for name, accounts_called in people.items() if not accounts_called)
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import ROLES, SYSTEM, Actor, deferred, reader, reading_as
+from core.access import ROLES, SYSTEM, Actor, reader, reader_is_lazy, reading_as
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy, readers
 from core.curation.review.readers import CLOSED, OPEN, PolicyDocument, Readable, Readers, Shared
@@ -45,7 +45,7 @@ class Readership:
 
     def now(self) -> Readable | None:
         """What whoever reads now may read; None for everything."""
-        if deferred() and not self.policy().named:
+        if reader_is_lazy() and not self.policy().named:
             return None
         actor = reader()
         return None if actor is SYSTEM else self.of(actor)
@@ -129,7 +129,7 @@ class Readership:
 
     def note(self, document: Document) -> None:
         """Tell whoever listens that an account opens a document which its role alone lets it read."""
-        actor, policy = reader(), self.policy() if not deferred() else OPEN
+        actor, policy = reader(), self.policy() if not reader_is_lazy() else OPEN
         if not policy.named or actor is SYSTEM or not readers.by_role(actor, policy):
             return
         names = policy.of(document.path, readers.said_by(document))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.access import IN_HAND, UPKEEP, Actor, use_case
+from core.access import ALREADY_CHECKED, UPKEEP, Actor, use_case
 from core.errors import BadInput, UnderWay
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Replies:
         self.database, self.process, self.now = database, process, now
         self._in_hand: set[tuple[str, str]] = set()
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def begin(self, actor: Actor, key: str, request: str) -> KeptReply | Interrupted | None:
         """The answer that was kept; None for a new key, which is the caller's until `keep` or `drop`. `request` is the
         digest of what is asked: a key belongs to one request."""
@@ -89,14 +89,14 @@ class Replies:
         state.replies.set(row.caller, row.key, body=work, at=self.now())
         return Interrupted(bool(changes), max(changes, default=0))
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def keep(self, actor: Actor, key: str, reply: KeptReply) -> None:
         """Repeat this from now on."""
         values = {"status": reply.status, "headers": json.dumps(dict(reply.headers)), "body": reply.body.decode()}
         self._in_hand.discard((_caller(actor), key))
         self.database.replies.set(_caller(actor), key, **values)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def drop(self, actor: Actor, key: str) -> None:
         """It was refused, so nothing was done: the key is free again."""
         self._in_hand.discard((_caller(actor), key))

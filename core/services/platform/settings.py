@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from core import profiles, strict
-from core.access import EVERYBODY, use_case
+from core.access import ANYONE, use_case
 from core.curation.document.names import safe_name
 from core.cures import ADD_PROFILE
 from core.errors import BadInput, Conflict, Corrupt, NotFound
@@ -133,7 +133,7 @@ class TeamSettings:
         self._original = lru_cache(maxsize=8)(self._original_at)
         self._promotions = lru_cache(maxsize=8)(self._promotions_at)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def profiles(self) -> tuple[Profile, ...]:
         """Built-in profiles, then those that were added."""
         return self._profiles(self.head())
@@ -146,7 +146,7 @@ class TeamSettings:
         names = {profile.name for profile in added}
         return (*(profile for profile in BUILT_IN if profile.name not in names), *added)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def profile(self, name: str = "") -> Profile:
         """A profile by name; the production one without a name."""
         if not name:
@@ -181,7 +181,7 @@ class TeamSettings:
             raise BadInput(f"The profile {name!r} is built in and cannot be deleted.")
         self._write(_PROFILES, {"profiles": left}, author, f"Delete profile {name}")
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def production(self) -> Production:
         return self._production(self.head())
 
@@ -194,7 +194,7 @@ class TeamSettings:
         config = configs.from_mapping(raw["config"]) if "config" in raw else configs.PRODUCTION
         return Production(profile, config, self._confidence(head).threshold)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def questions(self) -> QuestionSettings:
         """What becomes of the questions people ask."""
         return self._questions(self.head())
@@ -221,7 +221,7 @@ class TeamSettings:
         if dict(words) != dict(self.statuses()):
             self._write(_STATUSES, {"words": dict(words)}, author, "Decide on status words")
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def confidence(self) -> ConfidenceSettings:
         """Below which confidence nothing fits well: for pages, API, commands and gaps alike."""
         return self._confidence(self.head())
@@ -237,7 +237,7 @@ class TeamSettings:
             raise Conflict("The settings changed in the meantime. Nothing was saved: reload and try again.")
         self._write(_CONFIDENCE, strict.plain(settings), author, message, seen)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def prompts(self) -> tuple[TunedPrompt, ...]:
         """Prompts that were tuned here, every version, oldest first."""
         return self._prompts(self.head())
@@ -245,7 +245,7 @@ class TeamSettings:
     def _prompts_at(self, head: str) -> tuple[TunedPrompt, ...]:
         return tuple(strict.parse(TunedPrompt, raw, "prompt") for raw in self._parse(head, _PROMPTS).get("prompts", []))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def prompt(self, name: str) -> RerankPrompt:
         """A built-in prompt, or one that was tuned here."""
         if name in PROMPTS:
@@ -306,7 +306,7 @@ class TeamSettings:
         self._write(_SEARCH, {**value, "evidence": dict(evidence)}, author, message, seen)
         return self.production()
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def start(self, author: Person) -> None:
         """What a new knowledge base searches with; one that has documents or settings keeps its own."""
         self.repository.follow()

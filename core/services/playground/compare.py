@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any, cast
 
 from core import strict
-from core.access import IN_HAND, READS, Actor, use_case
+from core.access import ALREADY_CHECKED, READS, Actor, use_case
 from core.errors import BadInput, ConcordError, NotFound
 from core.evaluation.measures import by_name, rank_distance
 from core.evaluation.measures.rank_distance import Move, RankAgreement
@@ -126,7 +126,7 @@ class Comparer:
             searches[name] = CachedSearch(index, self.searcher, filters, max(depth, AHEAD))
         return searches
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def rank(self, query: str, columns: Sequence[Column], searches: Mapping[str, CachedSearch]) -> Comparison:
         """Rank every column from the caches: the same hits as new searches, without their cost."""
         started = time.perf_counter()
@@ -138,14 +138,14 @@ class Comparer:
         compared = tuple(_against(outcome, outcomes[0], by) for outcome in outcomes)
         return Comparison(query, filters, compared, pairs, time.perf_counter() - started, by)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def strip(self, query: str, column: Column, search: CachedSearch) -> AlphaStrip | None:
         """How ranks depend on alpha in a column; None where every hit is reranked."""
         if column.config.rerank == "always":
             return None
         return alpha_strip(search.candidates(query, column.config), column.config)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def around(self, search: CachedSearch, chunk: str) -> Surroundings:
         """The neighbours and the parent of a passage."""
         number = search.index.number(chunk)

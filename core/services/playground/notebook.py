@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from core import strict
-from core.access import OWN_DESK, READS, Actor, use_case
+from core.access import OWN_DATA, READS, Actor, use_case
 from core.errors import BadInput, NotFound
 from core.ports import Clock
 from core.retrieval import config as configs
@@ -54,21 +54,21 @@ class Notebook:
     def __init__(self, database: Database, clock: Clock, audit: Audit) -> None:
         self.database, self.clock, self.audit = database, clock, audit
 
-    @use_case("save in the playground", OWN_DESK)
+    @use_case("save in the playground", OWN_DATA)
     def keep(self, actor: Actor, setup: Setup) -> str:
         """Store a setup and return its link; the same setup has the same link."""
         state, link = strict.canonical(setup), strict.digest(setup, 10)
         self.database.notebook.keep_link(link, state, actor.id, self.clock.stamp())
         return link
 
-    @use_case("compare configurations", OWN_DESK)
+    @use_case("compare configurations", OWN_DATA)
     def opened(self, actor: Actor, link: str) -> Setup:
         state = self.database.notebook.linked(link)
         if state is None:
             raise NotFound(f"There is no playground link {link[:40]!r} in this workspace.")
         return check(strict.parse(Setup, json.loads(state), "link"))
 
-    @use_case("save in the playground", OWN_DESK)
+    @use_case("save in the playground", OWN_DATA)
     def remember(self, actor: Actor, setup: Setup) -> None:
         """Put a query on top of the actor's history; the same query is listed once."""
         link = self.keep(actor, setup)
@@ -76,13 +76,13 @@ class Notebook:
             state.notebook.put_on_top(actor.id, setup.query, link, self.clock.stamp())
             state.notebook.trim(actor.id, _HISTORY)
 
-    @use_case("compare configurations", OWN_DESK)
+    @use_case("compare configurations", OWN_DATA)
     def history(self, actor: Actor, limit: int = 30) -> tuple[HistoryEntry, ...]:
         """The actor's queries: starred ones first, then the newest."""
         rows = self.database.notebook.history(actor.id, limit)
         return tuple(of_row(HistoryEntry, row) for row in rows)
 
-    @use_case("save in the playground", OWN_DESK)
+    @use_case("save in the playground", OWN_DATA)
     def star(self, actor: Actor, number: int, on: bool = True) -> None:
         """Star a query, or take its star away."""
         if not self.database.notebook.star(actor.id, number, on):

@@ -16,7 +16,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast, overload
 
-from core.access import EVERYBODY, READS, Actor, require, use_case
+from core.access import ANYONE, READS, Actor, require, use_case
 from core.curation.checks.findings import Finding
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import moves, policy
@@ -303,7 +303,7 @@ class Changes:
             **{name: getattr(facts, name) for name in ("co_authors", "common", "author_left")},
         )
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def typed(
         self, path: str, text: str, base: str, today: date | None = None, pictures: Collection[str] = ()
     ) -> tuple[Finding, ...]:

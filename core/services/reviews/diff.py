@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from core.access import OWN_DESK, Actor, plain_address, use_case
+from core.access import OWN_DATA, Actor, plain_address, use_case
 from core.curation.document.frontmatter import read_document
 from core.curation.pictures.picture_files import is_picture
 from core.curation.review.diffs import diff
@@ -111,7 +111,7 @@ class ReviewerViews:
 
     # ------------------------------------------------------------ the last look
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def look(self, actor: Actor, number: int) -> Look:
         """Remember that somebody looks now. What they saw before this text stays known until the next edit."""
         change, newest = self.changes.get(number), self.database.comments.newest(number)
@@ -141,7 +141,7 @@ class ReviewerViews:
         own = {path for edit in (*documents, *then) for path in (edit.path, edit.old_path)}
         return tuple(edit for edit in self.repository.changed(before, head) if edit.path in own)
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def news(self, actor: Actor, changes: Iterable[Change]) -> dict[int, News]:
         """What is new in changes that are open, by number. What authors start, they have seen."""
         looks = self.database.looks.of_person(actor.id)
@@ -156,13 +156,13 @@ class ReviewerViews:
 
     # ------------------------------------------------------------ viewed documents
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def viewed(self, actor: Actor, number: int) -> frozenset[str]:
         """Paths whose text of now this person has marked as viewed."""
         marks = self.database.looks.viewed(actor.id, number)
         return frozenset(e.path for e in self.changes.get(number).documents if marks.get(e.path) == e.blob)
 
-    @use_case("propose a change", OWN_DESK)
+    @use_case("propose a change", OWN_DATA)
     def mark(self, actor: Actor, number: int, path: str, *, viewed: bool = True) -> None:
         """Mark a document as viewed, until its text changes."""
         blobs = {edit.path: edit.blob for edit in self.changes.get(number).documents}

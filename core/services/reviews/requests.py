@@ -14,7 +14,7 @@ from core.errors import BadInput, Refused
 from core.ports import Clock
 from core.services.inbox.messages import Messages, Subject
 from core.services.people.accounts import Account, Accounts
-from core.services.people.directory import called, the_one
+from core.services.people.directory import accounts_matching, resolve_account
 from core.storage.state.records import ChangeRow, CoAuthorRow, ReviewRequestRow, of_row
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class ReviewRequests:
     def ask(self, state: State, actor: Actor, row: ChangeRow, facts: Facts, names: Iterable[str]) -> None:
         """Ask by id, address or name; whoever may not review this change is refused."""
         for name in dict.fromkeys(names):
-            account = the_one(self.accounts.all(), name, self._who(facts))
+            account = resolve_account(self.accounts.all(), name, self._who(facts))
             if not _may_judge(account, facts):
                 raise BadInput(f"{account.name} may not review this change. {self._who(facts)}")
             self._ask_one(state, actor, row, account)
@@ -60,7 +60,7 @@ class ReviewRequests:
         asked = {request.account for request in self.of(state, row.id, facts)}
         for rule in applicable(facts.rules, facts.paths):
             for name in (*rule.reviewers, *rule.owners):
-                for account in called(self.accounts.all(), name):
+                for account in accounts_matching(self.accounts.all(), name):
                     if account.id not in asked and _may_judge(account, facts):
                         asked.add(account.id)
                         self._ask_one(state, actor, row, account, rule.match)
@@ -69,7 +69,9 @@ class ReviewRequests:
         """Ask no longer, and take the unread message back. Whoever has answered stays, and so does whom a rule asks."""
         asked = {request.account: request for request in self.of(state, number, facts)}
         for name in dict.fromkeys(names):
-            found = [asked[account.id] for account in called(self.accounts.all(), name) if account.id in asked]
+            found = [
+                asked[account.id] for account in accounts_matching(self.accounts.all(), name) if account.id in asked
+            ]
             if not found:
                 raise BadInput(f"{name} was not asked to review this change.")
             for request in found:
@@ -83,7 +85,7 @@ class ReviewRequests:
     def unknown(self, facts: Facts, people: Sequence[Account]) -> tuple[str, ...]:
         """Names in the rules of the touched paths that none of these people has."""
         names = [name for rule in applicable(facts.rules, facts.paths) for name in (*rule.reviewers, *rule.owners)]
-        return tuple(name for name in dict.fromkeys(names) if not called(people, name))
+        return tuple(name for name in dict.fromkeys(names) if not accounts_matching(people, name))
 
     def _ask_one(self, state: State, actor: Actor, row: ChangeRow, account: Account, rule: str = "") -> None:
         who = {"account": account.id, "name": account.name, "asker": actor.name}
@@ -145,7 +147,7 @@ class CoAuthors:
         """Remove co-authors and take the unread message back; everybody may leave. What they wrote stays theirs."""
         present = {co_author.account: co_author for co_author in facts.co_authors}
         for name in dict.fromkeys(names):
-            account = name if name in present else the_one(self.accounts.all(), name).id
+            account = name if name in present else resolve_account(self.accounts.all(), name).id
             if account not in present:
                 raise BadInput(f"{name} is no co-author of this change.")
             if actor.id != account and not moves.may_invite(facts, actor):
@@ -155,7 +157,7 @@ class CoAuthors:
 
     def _able(self, facts: Facts, actor: Actor, name: str) -> Account | Actor:
         """Somebody at the terminal has no account and may name themselves all the same."""
-        account = actor if name == actor.id else the_one(self.accounts.all(), name)
+        account = actor if name == actor.id else resolve_account(self.accounts.all(), name)
         if account.id in moves.authors(facts):
             raise BadInput(f"{account.name} is an author of this change already.")
         if isinstance(account, Account) and not _able(account):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.access import EVERYBODY, IMPORT, SYSTEM, UPKEEP, Actor, use_case
+from core.access import ANYONE, IMPORT, SYSTEM, UPKEEP, Actor, use_case
 from core.errors import Refused, StorageFailed, Unavailable, storing
 from core.ports import Progress, no_progress
 from core.services.jobs.jobs import Job, Jobs
@@ -96,7 +96,7 @@ class Sample:
         past.play(past.script.past, progress)
         past.tuning.production.team_settings.set_sample(BEGUN, SYSTEM.person)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def here(self) -> bool:
         """Whether this knowledge base is the sample."""
         return bool(self.team_settings.sample())

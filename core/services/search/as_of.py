@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, SYSTEM, reading_as, use_case
+from core.access import ANYONE, SYSTEM, reading_as, use_case
 from core.errors import Unavailable
 from core.lru import LruCache
 from core.ports import Index, Progress, no_progress
@@ -56,12 +56,12 @@ class AsOf:
         self._open: LruCache[tuple[str, Profile], Index] = LruCache(OPEN)
         self._opening = threading.Lock()  # one build at a time: whoever asks for the same state finds it built
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def moment(self, when: str) -> Moment:
         """The state at the end of a day, or of a commit."""
         return self.line.moment(when)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def open(self, when: str, profile: Profile, progress: Progress = no_progress) -> PastIndex:
         """The index of a profile as it was; built aside if no generation of that state is kept."""
         moment = self.moment(when)

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
-from core.access import EVERYBODY, UPKEEP, use_case
+from core.access import ANYONE, UPKEEP, use_case
 from core.curation.document.names import top_folder
 from core.curation.document.statuses import STATES, Freshness, freshness, parse_date
 from core.ports import Clock, Index
@@ -70,7 +70,7 @@ class SearchPage:
         self.searcher, self.team_settings, self.clock = searcher, team_settings, clock
         self._catalogues: WeakKeyDictionary[Index, _Catalogue] = WeakKeyDictionary()
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def find(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> PageResults:
         """Search and group; `literal` is False when no document uses the words, `nearest` has better spelt ones."""
         asked = self.searcher.everyday(query, filters, k, as_of)

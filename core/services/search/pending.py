@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from datetime import datetime
 
-from core.access import EVERYBODY, use_case
+from core.access import ANYONE, use_case
 from core.bulk import WORKS
 from core.services.jobs.jobs import Jobs, seconds_left
 from core.types import Generation, Pending
@@ -42,7 +42,7 @@ class VectorProgress:
     def __init__(self, jobs: Jobs, now: Callable[[], datetime] = lambda: datetime.now().astimezone()) -> None:
         self.jobs, self._now = jobs, now
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def of(self, generation: Generation | None) -> Pending | None:
         """None where every chunk has its vector."""
         if generation is None or not generation.pending:

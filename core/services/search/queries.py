@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from core.access import EVERYBODY, OWN_DESK, READS, UPKEEP, Actor, use_case
+from core.access import ANYONE, OWN_DATA, READS, UPKEEP, Actor, use_case
 from core.curation.document.questions import one_line, same_form
 from core.errors import ConcordError
 from core.ports import Clock
@@ -38,7 +38,7 @@ class QueryLog:
         self.audit, self.clock, self.readership = audit, clock, audit.readership
         self._visits: dict[tuple[str, str], tuple[int, datetime]] = {}
 
-    @use_case("keep asked questions", OWN_DESK)
+    @use_case("keep asked questions", OWN_DATA)
     def keep(self, actor: Actor, question: str, *, opened: bool = False, document: str = "") -> bool:
         """Keep a question that somebody asked, or that one of its hits was opened, and of which document. It never fails a
         search."""
@@ -50,12 +50,12 @@ class QueryLog:
             _LOG.warning("A question was not kept: %s", error)
             return False
 
-    @use_case("search", OWN_DESK)
+    @use_case("search", OWN_DATA)
     def consents(self, actor: Actor) -> bool:
         """Whether the team keeps questions and this person's are among them."""
         return self.team_settings.questions().keep and not self.database.queries.opted_out(actor.id)
 
-    @use_case("manage their own account", OWN_DESK)
+    @use_case("manage their own account", OWN_DATA)
     def consent(self, actor: Actor, yes: bool) -> None:
         """Let one's own questions be kept, or not."""
         (self.database.queries.opt_in if yes else self.database.queries.opt_out)(actor.id)
@@ -71,7 +71,7 @@ class QueryLog:
         """The same for those who write."""
         return self.most_asked(limit)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def totals(self) -> QueryTotals:
         """How often people asked, found something good, and went on to it."""
         return self.database.queries.totals()

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import EVERYBODY, IN_HAND, use_case
+from core.access import ALREADY_CHECKED, ANYONE, use_case
 from core.errors import BadInput, ConcordError, NotFound, Unavailable
 from core.ports import Index, Llm, Models, Reranker
 from core.retrieval import config as configs
@@ -103,7 +103,7 @@ class Searcher:
         self.query_vector = lru_cache(maxsize=1024)(self._embed_query)
         self._passage = lru_cache(maxsize=256)(self._embed_passage)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def search(
         self,
         query: str,
@@ -124,7 +124,7 @@ class Searcher:
         index, day = self.opened(chosen, as_of)
         return judged(self.found_in(index, query, config, filters, day=day), production.threshold)
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def everyday(self, query: str, filters: Filters = Filters(), k: int = PASSAGES, as_of: str = "") -> EverydaySearch:
         """Search as people do: in production's configuration, with notes about pins and missing words."""
         production = self.team_settings.production()
@@ -133,7 +133,7 @@ class Searcher:
         found = judged(self.found_in(index, query, config, filters, day=day), production.threshold)
         return EverydaySearch(index, day, config, self.told(index, found))
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def opened(self, profile: Profile, as_of: str = "") -> tuple[Index, date | None]:
         """The serving generation of a profile, or the one of an earlier state and the day it is looked at from."""
         if not as_of:
@@ -149,7 +149,7 @@ class Searcher:
             )
         return past.index, past.moment.day
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def index(self, profile: str = "", *, words: bool = False) -> Index:
         """The serving generation of a profile; `NAME@7` is the profile as change 7 would leave it. `words`: vectors are not needed."""
         name, _, change = profile.partition(CHANGE)
@@ -230,7 +230,7 @@ class Searcher:
         """The synonyms and pins that a generation is searched with."""
         return self._rules(index.generation.commit, index.profile.lexical)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def told(self, index: Index, result: Result) -> Result:
         """A result with what was only imported, and in doubt with the words that no document uses, unless they are misspelt."""
         imported = self._documents.imported()
@@ -254,7 +254,7 @@ class Searcher:
                 return replace(result, confidence=meant.confidence, fits=meant.fits)
         return result
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def suggestions(self, index: Index, result: Result) -> tuple[str, ...]:
         """Better spellings of a query whose results are poor: a word that no document uses, and doubt or few others."""
         unknown, words = unknown_words(result.query, index)

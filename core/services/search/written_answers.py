@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import log
 from typing import Any
 
-from core.access import EVERYBODY, LEDGER, Actor, use_case
+from core.access import ANYONE, LEDGER, Actor, use_case
 from core.analysis import analyser
 from core.curation.text.markup import uncommented
 from core.curation.text.render import plain
@@ -81,7 +81,7 @@ class Answerer:
     ) -> None:
         self.models, self.searcher, self.fit = models, searcher, fit
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def offered(self) -> bool:
         """Whether there is a model that may write answers."""
         try:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from core import strict
-from core.access import IN_HAND, Actor, reading_as, use_case
+from core.access import ALREADY_CHECKED, Actor, reading_as, use_case
 from core.errors import BadInput
 from core.evaluation.measures.by_name import EVERY
 from core.evaluation.querysets import anchoring
@@ -193,7 +193,7 @@ class Sweeps:
         data = self.load(actor, queryset, replace(scope, legs=config.legs, depth=config.depth), config, progress)
         return self.curves_of(data, config, measure)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def curves_of(
         self, data: SweepData, config: SearchConfig, measure: str = MEASURE, production: SearchConfig | None = None
     ) -> AlphaCurves:
@@ -211,13 +211,13 @@ class Sweeps:
             () if before is None else tuple(bootstrap(scores - before[:, None])),
         )
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def scores(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> np.ndarray:
         """The measure of every question, as a run of this configuration measures it; NaN where one has none."""
         fused = sweep.fuse(self._scaled(data, config), config)
         return sweep.measured(*sweep.listed(data.table, fused, config), measure)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def measure_at(self, data: SweepData, config: SearchConfig, measure: str = MEASURE) -> SweepResult:
         """The measure of the whole query set at one position of the sliders."""
         every, fused = self.scores(data, config, measure), sweep.fuse(self._scaled(data, config), config)
@@ -234,7 +234,7 @@ class Sweeps:
             float((sweep.sureness(data.table, fused, config) < config.tau).mean()) if config.rerank in BY_TAU else 0.0,
         )
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def shares(self, data: SweepData, config: SearchConfig, tau: float) -> dict[float, float]:
         """Taus in steps of equally many questions, each with the share that it reranks; the given one is among them."""
         import numpy as np
@@ -243,7 +243,7 @@ class Sweeps:
         steps = np.round(np.quantile(sure, np.arange(SLIDER_STEPS + 1) / SLIDER_STEPS) + 0.005, 2).tolist()
         return {step: float((sure < step).mean()) for step in sorted({0.0, *(min(1.0, step) for step in steps[1:]), tau, 1.0})}  # fmt: skip
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def compare_at(
         self, data: SweepData, before: SearchConfig, after: SearchConfig, measure: str = MEASURE
     ) -> PairedComparison:

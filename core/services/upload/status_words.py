@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from core.access import EVERYBODY, Actor, use_case
+from core.access import ANYONE, Actor, use_case
 from core.curation.document.statuses import checked
 from core.services.platform.settings import TeamSettings
 
@@ -19,7 +19,7 @@ class StatusWords:
     def __init__(self, team_settings: TeamSettings, audit: Audit) -> None:
         self.team_settings, self.audit = team_settings, audit
 
-    @use_case(EVERYBODY)
+    @use_case(ANYONE)
     def all(self) -> Mapping[str, str]:
         """The team's own words; the built-in ones hold besides them."""
         return self.team_settings.statuses()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from core.access import IN_HAND, READS, Actor, use_case
+from core.access import ALREADY_CHECKED, READS, Actor, use_case
 from core.curation.checks import check_rules
 from core.curation.checks.findings import Anchors, CheckContext, Finding, Read
 from core.curation.document.frontmatter import decode
@@ -120,7 +120,7 @@ class Uploads:
         path = f"{conversions.slug(name.strip().removesuffix('.md'))}.md"
         return self.read(actor, [(path, plain_lines(text).encode())], into)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def add(self, batch: Batch, more: Batch) -> Batch:
         if len(batch.items) + len(more.items) > MAX_ITEMS:
             raise BadInput(f"More than {MAX_ITEMS} documents at once cannot be reviewed. Submit these first.")
@@ -163,7 +163,7 @@ class Uploads:
 
     # ------------------------------------------------------------ looking at items
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def look(self, batch: Batch) -> Batch:
         """Checks and duplicates of every item, each against all others."""
         there = {collision_key(document.path): document.path for document in self.documents.all()}
@@ -171,7 +171,7 @@ class Uploads:
         around, wanted, read = self._around(compared), places(compared.items), self._reading(compared)
         return replace(batch, items=tuple(self._checked(item, around, wanted, there, read) for item in compared.items))
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def edit(self, batch: Batch, n: int, *, text: str | None = None, path: str | None = None) -> Batch:
         """An item with another text or path, checked again."""
         item = batch.at(n)
@@ -183,7 +183,7 @@ class Uploads:
             batch = batch.with_item(n, replace(batch.at(n), choice="", target="", pinned=True))
         return self.look(batch)
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def choose(self, batch: Batch, n: int, choice: str, target: str = "") -> Batch:
         """Decide about a duplicate: replace that document, keep both, or drop this one; "" is undecided."""
         item = batch.at(n)
@@ -201,7 +201,7 @@ class Uploads:
         target = (target or known[0]) if choice == "replace" else ""
         return self.look(batch.with_item(n, replace(batch.at(n), choice=choice, target=target)))
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def decided(self, batch: Batch) -> Batch:
         """Decide without asking: a document at its own path is a new version, all others are kept."""
         for n, item in enumerate(batch.items):
@@ -210,7 +210,7 @@ class Uploads:
                 batch = self.choose(batch, n, "replace" if own else "keep", item.path if own else "")
         return batch
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def move(self, batch: Batch, into: str) -> Batch:
         """All items whose path nobody typed, in another folder, with the pictures that came along."""
         moved = relocated(batch, moves_into(batch, safe_folder(into)))
@@ -220,12 +220,12 @@ class Uploads:
         )
         return self.look(replace(moved, items=tuple(items)))
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def remove(self, batch: Batch, n: int) -> Batch:
         batch.at(n)
         return self.look(replace(batch, items=batch.items[:n] + batch.items[n + 1 :]))
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def meaning(self, batch: Batch, n: int) -> Batch:
         """Compare one item by meaning with every passage, not a sample."""
         item = batch.at(n)
@@ -297,7 +297,7 @@ class Uploads:
 
     # ------------------------------------------------------------ handing on
 
-    @use_case(IN_HAND)
+    @use_case(ALREADY_CHECKED)
     def files(self, batch: Batch) -> dict[str, bytes | None]:
         """The files of the change: the documents, and the pictures that they show."""
         moved = relocated(batch, {item.path: item.place for item in batch.included if item.place != item.path})
