@@ -196,7 +196,7 @@ def test_a_list_comes_whole_and_a_full_bucket_is_waited_for(tmp_path: Path, monk
 
     def wait(seconds: float) -> None:
         waits.append(seconds)
-        server.api.state.service.buckets._buckets.clear()
+        server.api.state.service.desk.buckets._buckets.clear()
 
     monkeypatch.setattr("clients.concord_client.time", SimpleNamespace(sleep=wait))
     with listening(server) as address:

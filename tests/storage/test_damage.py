@@ -524,7 +524,7 @@ def test_the_app_starts_and_says_why_it_cannot_open_a_workspace_that_lost_its_da
     from starlette.testclient import TestClient
 
     from core.entrypoints.api.application import ApiDoor
-    from core.entrypoints.api.calls import NOT_OPEN
+    from core.entrypoints.front_desk import NOT_OPEN
     from pages.ui.server import routes, startup
     from pages.ui.sign_in.gate import SignInGate
 

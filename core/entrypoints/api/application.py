@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,9 +19,10 @@ from starlette.routing import BaseRoute, Match, Mount, Route
 from core import __version__
 from core.access import Actor
 from core.entrypoints.api import operations, problems, reference, service
-from core.entrypoints.api.calls import FAULT, Service
+from core.entrypoints.api.calls import DOOR, FAULT, Service
 from core.entrypoints.api.gateway import Gateway
 from core.entrypoints.api.metrics import Meters
+from core.entrypoints.front_desk import FrontDesk
 from core.entrypoints.limits import TokenBuckets
 from core.entrypoints.record import Operation
 from core.errors import ConcordError
@@ -53,7 +55,9 @@ def create(
         redirect_slashes=False,
         generate_unique_id_function=lambda route: route.name,
     )
-    api.state.service = Service(opened, TokenBuckets(settings.api_rate), Meters(), settings.metrics_token, visitor)
+    api.state.service = Service(
+        FrontDesk(opened, DOOR, TokenBuckets(settings.api_rate)), Meters(), settings.metrics_token, visitor
+    )
     api.add_middleware(Gateway, service=api.state.service)
     for error, handler in ((RequestValidationError, _wrong), (HTTPException, _refused), (ConcordError, _unusable)):
         api.add_exception_handler(error, handler)
@@ -80,7 +84,7 @@ class ApiDoor:
     def __init__(self, app: Any, api: FastAPI) -> None:
         self.app, self.api = app, api
         self.mounted = _compressed(mounted(api))
-        self.search = _compressed(Gateway(_searched, api.state.service))
+        self.search = _compressed(Gateway(ExceptionMiddleware(_searched, api.exception_handlers), api.state.service))
         self.searches = {f"{reference.PREFIX}{route.path}": route for route in _routes(api) if _past(route)}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -96,13 +100,7 @@ class ApiDoor:
 
 
 async def _searched(scope: Any, receive: Any, send: Any) -> None:
-    request = Request(scope, receive)
-    try:
-        answer = await scope["route"].endpoint(request)
-    except RequestValidationError as error:
-        answer = await _wrong(request, error)
-    except ConcordError as error:
-        answer = await _unusable(request, error)
+    answer = await scope["route"].endpoint(Request(scope, receive))
     await answer(scope, receive, send)
 
 

@@ -22,7 +22,8 @@ from core import strict
 from core.access import ANYBODY, SCOPES, Actor, reading_as
 from core.entrypoints.api import problems
 from core.entrypoints.api.metrics import Meters
-from core.entrypoints.limits import MOST, TokenBuckets, Turns
+from core.entrypoints.front_desk import TOO_MANY, FrontDesk, NotOpen, bearer
+from core.entrypoints.limits import MOST, Turns
 from core.entrypoints.record import Rows
 from core.entrypoints.refusals import refuse_unknown
 from core.errors import Busy, ConcordError, Reached, TookEffect, Unauthenticated, UnderWay, storage_failure
@@ -39,9 +40,7 @@ LANES = {"search": 2, "quick": 8, "slow": 2, "knobs": 2, "model": 8}  # threads;
 DOOR = "api"
 KEY, REPEATED = "Idempotency-Key", "Idempotent-Replayed"
 REVALIDATE = {"Cache-Control": "private, no-cache"}
-NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
 OLD_PAGE = "This is for pages, and the token of this one does not count any more. Load the page again."
-NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
 FAULT = "This is a fault of the server. Whoever runs it finds the request's id in its log."
 
 Work = Callable[["App", Actor], Any]
@@ -51,8 +50,7 @@ Work = Callable[["App", Actor], Any]
 class Service:
     """What all requests share."""
 
-    opened: Callable[[], App]
-    buckets: TokenBuckets
+    desk: FrontDesk
     meters: Meters
     metrics_token: str = ""
     visitor: Callable[[str, App], Actor | None] = lambda secret, app: None  # whose page a component's token is of
@@ -155,7 +153,7 @@ class ApiCall:
 
     def _refused(self, error: ConcordError) -> Response:
         status = problems.status_of(error)
-        if status >= 500:
+        if status >= 500 and not isinstance(error, NotOpen):
             LOG.error("Request %s: %s", self.id, error.at_terminal())
         if status == 401:
             self.headers["WWW-Authenticate"] = "Bearer"
@@ -164,15 +162,10 @@ class ApiCall:
         return problems.refused(error, self.id, self.who, self.headers)
 
     def _worked(self, work: Work, tag: Callable[[App], object] | None, status: int, known: Actor | None) -> Response:
-        try:
-            app = self.service.opened()
-        except ConcordError as error:
-            LOG.error("Request %s: %s", self.id, error.at_terminal())
-            return problems.answer(503, NOT_OPEN, self.id)
+        app = self.service.desk.app(self.id)
         actor = self.who = known or self.actor(app)
-        if known is None and not self.own_page and (wait := self._waiting(actor)):
-            sentence = f"This token made more requests than it may in a minute. Go on in {wait} s."
-            return problems.answer(429, sentence, self.id, self.headers)
+        if known is None and not self.own_page:
+            self._count(actor)
         with reading_as(actor):
             etag = self._etag(f"{tag(app)}{app.knowledge.documents.audience()}") if tag else ""
             if etag and self._known(etag):
@@ -221,30 +214,28 @@ class ApiCall:
         address = [scope[part].decode("latin-1") for part in ("raw_path", "query_string")]
         return strict.digest([*address, seen, hashlib.sha256(body).hexdigest()], 64)
 
-    def _waiting(self, actor: Actor) -> int:
-        """The seconds until the next request, 0 when this one may go on."""
-        allowance = self.service.buckets.take(f"{actor.id} {actor.token}")
-        self.headers |= allowance.headers() if allowance else {}
-        return allowance.wait if allowance else 0
+    def _count(self, actor: Actor) -> None:
+        """One request more of this token."""
+        if allowance := self.service.desk.allowance(actor):
+            self.headers |= allowance.headers()
+            if allowance.wait:
+                raise Busy(TOO_MANY.format(allowance.wait))
 
     def secret(self) -> str:
         """The access token of the request; "" without one."""
-        kind, _, secret = self.request.headers.get("authorization", "").partition(" ")
-        return secret.strip() if kind.lower() == "bearer" else ""
+        return bearer(self.request)
 
     def actor(self, app: App) -> Actor:
         """The account of the token, with its role of now."""
         secret = self.secret()
-        if not secret:
-            raise Unauthenticated(NO_TOKEN)
-        visitor: Actor | None = self.service.visitor(secret, app)
+        visitor: Actor | None = self.service.visitor(secret, app) if secret else None
         if visitor:
             self.service.account_of[secret] = f"{visitor.id} at a page"
             self.request.scope["concord.who"] = visitor.id
             return replace(visitor, scope="" if self.own_page else SCOPES[0], request=self.id)
-        if self.own_page:
+        if self.own_page and secret:
             raise Unauthenticated(OLD_PAGE)
-        actor = app.people.tokens.holder(secret, DOOR, self.id)
+        actor: Actor = self.service.desk.holder(secret, self.id)
         self.service.account_of[secret] = actor.id
         self.request.scope["concord.who"] = f"{actor.id} ({actor.token})"
         return actor

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from core.access import Actor
+from core.entrypoints.front_desk import NOT_OPEN, TOO_MANY, FrontDesk, NotOpen, bearer
 from core.entrypoints.limits import TokenBuckets, Turns
 from core.entrypoints.mcp.command import DOOR
 from core.entrypoints.mcp.visits import ToolSession
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from core.bootstrap import App
 
 LOG = logging.getLogger("concord")
-NO_TOKEN = "Send an access token as: Authorization: Bearer TOKEN. Make one on your Account page."
-NOT_OPEN = "The workspace cannot be opened. Whoever runs Concord reads the reason in its log."
-TOO_MANY = "This token made more requests than it may in a minute. Go on in {} s."
 ONLY_POST = "Send messages with POST: this server keeps no session to listen to or to end."
 _ACTOR = "concord.actor"  # in the scope of a request: whose token it brought
 MAX_BODY = 4 * 1024 * 1024  # bytes
@@ -41,7 +39,8 @@ class McpEndpoint:
     def __init__(self, opened: Callable[[], App], url: str = "", rate: int = 0) -> None:
         """`url` is where people open the app, by default where a request was sent; `rate` the most requests of a token in
         a minute, 0 for any number."""
-        self.opened, self.url, self._buckets, self._turns = opened, url, TokenBuckets(rate), Turns(2)
+        self.url, self._turns = url, Turns(2)
+        self.desk = FrontDesk(opened, DOOR, TokenBuckets(rate))
         self._manager: StreamableHTTPSessionManager | None = None
         self._tasks: TaskGroup | None = None
         self._starting = anyio.Lock()
@@ -93,23 +92,22 @@ class McpEndpoint:
             actor = request.scope[_ACTOR] = await anyio.to_thread.run_sync(self._holder, request)
         except Unauthenticated as error:
             return refused(401, str(error), {"WWW-Authenticate": "Bearer"})
+        except NotOpen as error:
+            return refused(503, str(error))
         except ConcordError as error:
             LOG.error("%s", error.at_terminal())
             return refused(503, NOT_OPEN)
-        allowance = self._buckets.take(f"{actor.id} {actor.token}")
+        allowance = self.desk.allowance(actor)
         if allowance and allowance.wait:
             return refused(429, TOO_MANY.format(allowance.wait), allowance.headers())
         return None
 
     def _holder(self, request: Request) -> Actor:
-        kind, _, secret = request.headers.get("authorization", "").partition(" ")
-        if kind.lower() != "bearer" or not secret.strip():
-            raise Unauthenticated(NO_TOKEN)
-        return self.opened().people.tokens.holder(secret.strip(), DOOR, uuid.uuid4().hex)
+        return self.desk.holder(bearer(request), uuid.uuid4().hex)
 
     def _visit(self, ctx: Context) -> ToolSession:
         request: Any = ctx.request_context.request
-        return ToolSession(self.opened(), request.scope[_ACTOR], self.url or _address(request))
+        return ToolSession(self.desk.opened(), request.scope[_ACTOR], self.url or _address(request))
 
 
 def _session_manager(visit: Callable[[Context], ToolSession]) -> StreamableHTTPSessionManager:
