@@ -1,1 +1,1 @@
-"""The storage that is Concord's own: git, database, index, object store, caches. Services use it; only their `wiring` makes it."""
+"""Concord's own storage: git, database, index, object store, caches. Services use it; only their `wiring` makes it."""

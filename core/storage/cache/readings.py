@@ -27,7 +27,10 @@ class KeptReadings(Generic[T]):
     that cannot be read is as good as none."""
 
     def __init__(self, folder: Path, name: str, kind: Any, rules: tuple[str, ...]) -> None:
-        self.folder, self.name, self.kind, self.rules = folder, name, kind, rules
+        self.folder = folder
+        self.name = name
+        self.kind = kind
+        self.rules = rules
 
     @cached_property
     def _texts(self) -> TextCache:

@@ -1,1 +1,1 @@
-"""Files that machines share, on an S3 store. The door is `core/services/platform/base.py`, where `CONCORD_STORE` names one."""
+"""Files that machines share on the S3 store of `CONCORD_STORE`. The door is `core/services/platform/base.py`."""

@@ -1,8 +1,8 @@
-"""What is not needed on the store any more: generations that are neither kept nor used, and files that nobody names.
+"""Garbage collection on the store: generations that are neither kept nor used, and files without a reference.
 
-Every node says what it serves in an object of its own, `nodes/<name>`; one that has not said so for a while counts as gone. A generation
-leaves CURRENT on the same condition as everything else that changes it, and only then its files are deleted: a build that counts on
-one of them finds that CURRENT was replaced, and starts again.
+Every node names what it serves in an object of its own, `nodes/<name>`; a node that is silent for a while counts as
+gone. A generation leaves CURRENT by a conditional write, and only then its files are deleted: a build that needs one of
+them finds that CURRENT was replaced, and starts again.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Collector:
         return tuple(found)
 
     def collect(self) -> Collected:
-        """Everything: generations that are neither kept nor used, files that nobody names, nodes that never came back."""
+        """Everything: generations that are neither kept nor used, unreferenced files, nodes that never came back."""
         nodes, places = self.nodes(), self.index.places()
         retired = [self.retire(place, nodes) for place in places]
         orphans = self._orphans()
@@ -93,8 +93,10 @@ class Collector:
         )
 
     def retire(self, place: str, nodes: Sequence[StoreNode] | None = None) -> Collected:
-        """Drop the generations of one place that are neither kept nor used, with the files that only they name. One whose
-        vectors came later is not kept."""
+        """Drop the generations of one place that are neither kept nor used, with the files that only they name.
+
+        A generation whose vectors came later is not kept.
+        """
         pointer = self.index.read(place)
         wanted = [row.folder for row in pointer.generations if not row.facts.get("pending")] if pointer else []
         if pointer is None or len(pointer.generations) == len(wanted[: self.keep]):

@@ -28,7 +28,7 @@ _REINDEX = reindex(full=True)
 
 
 class PublishedGenerations:
-    """The generations of the store that are here. A folder is the one of a profile, and its name is the place on the store."""
+    """The generations of the store that are here: a folder per profile, named like its place on the store."""
 
     def __init__(self, index: PublishedIndex, collector: Collector) -> None:
         self.index, self.collector = index, collector
@@ -43,7 +43,7 @@ class PublishedGenerations:
     # ------------------------------------------------------------ following
 
     def follow(self, folder: Path, *, newest: bool = False) -> Pointer | None:
-        """Bring what serves here and serve it; with `newest` also what a build starts from. None if nothing is published."""
+        """Fetch what serves and serve it; with `newest` also what a build starts from. None if nothing is published."""
         for attempt in range(_TRIES):
             pointer = self.index.read(folder.name)
             if pointer is None:

@@ -115,8 +115,10 @@ class ObjectStore:
             return None
 
     def put(self, key: str, data: bytes, *, if_none_match: bool = False, if_match: str = "") -> str:
-        """Write an object and return its ETag. Conflict, where it is there already or is not the one that was expected."""
-        condition = {"IfNoneMatch": "*"} if if_none_match else {"IfMatch": if_match} if if_match else {}
+        """Write an object and return its ETag; Conflict if it exists already or is not the expected one."""
+        condition = {"IfMatch": if_match} if if_match else {}
+        if if_none_match:
+            condition = {"IfNoneMatch": "*"}
         try:
             with self._asking(key):
                 return str(self._s3.put_object(**self._named(key), Body=data, **condition)["ETag"])
@@ -287,6 +289,7 @@ def _stale(objects: ObjectStore, key: str, old: str, new: str) -> None:
 
 def _refused(objects: ObjectStore, why: str) -> Refused:
     return Refused(
-        f"The store {objects.url} at {objects.endpoint} ignores conditions of writes: {why}. Work of one machine would be lost"
-        " to another. Use a store that honours If-None-Match and If-Match, such as Amazon S3 or SeaweedFS."
+        f"The store {objects.url} at {objects.endpoint} ignores conditions of writes: {why}. "
+        "One machine would overwrite the work of another. "
+        "Use a store that honours If-None-Match and If-Match, such as Amazon S3 or SeaweedFS."
     )

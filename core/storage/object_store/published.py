@@ -1,12 +1,12 @@
-"""Generations on the store: files under names of their content, and one pointer per profile that says which of them count.
+"""Generations on the store: files named by their content, and one pointer per profile to those that count.
 
-    index/<profile>-<digest>/CURRENT   which generation serves, and all that are kept, newest first; replaced on the condition
-                                       that nobody replaced it since it was read
+    index/<profile>-<digest>/CURRENT   which generation serves, and all that are kept, newest first; replaced only if it
+                                       is still as it was read
     files/<sha256>-<token>             a file of a generation, or the list of its files; written once, never replaced
 
-A generation is there for others from the moment in which CURRENT names it, and everything it needs is there before. A build takes
-over the files that did not change from the newest generation, and CURRENT is replaced only where that one is still the newest:
-so nothing that a build counts on was deleted meanwhile. What a killed build uploaded is named by nobody, and is deleted a day later.
+Other machines see a generation as soon as CURRENT names it; everything it needs is uploaded before. A build takes over
+unchanged files of the newest generation and replaces CURRENT only if that is still the newest, so none of these files
+was deleted in the meantime. Files that a killed build uploaded have no reference and are deleted a day later.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class StoredFile:
 
 
 class PublishedIndex:
-    """Publishes generations and says what is published. A place is the folder of one profile, such as `local-1a2b3c4d5e6f`."""
+    """Publishes generations and lists them. A place is the folder of one profile, such as `local-1a2b3c4d5e6f`."""
 
     def __init__(self, objects: ObjectStore, conformance: Conformance) -> None:
         self.objects, self.conformance = objects, conformance
@@ -101,7 +101,8 @@ class PublishedIndex:
         owner = self.objects.get(_OWNER)
         if owner and owner.data.decode("latin-1") != workspace:
             raise Refused(
-                f"The store {self.objects.url} holds the files of another workspace. Name another prefix in CONCORD_STORE."
+                f"The store {self.objects.url} holds the files of another workspace. "
+                "Name another prefix in CONCORD_STORE."
             )
 
     # ------------------------------------------------------------ looking

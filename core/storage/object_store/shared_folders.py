@@ -3,7 +3,8 @@
     shared/<folder>        the list of its files, replaced on the condition that nobody replaced it since it was read
     files/<sha256>-<token> their contents, as those of generations
 
-What changed here since the last look is uploaded; what changed there is fetched, checked and put in place. Where both did, what is here wins.
+A file that changed here since the last look is uploaded; one that changed there is fetched, checked and put in place.
+If both changed, the file here wins.
 """
 
 from __future__ import annotations
@@ -48,7 +49,10 @@ class SharedFolder:
     """One folder of the workspace, the same on all machines."""
 
     def __init__(self, objects: ObjectStore, conformance: Conformance, root: Path) -> None:
-        self.objects, self.conformance, self.root, self.key = objects, conformance, root, SHARED + root.name
+        self.objects = objects
+        self.conformance = conformance
+        self.root = root
+        self.key = SHARED + root.name
 
     def sync(self) -> None:
         """Upload what is new here, fetch what is new there."""

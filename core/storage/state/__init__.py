@@ -1,1 +1,1 @@
-"""Relational state: tables, migrations, and one repository per noun. The door is `database.Database`; SQL lives nowhere else."""
+"""Tables, migrations, and one repository per noun. The door is `database.Database`; SQL lives nowhere else."""

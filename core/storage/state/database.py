@@ -1,4 +1,4 @@
-"""The database of a workspace: every repository over it, several calls in one transaction, and what each kind must know."""
+"""The database of a workspace: its repositories, transactions over several calls, and what each kind must know."""
 
 from __future__ import annotations
 
@@ -142,8 +142,9 @@ class Database(State):
 
     @abstractmethod
     def create(self, workspace: str = "", *, migrate: bool = False) -> None:
-        """Make the tables of a new one, which belongs to the given workspace. One of an earlier version is refused, or with
-        `migrate` brought to the newest form: each revision is applied once, all of them or none.
+        """Make the tables of a new one, which belongs to the given workspace.
+
+        One of an earlier version is refused, or with `migrate` upgraded: each revision is applied once, all or none.
         """
 
     def earlier(self) -> int:
@@ -165,8 +166,8 @@ class Database(State):
         """Refuse to open a revision of an earlier version: whoever upgrades saves it first."""
         if 0 < have < (newest := migrations.newest()):
             raise Outdated(
-                f"{self.place} is of an earlier version of Concord (revision {have}; this version has {newest}). Nothing was "
-                "changed.",
+                f"{self.place} is of an earlier version of Concord (revision {have}; this version has {newest}). "
+                "Nothing was changed.",
                 self.upgrade,
             )
 
@@ -186,8 +187,10 @@ class Database(State):
 
     @abstractmethod
     def _writing(self, *locks: str) -> AbstractContextManager[Connection]:
-        """One writer at a time: what a transaction read is still true when it writes. Those that name locks wait for each other
-        only where they name the same, where that can be."""
+        """One writer at a time: what a transaction read is still true when it writes.
+
+        Transactions that name locks wait only for those that name the same lock, if the database can do that.
+        """
 
     def _single(self) -> AbstractContextManager[Connection]:
         """For one statement, which happens as a whole or not at all."""
@@ -228,7 +231,7 @@ class Database(State):
 
     @abstractmethod
     def load(self, file: Path) -> None:
-        """Take over every row of such a copy, all or none, and remove the copy. What holds something else is left as it is."""
+        """Take over every row of such a copy, all or none, and remove it. A database with other rows is refused."""
 
     def retire(self) -> None:
         """Another database has taken over."""
@@ -242,7 +245,7 @@ class Database(State):
         """Take every row as it is now."""
 
     def erase(self) -> None:
-        """Begin anew with no row but the id of the workspace. Only where the database is a file: a server is its admins'."""
+        """Drop every row but the id of the workspace. Only for a file: a server belongs to its admins."""
         raise Refused(f"The database {self.place} is no file of this workspace. Start with another one instead.")
 
     @abstractmethod
@@ -259,7 +262,7 @@ class Database(State):
     def transaction(self, *locks: str) -> Iterator[State]:
         """Several calls that happen together or not at all: those of the repositories that the block gets.
 
-        Without `locks` nobody else's transaction without them runs meanwhile; with them, nobody's that names one of them.
+        Without `locks`, no other transaction without locks runs at the same time; with them, none that names one.
         """
         with self._writing(*locks) as connection:
 

@@ -1,7 +1,7 @@
-"""What PostgreSQL tells at once: one connection of a process LISTENs, and whoever waits for a topic looks when it is told.
+"""Notices of PostgreSQL: one connection of a process LISTENs and wakes those who wait for a topic.
 
-A process that is told nothing looks by itself, as often as without this. That it would be told is tried every few seconds by a notice
-to itself: a server that hangs, a connection that was lost and a pooler that passes no notices all show as silence.
+A process without notices polls, as often as without this. Every few seconds a notice to itself tries the connection: a
+server that hangs, a lost connection and a pooler that passes no notices all show as silence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""PostgreSQL: the same tables for several nodes, one writer at a time by an advisory lock, and a server that may restart."""
+"""PostgreSQL: the same tables for several nodes, one writer at a time by an advisory lock; the server may restart."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ _NO_BACKUP = "SELECT pg_advisory_xact_lock_shared(hashtext('concord backup ' || 
 _BACKUP = "SELECT pg_advisory_xact_lock(hashtext('concord backup ' || current_schema()))"
 _SLOWLY = "SET LOCAL idle_in_transaction_session_timeout = '10min'"  # a copy of every row takes its time
 _SESSION = (
-    f"SET lock_timeout = '{_TURN}s'; SET idle_in_transaction_session_timeout = '20s'; SET client_min_messages = 'warning'; "
+    f"SET lock_timeout = '{_TURN}s'; SET idle_in_transaction_session_timeout = '20s'; "
+    "SET client_min_messages = 'warning'; "
     "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
 )  # whoever vanished or hangs gives up the lock
 

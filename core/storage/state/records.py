@@ -1,6 +1,6 @@
-"""Every table of the database, said once: a class is its columns with their types, and the form in which rows come back.
+"""Every table of the database: a class is its columns with their types, and its objects are the rows.
 
-Timestamps are ISO text. `tables.py` makes the tables of both databases from these; a new column needs a migration beside it.
+Timestamps are ISO text. `tables.py` makes the tables of both databases from these; a new column also needs a migration.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def _writing(self, *locks: str) -> Iterator[Connection]:
-        """Writers queue at a lock: SQLite alone lets whoever asks at the right moment go first, and some wait for ever."""
+        """Writers queue at a lock: SQLite alone is not fair, and some writers would wait for ever."""
         turn = flock(self.path.with_suffix(".lock"), patience=patience(PATIENCE))
         with storing(self.path), turn, self._writer.begin() as connection:
             yield connection
@@ -265,7 +265,7 @@ def _begin(connection: Connection) -> None:
     if connection.info.get("seen") != (seen := migrations.version(connection)):
         if seen > (newest := migrations.newest()):
             raise Unavailable(
-                "The workspace was upgraded to a newer version of Concord meanwhile. Start the server again with that version."
+                "The workspace was upgraded to a newer version of Concord. Start the server again with that version."
             )
         connection.info.update(seen=seen, watched={} if seen == newest else None)
 

@@ -89,7 +89,7 @@ class Statements:
         return self._ask(lambda connection: connection.execute(statement, values).scalar())
 
     def _ask(self, read: Callable[[Connection], Value]) -> Value:
-        """Reading again is harmless, so a server that restarted is asked once more; a transaction is over with its connection."""
+        """Read, and once more if the server restarted; a transaction ends with its connection."""
         try:
             with self._reading() as connection:
                 return read(connection)
@@ -111,7 +111,7 @@ class Statements:
                 connection.execute(statement, values)
 
     def take(self, statement: Executable, **values: Any) -> list[Any]:
-        """Run an update that returns a column of the rows it changed; it does not wait for other writers where they do not matter."""
+        """Run an update that returns a column of the rows it changed, without waiting for unrelated writers."""
         with self._unlocked() as connection:
             return list(connection.execute(statement, values).scalars())
 
@@ -133,7 +133,7 @@ class Statements:
         key: Sequence[str] = (),
         new: Sequence[str] | None = None,
     ) -> None:
-        """Insert rows; where one with the same key is there, its columns `new` are replaced: all that are given, or none for ()."""
+        """Insert rows; if the key exists, replace its columns `new`: all that are given, or none for ()."""
         if rows:
             key = key or [column.name for column in table.primary_key]
             new = [name for name in rows[0] if name not in key] if new is None else new

@@ -1,4 +1,4 @@
-"""The newest form of a database: a new one gets the tables as `records.py` names them, an older one the revisions it lacks.
+"""The newest form of a database: a new one gets the tables of `records.py`, an older one the revisions it lacks.
 
 A revision is a file in `versions/`, run by Alembic; one that was released is never edited.
 """
@@ -18,12 +18,14 @@ FOLDER = Path(__file__).parent
 OLDEST = 35  # the revision of version 1.0.0
 _TABLES = {
     "sqlite": "SELECT name FROM main.sqlite_master WHERE type = 'table'",
-    "postgresql": "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)",
+    "postgresql": "SELECT relname FROM pg_class "
+    "WHERE relkind = 'r' AND relnamespace = CAST(current_schema() AS regnamespace)",
 }
 _WHY = "'the audit is append-only'"
 _APPEND_ONLY = {
     "sqlite": "CREATE TRIGGER {name} BEFORE {event} ON audit BEGIN SELECT RAISE(ABORT, {why}); END",
-    "postgresql": "CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION {why}; END $$; "
+    "postgresql": "CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS "
+    "$$ BEGIN RAISE EXCEPTION {why}; END $$; "
     "CREATE TRIGGER {name} BEFORE {event} ON audit FOR EACH ROW EXECUTE FUNCTION {name}()",
 }
 

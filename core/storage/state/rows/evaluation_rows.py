@@ -1,5 +1,4 @@
-"""Query sets with their questions and judgments, runs over them, rankings that are kept between runs; and the playground's
-grades and notebook: links, past queries, saved configurations."""
+"""Query sets with questions and judgments, their runs and rankings; grades and notebook of the playground."""
 
 from __future__ import annotations
 
@@ -104,7 +103,8 @@ class QuerySetRows(StoredRows):
 
     def drop_copies(self, question: str, path: str, heading: str, quote: str, judge: str) -> None:
         """A person's judgment of one place, in whatever set it was copied to."""
-        place = {"question": question, "path": path, "heading": heading, "quote": quote, "judge": judge, "source": "person"}  # fmt: skip
+        place = {"question": question, "path": path, "heading": heading, "quote": quote}
+        place |= {"judge": judge, "source": "person"}
         self._run.change(delete(judgments).where(*(judgments.c[name] == value for name, value in place.items())))
 
     def put_question(self, number: int, ident: str, text: str, category: str) -> None:

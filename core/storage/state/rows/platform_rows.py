@@ -1,4 +1,4 @@
-"""Jobs and who works on them, the git remote, calls of paid models, what models are fit for, and what goes out: mail, webhooks."""
+"""Jobs and workers, the git remote, calls of paid models and their checks, and what goes out: mail and webhooks."""
 
 from __future__ import annotations
 

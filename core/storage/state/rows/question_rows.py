@@ -49,7 +49,7 @@ class QueryRows(NumberedRows[QueryRow]):
         return self._run.rows(Asked, joined.order_by(counts.c.times.desc(), counts.c.id.desc()))
 
     def in_vain(self, doubted: int, often: int) -> list[AskedInVain]:
-        """Questions that never found anything good in so many askings, or never led anywhere in so many, most asked first."""
+        """Questions asked `doubted` times without a good hit, or `often` times without a click, most asked first."""
         times, found, opened = func.count(), func.sum(1 - queries.c.doubtful), func.sum(queries.c.opened)
         columns = (
             queries.c.key,
