@@ -300,7 +300,7 @@ def test_a_workspace_of_a_version_before_1_0_is_refused_with_the_way(
     assert main(["--home", str(old_home), "--quiet", *words]) in (1, 3)
     said = "".join(capsys.readouterr())
     assert f"{old_home / 'app.db'} was written by a version of Concord before 1.0. Nothing was changed." in said
-    assert "Upgrade it by Concord 1.0, before you open it with this version, with: python -m core upgrade DIR" in said
+    assert "Install Concord 1.0 and let it upgrade the workspace with: python -m core upgrade DIR" in said
     assert tree(old_home) == before
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, insert, select
 
-from core.cures import UPGRADE, shell
+from core.cures import UPGRADE, run
 from core.errors import Outdated, Refused, Unavailable
 from core.storage.state import migrations, tables
 from core.storage.state.rows.evaluation_rows import (
@@ -158,7 +158,7 @@ class Database(State):
         if 0 < have < migrations.OLDEST:
             raise Outdated(
                 f"{self.place} was written by a version of Concord before 1.0. Nothing was changed.",
-                shell("Upgrade it by Concord 1.0, before you open it with this version,", UPGRADE.command),
+                run("Install Concord 1.0 and let it upgrade the workspace", "upgrade DIR"),
             )
         return have
 
