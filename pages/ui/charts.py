@@ -8,19 +8,25 @@ from typing import Any
 
 import streamlit as st
 
-from core.evaluation.reports.charts import BLUE, Figure
+from core.evaluation.reports.charts import BLUE, ONE_HUE, Figure
 
 _BLUE, _BAND = "#3d8fd1", "rgba(61,143,209,0.2)"  # readable on white and on black
 _GRID = "rgba(122,135,148,0.22)"
+_DARK_HUE = ("#17212c", "#2d5f96")  # light figures are readable on all of it
 
 
 def show(figure: Figure, key: str) -> None:
-    st.plotly_chart(themed(figure), width="stretch", config={"displayModeBar": False}, key=key)
+    dark = st.context.theme.type == "dark"
+    st.plotly_chart(themed(figure, dark), width="stretch", config={"displayModeBar": False}, key=key)
 
 
-def themed(figure: Figure) -> Figure:
-    """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background."""
-    figure = json.loads(json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND))
+def themed(figure: Figure, dark: bool = False) -> Figure:
+    """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background; a map of heat
+    is as dark as its page."""
+    text = json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND)
+    for (_, light), shade in zip(ONE_HUE if dark else (), _DARK_HUE, strict=False):
+        text = text.replace(str(light), shade)
+    figure = json.loads(text)
     layout: dict[str, Any] = {name: value for name, value in figure["layout"].items() if name != "font"}
     for axis in ("xaxis", "yaxis", *(layout.keys() & {"xaxis2", "yaxis2"})):
         layout[axis] = {**layout.get(axis, {}), "gridcolor": _GRID, "zeroline": False}

@@ -129,14 +129,22 @@ def _row(found: Disagreement) -> dict[str, Any]:
     }
 
 
+def marks(text: str, start: int, end: int) -> list[tuple[bool, str]]:
+    """A statement in parts, and which of them is the value; the marks of code are not shown.
+
+    >>> marks("Uploaded to `PeopleHub` within one day.", 31, 38)
+    [(False, 'Uploaded to PeopleHub within '), (True, 'one day'), (False, '.')]
+    """
+    parts = ((False, text[:start]), (True, text[start:end]), (False, text[end:]))
+    return [(value, shown) for value, part in parts if (shown := part.replace("`", ""))]
+
+
 def _side(statement: Statement, again: str = "") -> dict[str, Any]:
-    start, end = statement.span
-    text = statement.text
     return {
         "doc": statement.doc,
         "path": statement.path,
         "title": statement.title,
         "owner": statement.owner or "no owner",
         "place": " · ".join(filter(None, (" › ".join((*statement.heading, f"line {statement.line}")), again))),
-        "marks": [part for part in ((False, text[:start]), (True, text[start:end]), (False, text[end:])) if part[1]],
+        "marks": marks(statement.text, *statement.span),
     }

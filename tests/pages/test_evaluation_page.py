@@ -16,6 +16,7 @@ from core.access import Actor
 from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.evaluation.querysets.queryset import Question
+from core.evaluation.reports.charts import ONE_HUE, heatmap
 from core.evaluation.reports.report import html
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.run import Run, distinct, latest, over_commits
@@ -27,7 +28,7 @@ from core.services.tuning.production import ProductionSettings
 from core.services.tuning.prompts import choice
 from core.services.tuning.recommendation import LearnedPart, LearningReport
 from core.services.tuning.sweeps import SweepScope
-from pages.ui import flash
+from pages.ui import charts, flash
 from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, serve, small_app
 from tests.services.laboratory.test_embedder import NotingTrainer
 from tests.support.apptest import page_of
@@ -144,6 +145,24 @@ def test_known_items_are_made_without_the_model_where_it_is_not_wanted(visit: Op
     work(kb)
     assert len(kb.evaluation.querysets.get("by-rules").questions) > 20
     assert llm.asked == []
+
+
+def test_guidelines_that_another_tab_wrote_are_shown_before_they_are_replaced(visit: Open, kb: App) -> None:
+    first, second = (visit("evaluation", kb, set="small") for _ in range(2))
+    for page, text in ((first, "Grade the passage."), (second, "Grade the document.")):
+        page.text_area(key="guide_small").set_value(text)
+        ran(page.button(key="guide_keep").click())
+    assert kb.evaluation.querysets.guidelines(ADMIN, "small") == "Grade the passage."
+    assert "Grade the passage." in [block.value for block in second.code]
+    ran(second.button(key="guide_keep").click())
+    assert kb.evaluation.querysets.guidelines(ADMIN, "small") == "Grade the document."
+
+
+def test_a_map_of_heat_is_as_dark_as_its_page() -> None:
+    chart = heatmap(["a"], ["b"], [[0.5]], "nDCG")
+    scales = [charts.themed(chart, dark)["data"][0]["colorscale"] for dark in (False, True)]
+    assert scales[0] == ONE_HUE
+    assert [int(colour[1:3], 16) < 64 for scale in scales for _, colour in scale] == [False, False, True, True]
 
 
 def test_what_people_judged_in_the_playground_becomes_a_query_set(visit: Open, kb: App) -> None:

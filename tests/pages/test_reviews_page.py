@@ -870,6 +870,25 @@ def test_rules_are_proposed_on_those_that_their_author_read(kb: App, visit: Open
     assert change.conflicts == (policy.FILE,), "a merge replaces no rule in silence"
 
 
+def rules_form() -> None:
+    from pages.ui.reviews.rules import _edit
+
+    _edit()
+
+
+def test_the_form_of_rules_stays_on_the_commit_that_it_was_filled_on(kb: App, visit: Open) -> None:
+    visit("reviews", "author")
+    form = AppTest.from_function(rules_form, default_timeout=PATIENCE)
+    form.session_state["persona"] = "author"
+    form.run()
+    put(kb, {policy.FILE: "rules:\n  - match: it/\n    approvals: 2\n"}, "meanwhile")
+    form.text_area(key="rules_text").set_value("rules:\n  - match: finance/\n    approvals: 2\n").run()
+    form.button(key="rules_go").click().run()
+    assert not form.exception
+    (change,) = kb.reviews.changes.all()
+    assert change.conflicts == (policy.FILE,)
+
+
 def title_of_draft(kb: App) -> str:
     draft = kb.knowledge.drafts.find(who(kb, "author"), f"0:{PATH}")
     return read_document(PATH, json.loads(draft.text)["text"]).title if draft else ""

@@ -103,6 +103,10 @@ def test_an_upload_in_two_tabs_joins_files_and_asks_before_it_overwrites_an_edit
     box(second, "text_input", "Title").set_value("Typed").run()
     assert "You also changed" not in words(second)
     assert "Typed" in "".join(item.text for item in restored(kept_draft()).items)
+    here[0] = "one"
+    box(first, "text_input", "Title").set_value("Mine").run()
+    first.button(key="keep_mine").click().run()
+    assert "Typed" not in "".join(item.text for item in restored(kept_draft()).items), "this upload replaces the other"
 
 
 def kept_draft() -> str:

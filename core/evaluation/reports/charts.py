@@ -49,7 +49,7 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
     }
     zero = {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot"}}
     shapes = [zero] if any(interval.low <= 0 for interval in figures) else []
-    return _figure([dots], height=80 + 26 * len(names), x=f"{measure}, mean and interval", shapes=shapes)
+    return _figure([dots], height=96 + 26 * len(names), x=f"{measure},<br>mean and interval", shapes=shapes)
 
 
 def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
