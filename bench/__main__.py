@@ -15,6 +15,7 @@ from bench import (
     conversion,
     default,
     disagreements,
+    doubt,
     edits,
     embedding,
     endurance,
@@ -83,6 +84,7 @@ def main() -> None:
         "snippets": _snippets,
         "conversion": _conversion,
         "confidence": _confidence,
+        "doubt": _doubt,
         "people": _people,
         "readers": _readers,
         "ray": _ray,
@@ -402,6 +404,15 @@ def _confidence(sizes: list[int]) -> None:
         model = confidence.first_model(known, names, configs)
         text += f"\n### the chance of the first hit, {kind}\n\n" + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model))) + "\n"  # fmt: skip
     report.write("confidence", "Confidence", text)
+
+
+def _doubt(sizes: list[int]) -> None:
+    said, rankings, names = doubt.measure(HOME)
+    text = "Said by the search as it is: where the first result is right, and where it is wrong.\n\n"
+    text += markdown_table(("collection", "questions", "first is right", "first is wrong"), said)
+    text += "\n\nnDCG@10, and what each ranking gains; the family has a first result that lacks a word which a later one holds.\n\n"
+    text += markdown_table(("ranking", "all", "family", *names), rankings) + "\n"
+    report.write("doubt", "Doubt about the first result", text)
 
 
 def _people(sizes: list[int]) -> None:
