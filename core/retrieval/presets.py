@@ -124,6 +124,7 @@ PRESETS = (
         page="benchmarks.md",
     ),
     Preset("BM25 by DuckDB FTS", "bm25@duckdb", "The same ranking by DuckDB itself: to see that they agree."),
+    Preset("BM25 by rank-bm25", "bm25@rank-bm25", "The same ranking by a reference of BM25: to see that they agree."),
     Preset("Vectors by LanceDB", "dense@lancedb", "The same ranking by LanceDB itself: to see that they agree."),
 )
 
