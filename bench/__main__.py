@@ -48,9 +48,11 @@ from bench.corpus import ROOT, SHARED
 from bench.measure import markdown_table
 
 HOME = ROOT / "bench" / "out"
-QUALITY = """Default profile, test queries, documents by their best chunk; each configuration by its own `python -m core eval beir`, ranked
+QUALITY = """Default profile, test queries, documents by their best chunk; each configuration by its own `python -m \
+core eval beir`, ranked
 as deep as production searches; only Recall@100 counts what a deeper search adds.
-Times are those of a process that has just started. Published: Anserini's flat index for BM25, the model's card for vectors.
+Times are those of a process that has just started. Published: Anserini's flat index for BM25, the model's card for \
+vectors.
 
 """
 
@@ -152,7 +154,10 @@ def _building(sizes: list[int]) -> None:
         ]
         for figures in measured
     ]
-    text = f"{report.machine()}. CPU without embedding; an edit counts until its new word is found. Opening is in a fresh process.\n\n"
+    text = (
+        f"{report.machine()}. CPU without embedding; an edit counts until its new word is found. Opening is in a fresh"
+        " process.\n\n"
+    )
     text += markdown_table(heads, lines)
     report.write("building", "Indexing", text)
 
@@ -195,7 +200,10 @@ def _segments(sizes: list[int]) -> None:
         for figures in measured
         for leg in segments.LEGS
     ]
-    text = f"{report.machine()}. CPU p50 of a search against one segment; generations with more of them took turns with it.\n\n"
+    text = (
+        f"{report.machine()}. CPU p50 of a search against one segment; generations with more of them took turns with"
+        " it.\n\n"
+    )
     report.write("segments", "Searches over segments", text + markdown_table(heads, lines))
 
 
@@ -214,8 +222,9 @@ def _impact(sizes: list[int]) -> None:
     names = ("questions", "first_cpu_s", "median_cpu_s", "index_mb", "twenty_mb", "left_mb", "peak_mb")
     lines = [[f"{figures['chunks']:,}", *(figures[name] for name in names)] for figures in measured]
     text = (
-        f"{report.machine()}. A change of one document: indexed aside, then every question asked before and after. CPU without embedding, the "
-        "median of twenty changes that are open at once; the first one also opens what the others share.\n\n"
+        f"{report.machine()}. A change of one document: indexed aside, then every question asked before and after. CPU"
+        " without embedding, the median of twenty changes that are open at once; the first one also opens what the"
+        " others share.\n\n"
     )
     report.write("impact", "The impact of a change", text + markdown_table(heads, lines))
 
@@ -223,8 +232,9 @@ def _impact(sizes: list[int]) -> None:
 def _store(sizes: list[int]) -> None:
     rows = [store.measure(HOME, size) for size in sizes if size <= 20_000]
     text = (
-        f"{report.machine()}. Two machines share an index over SeaweedFS on the same machine; vectors are synthetic. CPU of the process, without "
-        "the store's: an edit of one document is published by one machine and fetched by the other; an idle look finds nothing new.\n\n"
+        f"{report.machine()}. Two machines share an index over SeaweedFS on the same machine; vectors are synthetic."
+        " CPU of the process, without the store's: an edit of one document is published by one machine and fetched by"
+        " the other; an idle look finds nothing new.\n\n"
     )
     lines = [[row[name] for name in store.HEADER] for row in rows]
     report.write("store", "One index for several machines", text + markdown_table(store.HEADER, lines))
@@ -232,14 +242,14 @@ def _store(sizes: list[int]) -> None:
 
 def _embedding(sizes: list[int]) -> None:
     text = (
-        f"{report.machine()}. The starter knowledge base, a handbook, and real Markdown repeated with variation. "
-        "The embedder's CPU is what its threads used inside the model. Entities and the import of LanceDB go on beside it, "
-        "so that its stage lasts longer than its own work would; spread evenly over the cores, that work would take the share "
-        "of the wall time in the column before.\n\n"
+        f"{report.machine()}. The starter knowledge base, a handbook, and real Markdown repeated with variation. The"
+        " embedder's CPU is what its threads used inside the model. Entities and the import of LanceDB go on beside"
+        " it, so that its stage lasts longer than its own work would; spread evenly over the cores, that work would"
+        " take the share of the wall time in the column before.\n\n"
     )
     sampled = (
-        f"{report.machine()}. The same for an index that would take more than an hour: one text in {embedding.EVERY} is embedded and its time "
-        f"counted {embedding.EVERY} times; everything else is done in full.\n\n"
+        f"{report.machine()}. The same for an index that would take more than an hour: one text in {embedding.EVERY} is"
+        f" embedded and its time counted {embedding.EVERY} times; everything else is done in full.\n\n"
     )
     small, large = embedding.corpora(sizes)
     for part, title, about, names in (
@@ -253,9 +263,9 @@ def _embedding(sizes: list[int]) -> None:
 
 def _vectors(sizes: list[int]) -> None:
     text = (
-        f"{report.machine()}. {vectors.AT_ONCE * vectors.ROUNDS} passages of the starter knowledge base, by the default model. int8 activations "
-        "are scaled over a whole batch, so that in a batch neighbours and padding change a vector; one text at a time they do not, "
-        "and padding costs nothing.\n\n"
+        f"{report.machine()}. {vectors.AT_ONCE * vectors.ROUNDS} passages of the starter knowledge base, by the default"
+        " model. int8 activations are scaled over a whole batch, so that in a batch neighbours and padding change a"
+        " vector; one text at a time they do not, and padding costs nothing.\n\n"
     )
     report.write("vectors", "Vectors beside the bare session", text + markdown_table(vectors.HEADS, vectors.measure()))
 
@@ -298,10 +308,11 @@ def _sessions(sizes: list[int]) -> None:
         for row in measured["rows"]
     ]
     text = (
-        f"{report.machine()}. The starter knowledge base, fresh questions, think time 2 s on average (0.2 s for one session). "
-        "Server CPU is everything the process did per interaction, less what it does while nobody asks, which stands in the last column. "
-        "Bare `search()` is a process that does nothing else, asked the same questions with the same pauses right after. "
-        f"From start to an interactive page with a warm search: {measured['interactive_s']:.1f} s.\n\n"
+        f"{report.machine()}. The starter knowledge base, fresh questions, think time 2 s on average (0.2 s for one"
+        " session). Server CPU is everything the process did per interaction, less what it does while nobody asks,"
+        " which stands in the last column. Bare `search()` is a process that does nothing else, asked the same"
+        " questions with the same pauses right after. From start to an interactive page with a warm search:"
+        f" {measured['interactive_s']:.1f} s.\n\n"
     )
     report.write("sessions", "The app under load", text + markdown_table(heads, lines))
 
@@ -339,9 +350,10 @@ def _api(sizes: list[int]) -> None:
         for row in measured["rows"]
     ]
     text = (
-        f"{report.machine()}. The starter knowledge base, {api.CLIENTS} programs that ask as soon as they have their answer, over connections that "
-        f"stay open, {api.QUESTIONS} questions whose vectors are cached on all sides. Server CPU is everything the process did per request, less what "
-        "it does while nobody asks; times are those of a queue, since the server never rests. `/api/v1/page/search` is what the Search page calls.\n\n"
+        f"{report.machine()}. The starter knowledge base, {api.CLIENTS} programs that ask as soon as they have their"
+        f" answer, over connections that stay open, {api.QUESTIONS} questions whose vectors are cached on all sides."
+        " Server CPU is everything the process did per request, less what it does while nobody asks; times are those"
+        " of a queue, since the server never rests. `/api/v1/page/search` is what the Search page calls.\n\n"
     )
     report.write("api", "The HTTP API under load", text + markdown_table(heads, lines))
 
@@ -355,9 +367,15 @@ def _lcs(sizes: list[int]) -> None:
 
 def _endurance(sizes: list[int]) -> None:
     run = endurance.measure(HOME)
-    text = f"{run['sessions']} tabs open at once, each asking about every {endurance.THINKING:.0f} seconds for {run['minutes']:.0f} minutes, "
+    text = (
+        f"{run['sessions']} tabs open at once, each asking about every {endurance.THINKING:.0f} seconds for"
+        f" {run['minutes']:.0f} minutes, "
+    )
     text += f"{endurance.AUTHORS} authors who merge, one full rebuild half-way, {report.machine()}. "
-    text += f"{run['questions']:,} questions, p50 {run['p50_ms']:.0f} ms, p95 {run['p95_ms']:.0f} ms; {run['merges']} merges; "
+    text += (
+        f"{run['questions']:,} questions, p50 {run['p50_ms']:.0f} ms, p95 {run['p95_ms']:.0f} ms; {run['merges']}"
+        " merges; "
+    )
     text += f"{run['errors']} errors, {run['tracebacks']} tracebacks in the log.\n\n"
     lines = [[when, *(f"{run[when][what]:,.0f}" for what in run[when])] for when in ("before", "after")]
     heads = ("", "memory MB", "threads", "open files", "workspace MB")
@@ -371,9 +389,18 @@ def _snippets(sizes: list[int]) -> None:
     if not folder.exists():
         return
     cards = snippets.measure(HOME, folder)
-    text = f"{len(cards):,} cards of the Search page whose passage holds at least one quoted answer of its question. A quote counts as shown "
-    text += "when all its letters and digits stand in the card in one piece. Widths and weights were chosen on two of the five collections; "
-    text += "the others are reported first. The first documents of a page have longer cards. As a peer: the beginning of the passage, as long as the card.\n\n"
+    text = (
+        f"{len(cards):,} cards of the Search page whose passage holds at least one quoted answer of its question. A"
+        " quote counts as shown "
+    )
+    text += (
+        "when all its letters and digits stand in the card in one piece. Widths and weights were chosen on two of the"
+        " five collections; "
+    )
+    text += (
+        "the others are reported first. The first documents of a page have longer cards. As a peer: the beginning of"
+        " the passage, as long as the card.\n\n"
+    )
     heads = (
         "collections",
         "cards",
@@ -390,9 +417,20 @@ def _confidence(sizes: list[int]) -> None:
     known = confidence.asked(HOME)
     measured = {name: confidence.measure(known, config) for name, config in confidence.CONFIGS.items()}
     words = {name: confidence.measure(known, config) for name, config in confidence.WORDS_ALONE.items()}
-    heads = ("collection", "questions", "area, answer taken away", "area, other topic", "doubted though answerable", "passed, answer taken away", "passed, other topic")  # fmt: skip
+    heads = (
+        "collection",
+        "questions",
+        "area, answer taken away",
+        "area, other topic",
+        "doubted though answerable",
+        "passed, answer taken away",
+        "passed, other topic",
+    )
     text = "Every row by a model that was fitted on the other collections; errors at the threshold of the code.\n"
-    for kind, fitted_on, names in (("words and meaning", measured, confidence.SIGNS), ("words alone", words, confidence.OF_WORDS)):  # fmt: skip
+    for kind, fitted_on, names in (
+        ("words and meaning", measured, confidence.SIGNS),
+        ("words alone", words, confidence.OF_WORDS),
+    ):
         every = list(fitted_on.values())
         model = confidence.fitted([arms for each in every for arms in each.values()], names)
         text += f"\n### {kind}\n\n" + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model)))
@@ -402,7 +440,11 @@ def _confidence(sizes: list[int]) -> None:
             text += "\n\n" + markdown_table(("threshold", *heads[4:]), list(confidence.curve_rows(held_out))) + "\n"
     for kind, (names, configs) in confidence.OF_FIRST.items():
         model = confidence.first_model(known, names, configs)
-        text += f"\n### the chance of the first hit, {kind}\n\n" + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model))) + "\n"  # fmt: skip
+        text += (
+            f"\n### the chance of the first hit, {kind}\n\n"
+            + markdown_table(("sign", "coefficient"), list(confidence.coefficient_rows(model)))
+            + "\n"
+        )
     report.write("confidence", "Confidence", text)
 
 
@@ -417,7 +459,10 @@ def _doubt(sizes: list[int]) -> None:
 
 def _people(sizes: list[int]) -> None:
     measured = people.measure(people.starter(HOME))
-    text = "Forty questions as people ask them (`kb/sample/questions.jsonl`), on the starter knowledge base: those with a right document first.\n\n"
+    text = (
+        "Forty questions as people ask them (`kb/sample/questions.jsonl`), on the starter knowledge base: those with a"
+        " right document first.\n\n"
+    )
     text += markdown_table(("kind", *measured), list(people.rows(measured)))
     for name, answers in measured.items():
         lines = [[each.question, str(each.rank or "-"), each.first, each.why] for each in people.misses(answers)]
@@ -425,19 +470,22 @@ def _people(sizes: list[int]) -> None:
     report.write("people", "Questions as people ask them", text)
 
 
+def _in_a_fresh_process(what: str) -> dict[str, float]:
+    command = [sys.executable, "-m", "bench.ray", str(HOME / "ray"), what]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.splitlines()[-1])
+
+
 def _ray(sizes: list[int]) -> None:
-    fresh = lambda what: json.loads(
-        subprocess.run(
-            [sys.executable, "-m", "bench.ray", str(HOME / "ray"), what], stdout=subprocess.PIPE, check=True
-        ).stdout.splitlines()[-1]
-    )
-    measured = [fresh(way) for way in ray.WAYS]
-    spent = fresh("serial")
+    measured = [_in_a_fresh_process(way) for way in ray.WAYS]
+    spent = _in_a_fresh_process("serial")
     text = (
-        f"{report.machine()}. A third of the starter knowledge base ({measured[0]['chunks']} chunks) with the default model, every build in a fresh process "
-        "without known vectors. The three machines are processes of this one: a head that does no work and two raylets with one processor each; in the last row a "
-        "worker process and then a whole raylet with its worker were killed with SIGKILL after the first vectors had come. Wall times contain the start of Ray and whatever else ran on "
-        "the machine: two cores that are shared are no evidence for a speed-up. That the index is the same, what Ray adds in CPU, and that kills are survived is what these rows show.\n\n"
+        f"{report.machine()}. A third of the starter knowledge base ({measured[0]['chunks']} chunks) with the default"
+        " model, every build in a fresh process without known vectors. The three machines are processes of this one: a"
+        " head that does no work and two raylets with one processor each; in the last row a worker process and then a"
+        " whole raylet with its worker were killed with SIGKILL after the first vectors had come. Wall times contain"
+        " the start of Ray and whatever else ran on the machine: two cores that are shared are no evidence for a"
+        " speed-up. That the index is the same, what Ray adds in CPU, and that kills are survived is what these rows"
+        " show.\n\n"
     )
     text += markdown_table(ray.HEADS, list(ray.rows(measured)))
     rest = spent["read, write, publish"] / spent["all"]
@@ -445,8 +493,8 @@ def _ray(sizes: list[int]) -> None:
     shares = [[what, f"{value:.2f}", f"{100 * value / spent['all']:.1f} %"] for what, value in spent.items()]
     text += markdown_table(("part", "CPU s", "of all"), shares)
     text += (
-        f"\n\nReading the repository, writing and publishing stay in the builder: {100 * rest:.1f} % of the CPU, so that no number of workers makes this build more than "
-        f"{1 / rest:.0f} times faster."
+        f"\n\nReading the repository, writing and publishing stay in the builder: {100 * rest:.1f} % of the CPU, so"
+        f" that no number of workers makes this build more than {1 / rest:.0f} times faster."
     )
     report.write("ray", "Bulk work on Ray", text)
 
@@ -520,8 +568,14 @@ def _disagreements(sizes: list[int]) -> None:
 
 
 def _verdicts(sizes: list[int]) -> None:
-    text = f"{verdicts.PAIRS:,} simulated pairs of runs per line, and how often each verdict is given. *Wrong* is a difference where there is none, the other sign, or "
-    text += "a bound below the true difference: about 5 % at most. A column's standard error is at most 0.5 points where 5 % is the truth. With 93 % ties, "
+    text = (
+        f"{verdicts.PAIRS:,} simulated pairs of runs per line, and how often each verdict is given. *Wrong* is a"
+        " difference where there is none, the other sign, or "
+    )
+    text += (
+        "a bound below the true difference: about 5 % at most. A column's standard error is at most 0.5 points where 5"
+        " % is the truth. With 93 % ties, "
+    )
     text += "a difference of .05 cannot be.\n\n"
     heads = ("ties", "true difference", "questions", "better", "worse", "no difference larger than", "open", "wrong")
     report.write("verdicts", "How often a verdict is wrong", text + markdown_table(heads, list(verdicts.rows())))
@@ -554,8 +608,15 @@ def _playground(sizes: list[int]) -> None:
         "slider : search",
         "four : slowest",
     )
-    text = f"CPU, medians, ranking and drawing on the server together, {report.machine()}. A search is a new run of three columns; a slider move turns alpha in one of the three, in the reranked one where there is one. Four columns and the slowest of them alone are timed after their passages were read once. "
-    text += "The vectors of the synthetic corpus are made up, but questions are embedded, and passages reranked, by the real models: a question that costs nothing would make every column too cheap.\n\n"
+    text = (
+        f"CPU, medians, ranking and drawing on the server together, {report.machine()}. A search is a new run of three"
+        " columns; a slider move turns alpha in one of the three, in the reranked one where there is one. Four columns"
+        " and the slowest of them alone are timed after their passages were read once. "
+    )
+    text += (
+        "The vectors of the synthetic corpus are made up, but questions are embedded, and passages reranked, by the"
+        " real models: a question that costs nothing would make every column too cheap.\n\n"
+    )
     report.write(
         "playground", "The playground", text + markdown_table(heads, [playground.rows(times) for times in measured])
     )
@@ -567,18 +628,33 @@ def _default(sizes: list[int]) -> None:
         [name, f"{chunks:,}", f"{plain.cpu50:.2f}", f"{ours.cpu50:.2f}", f"{ours.cpu50 / plain.cpu50:.2f}x"]
         for name, chunks, plain, ours in rows
     ]
-    text = f"{report.machine()}. Up to {default.ASKED} questions (of the starter knowledge base those that it answers), {default.TURNS} times in turns, without their vectors: the recommended configuration (documents, titles, paths, copies) beside `convex-0.5`.\n\n"
+    text = (
+        f"{report.machine()}. Up to {default.ASKED} questions (of the starter knowledge base those that it answers),"
+        f" {default.TURNS} times in turns, without their vectors: the recommended configuration (documents, titles,"
+        " paths, copies) beside `convex-0.5`.\n\n"
+    )
     heads = ("knowledge base", "chunks", "plain fusion: CPU p50 ms", "recommended", "ratio")
     report.write("default", "The recommended search beside plain fusion", text + markdown_table(heads, lines))
 
 
 def _fusion(sizes: list[int]) -> None:
     measured = fusing.measure()
-    under = lambda at: ", ".join(row[0] for row in measured if row[at].cpu50 < 1.0) or "none"
-    figures = lambda *timings: [f"{value:.2f}" for timing in timings for value in (timing.cpu50, timing.cpu95)]
-    lines = [[name, missing, *figures(first, again)] for name, missing, first, again in measured]
-    text = f"2 x {fusing.LEG:,} candidates, {fusing.SHARED} of them found by both legs, {report.machine()}: normalisation, fusion and ranking. "
-    text += f"The first fusion of a query also lays the candidates out as arrays. Where a missing score is exact, each leg scores all 1,500. Below the target of 1 ms: {under(3)}; with the laying out: {under(2)}.\n\n"
+
+    def under(at: int) -> str:
+        return ", ".join(row[0] for row in measured if row[at].cpu50 < 1.0) or "none"
+
+    lines = [
+        [name, missing, *(f"{value:.2f}" for timing in timings for value in (timing.cpu50, timing.cpu95))]
+        for name, missing, *timings in measured
+    ]
+    text = (
+        f"2 x {fusing.LEG:,} candidates, {fusing.SHARED} of them found by both legs, {report.machine()}: normalisation,"
+        " fusion and ranking. "
+    )
+    text += (
+        "The first fusion of a query also lays the candidates out as arrays. Where a missing score is exact, each leg"
+        f" scores all 1,500. Below the target of 1 ms: {under(3)}; with the laying out: {under(2)}.\n\n"
+    )
     heads = (
         "configuration",
         "missing scores",

@@ -1,7 +1,8 @@
 """The HTTP API under load: as many programs as people are measured elsewhere, each asking as soon as it has its answer.
 
 Three ways take the same questions: `search()` alone in a process of its own (bench/bare.py), `GET /api/v1/search`, and
-`GET /api/v1/page/search`, which the Search page calls. Vectors of the questions are cached on all sides: every way asks all of them once
+`GET /api/v1/page/search`, which the Search page calls. Vectors of the questions are cached on all sides: every way asks
+all of them once
 before it is measured. The server's CPU is all that its process used, less what it uses while nobody asks.
 """
 
@@ -38,7 +39,8 @@ class KeptConnection:
     """One connection that is kept open, with as little between it and the server as possible."""
 
     def __init__(self, url: str, path: str, token: str, wanted: str) -> None:
-        self.host, self.path, self.token, self.wanted = url.removeprefix("http://"), path, token, wanted
+        self.host, self.path = url.removeprefix("http://"), path
+        self.token, self.wanted = token, wanted
 
     async def __aenter__(self) -> KeptConnection:
         host, _, port = self.host.partition(":")
@@ -63,7 +65,8 @@ class KeptConnection:
 
 
 async def _load(url: str, path: str, token: str, wanted: str, requests: int) -> dict[str, Any]:
-    asked, took, sizes, errors = iter(range(requests)), [], [], []
+    asked = iter(range(requests))
+    took, sizes, errors = [], [], []
     every = questions()
 
     async def client() -> None:
@@ -132,7 +135,9 @@ def token_of(app: App) -> str:
 
 
 def _new(home: Path) -> App:
-    """The starter knowledge base in a workspace as `init` makes it, with the configuration that new ones search with."""
+    """The starter knowledge base in a workspace as `init` makes it, with the configuration that new ones
+    search with.
+    """
     app = build(load(home=home))
     app.platform.workspace.create()
     app.platform.settings.start(SYSTEM.person)

@@ -1,7 +1,8 @@
 """`search()` alone in its own process: reads a question per line, prints its CPU milliseconds.
 
 The app under load is compared with this at the same pace: a processor that idled between two questions has cold
-caches, so that everything costs more than in a tight loop. With a number it reads all questions first and prints the mean
+caches, so that everything costs more than in a tight loop. With a number it reads all questions first and prints the
+mean
 milliseconds when so many threads ask them at once.
 """
 

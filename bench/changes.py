@@ -1,6 +1,7 @@
 """What a list of changes costs: CPU of the node with its git processes, and how many of those it starts.
 
-The changes are made by one fast-import and one transaction: to propose a thousand of them would take minutes, and a list cannot tell.
+The changes are made by one fast-import and one transaction: to propose a thousand of them would take minutes, and a
+list cannot tell.
 """
 
 from __future__ import annotations
@@ -25,10 +26,11 @@ def write() -> None:
     rows = [row for count in (10, 100, 1000) for row in measured(count)]
     heads = ("Open changes", "List", "CPU, ms", "git processes")
     about = (
-        f"{DOCUMENTS} documents with links; each change edits one, adds one or moves one; CPU of the node and of git. A page has {PAGE}.\n"
-        "Before changes were asked about together, the first list took 948 ms and 140 processes for 10 changes, 8,432 ms and 1,366 for\n"
-        "100, 80,123 ms and 13,648 for 1,000, and nearly as much again after every merge (7,564 ms and 976 for 100). The first time is nearly all\n"
-        "Markdown that nobody has parsed yet; what parsing gave is kept on disk, so that a start pays it once for each text."
+        f"{DOCUMENTS} documents with links; each change edits one, adds one or moves one; CPU of the node and of git. A"
+        f" page has {PAGE}.\nBefore changes were asked about together, the first list took 948 ms and 140 processes for"
+        " 10 changes, 8,432 ms and 1,366 for\n100, 80,123 ms and 13,648 for 1,000, and nearly as much again after"
+        " every merge (7,564 ms and 976 for 100). The first time is nearly all\nMarkdown that nobody has parsed yet;"
+        " what parsing gave is kept on disk, so that a start pays it once for each text."
     )
     report.write("changes", "Lists of changes", f"{about}\n\n{markdown_table(heads, rows)}\n\n{report.machine()}")
 
@@ -40,7 +42,10 @@ def document(n: int, words: str = "") -> str:
         for m in (n * 7 % DOCUMENTS, n * 3 % DOCUMENTS, n * 5 % DOCUMENTS)
     )
     body = "".join(f"{step}. Do step {step} of {n}, and write down what you saw.\n" for step in range(60))
-    return f"---\nid: DOC-{n}\ntitle: Document {n}\nowner: Mei\n---\n# Document {n}\n\n{words}\n\n## Steps\n\n{body}\n{links}"
+    return (
+        f"---\nid: DOC-{n}\ntitle: Document {n}\nowner: Mei\n---\n# Document {n}\n\n{words}\n\n##"
+        f" Steps\n\n{body}\n{links}"
+    )
 
 
 def workspace(home: Path, count: int) -> App:
@@ -74,8 +79,13 @@ def measured(count: int) -> list[tuple[str, ...]]:
     """Rows of the table for so many open changes."""
     with tempfile.TemporaryDirectory() as place:
         app = workspace(Path(place), count)
-        every: Callable[[], object] = lambda: list(app.reviews.changes.listed(SYSTEM, state="open"))
-        page: Callable[[], object] = lambda: app.reviews.changes.listed(SYSTEM, state="open")[:PAGE]
+
+        def every() -> object:
+            return list(app.reviews.changes.listed(SYSTEM, state="open"))
+
+        def page() -> object:
+            return app.reviews.changes.listed(SYSTEM, state="open")[:PAGE]
+
         found = [counted(app, every)]
         put(app, {"folder1/d1.md": document(1, "Merged words.")})
         found.append(counted(app, every))

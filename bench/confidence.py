@@ -1,11 +1,12 @@
-"""Confidence: fitted on questions with and without their answers, and measured on collections that the fit never saw."""
+"""Confidence: fitted on questions with and without their answers, and measured on collections that the fit
+never saw.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
 import random
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -115,8 +116,8 @@ def _documentation(folder: Path) -> QuestionedFiles:
     for chunk in json.loads((folder / "anthropic_docs.json").read_text()):
         text = str(chunk["text"]).removeprefix(chunk["chunk_heading"])
         parts.setdefault(_page(chunk["chunk_link"]), []).append(f"## {chunk['chunk_heading']}\n\n{text}")
-    title = lambda path: re.sub("-", " ", Path(path).stem).capitalize()
-    files = {path: f"# {title(path)}\n\n" + "\n\n".join(texts) + "\n" for path, texts in parts.items()}
+    titles = {path: Path(path).stem.replace("-", " ").capitalize() for path in parts}
+    files = {path: f"# {titles[path]}\n\n" + "\n\n".join(texts) + "\n" for path, texts in parts.items()}
     rows = json.loads((folder / "docs_evaluation_dataset.json").read_text())
     answers = {row["id"]: frozenset(map(_page, row["correct_chunks"])) & files.keys() for row in rows}
     return QuestionedFiles("documentation", files, {row["id"]: row["question"] for row in rows}, answers)
@@ -208,7 +209,11 @@ def measure(known: Mapping[str, AskedCollection], config: SearchConfig) -> dict[
     for name, collection in known.items():
         others = [other for other in known if other != name and not any({other, name} <= like for like in RELATED)]
         texts = {other: list(known[other].questions.values()) for other in others}
-        drawn = [text for other in others for text in chance.sample(texts[other], min(len(texts[other]), FOREIGN // len(others)))]  # fmt: skip
+        drawn = [
+            text
+            for other in others
+            for text in chance.sample(texts[other], min(len(texts[other]), FOREIGN // len(others)))
+        ]
         measured[name] = collection.arms(config, drawn)
     return measured
 
@@ -221,7 +226,11 @@ def fitted(arms: Sequence[ArmSigns], names: Sequence[str]) -> LogisticModel:
     chance, rows, labels = np.random.default_rng(1), [], []
     columns = [SIGNS.index(name) for name in names]
     for each in arms:
-        for signs_of, count, label in ((each.answerable, EACH, 1), (each.removed, EACH // 2, 0), (each.foreign, EACH // 2, 0)):  # fmt: skip
+        for signs_of, count, label in (
+            (each.answerable, EACH, 1),
+            (each.removed, EACH // 2, 0),
+            (each.foreign, EACH // 2, 0),
+        ):
             rows.append(signs_of[chance.choice(len(signs_of), count)][:, columns])
             labels += [label] * count
     return _logistic(np.concatenate(rows), np.array(labels), names)
@@ -237,17 +246,29 @@ def _logistic(whole: np.ndarray, labels: np.ndarray, names: Sequence[str]) -> Lo
 def first_model(known: Mapping[str, AskedCollection], names: Sequence[str], configs: Sequence[str]) -> LogisticModel:
     """The chance of a first hit, from all collections, each weighing the same."""
     chance, columns = np.random.default_rng(1), [FirstSigns._fields.index(name) for name in names]
-    hits = [each.first_hits(parse(json.dumps({"base": config, "depth": 30}))) for each in known.values() for config in configs]  # fmt: skip
+    hits = [
+        each.first_hits(parse(json.dumps({"base": config, "depth": 30})))
+        for each in known.values()
+        for config in configs
+    ]
     drawn = [(rows, right, chance.choice(len(rows), EACH)) for rows, right in hits]
-    return _logistic(np.concatenate([rows[some][:, columns] for rows, _, some in drawn]), np.concatenate([right[some] for _, right, some in drawn]), names)  # fmt: skip
+    return _logistic(
+        np.concatenate([rows[some][:, columns] for rows, _, some in drawn]),
+        np.concatenate([right[some] for _, right, some in drawn]),
+        names,
+    )
 
 
-def held_out(measured: Sequence[Mapping[str, ArmSigns]], shown: Mapping[str, ArmSigns], names: Sequence[str]) -> dict[str, tuple[list[float], ...]]:  # fmt: skip
+def held_out(
+    measured: Sequence[Mapping[str, ArmSigns]], shown: Mapping[str, ArmSigns], names: Sequence[str]
+) -> dict[str, tuple[list[float], ...]]:
     """Confidences in every collection by a model that was fitted on the others, under all configurations."""
     confidences = {}
     for name, arms in shown.items():
         model = fitted([each[other] for each in measured for other in each if other != name], names)
-        confidences[name] = tuple([model(Signs(*row)) for row in arm] for arm in (arms.answerable, arms.removed, arms.foreign))  # fmt: skip
+        confidences[name] = tuple(
+            [model(Signs(*row)) for row in arm] for arm in (arms.answerable, arms.removed, arms.foreign)
+        )
     return confidences
 
 
@@ -255,7 +276,10 @@ def rows(confidences: Mapping[str, tuple[list[float], ...]]) -> Iterator[list[st
     """One line per collection, then the means."""
     figures = []
     for name, (high, removed, foreign) in confidences.items():
-        point = answerable.point_at(THRESHOLD, high, removed).false_alarms, *(answerable.point_at(THRESHOLD, high, low).misses for low in (removed, foreign))  # fmt: skip
+        point = (
+            answerable.point_at(THRESHOLD, high, removed).false_alarms,
+            *(answerable.point_at(THRESHOLD, high, low).misses for low in (removed, foreign)),
+        )
         areas = answerable.auc_interval(high, removed), answerable.auc_interval(high, foreign)
         figures.append([each.mean for each in (*areas, *point)])
         yield [name, str(len(high)), *map(_interval, areas), *(f"{each.mean:.1%}" for each in point)]

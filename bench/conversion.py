@@ -20,9 +20,21 @@ NAME = "No title of its own"  # given instead of the file name, so that a headin
 READ_BY_OCR = " (OCR)"
 TRAPS = ("micro.docx", "m.pptx", "m.xlsx", "m.html")
 HEADS = (
-    "format", "files", "headings found", "right", "with level", "list items found", "table neighbours found", "right",
-    "words in order", "words lost", "pictures", "print headers left", "guessed tables named", "seconds",
-)  # fmt: skip
+    "format",
+    "files",
+    "headings found",
+    "right",
+    "with level",
+    "list items found",
+    "table neighbours found",
+    "right",
+    "words in order",
+    "words lost",
+    "pictures",
+    "print headers left",
+    "guessed tables named",
+    "seconds",
+)
 BEFORE = (
     ["PDF, before", "13", "0.00", "0.00", "0.00", "0.45", "0.40", "0.43", "0.97", "0.00", "0.00", "12", "62", "73.2"],
     ["PDF, scanned, before", "1", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "0.00", "1.00", "", "0", "0", "0.1"],
@@ -32,10 +44,14 @@ FAULTS_BEFORE = {
     "m.pptx": "a row with other cells than its header, a picture that is not there",
     "m.xlsx": "a row with other cells than its header, names of nothing (NaN, Unnamed), a time after a date",
 }
-ABOUT = """27 public PDF and Word files with known content (test files of document tools, government reports, prints of office documents), each
-converted as an upload is, in one process, and scored by the collection's own scorer; means over the files that have the thing at all. A heading
-that was made from a file name does not count. A table neighbour is a pair of cells beside or below each other. "Before" is the former
-converter (markitdown 0.1.8 for PDF) on the same machine; it named every table of a PDF as guessed that it could not find again.
+ABOUT = """27 public PDF and Word files with known content (test files of document tools, government reports, prints \
+of office documents), each
+converted as an upload is, in one process, and scored by the collection's own scorer; means over the files that have \
+the thing at all. A heading
+that was made from a file name does not count. A table neighbour is a pair of cells beside or below each other. \
+"Before" is the former
+converter (markitdown 0.1.8 for PDF) on the same machine; it named every table of a PDF as guessed that it could not \
+find again.
 
 """
 WORST_HEADS = ("file", "headings found", "right", "list items", "tables found", "right", "in order", "to look at")

@@ -109,7 +109,8 @@ def vectors(rows: int, seed: int = 3) -> np.ndarray:
 class SyntheticEmbedder:
     """Real tokens and made-up vectors, to measure everything but the embedding."""
 
-    name, dimension, limit, parts = "synthetic-384", DIMENSION, 512, ()
+    name, dimension = "synthetic-384", DIMENSION
+    limit, parts = 512, ()
 
     def __init__(self) -> None:
         from core.bootstrap import build

@@ -23,7 +23,10 @@ from core.services.people.accounts import DEMO
 from core.settings import load
 from tests.support.postgres import server
 
-PROCESSES, MESSAGES, MERGES, READS = 3, 300, 15, 1000
+PROCESSES = 3
+MESSAGES = 300
+MERGES = 15
+READS = 1000
 _, AUTHOR, _, REVIEWER, _, _ = DEMO
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench.building import workspace
@@ -20,9 +21,11 @@ ASKED, TURNS = 200, 5
 
 
 def measure(home: Path, sizes: list[int]) -> list[tuple[str, int, Timing, Timing]]:
-    """Name, chunks, plain fusion and the recommended configuration: of the starter knowledge base, and of made-up ones."""
+    """Name, chunks, plain fusion and the recommended configuration: of the starter knowledge base, and of
+    made-up ones.
+    """
     bases: list[tuple[str, Callable[[], App]]] = [("starter knowledge base", lambda: starter(home / "app"))]
-    bases += [("made-up vectors", lambda n=n: workspace(home / f"w{n}", n)) for n in sizes if n <= 20_000]  # type: ignore[misc]
+    bases += [("made-up vectors", partial(workspace, home / f"w{n}", n)) for n in sizes if n <= 20_000]
     return [(name, *_timings(opened())) for name, opened in bases]
 
 

@@ -1,6 +1,7 @@
 """Facts that disagree: precision and recall on pairs that were labelled by reading, and the cost of finding them.
 
-The pairs are in tests/data/disagreements/pairs.jsonl: places in the starter base and in two public handbooks (path, line
+The pairs are in tests/data/disagreements/pairs.jsonl: places in the starter base and in two public handbooks (path,
+line
 and a hash of the sentence, no text), a value that was edited, or a sentence of our own. Documents were split into those
 for tuning and those for the test before the first rule was tuned.
 """
@@ -29,22 +30,37 @@ PAIRS = ROOT / "tests" / "data" / "disagreements" / "pairs.jsonl"
 STARTER = "kb"
 
 
-ABOUT = """{pairs} pairs of statements, {disagree} of which disagree, labelled by reading: from the starter base (places in it, and sentences of our
-own) and from two public handbooks (places in them; the text stays where it is). The disagreeing ones are pairs that two documents
-really contain, with one value edited, and rewritten sentences. Documents were split before the first rule was tuned. The first look at
-the test documents, with the rules as tuned, gave precision 0.90 (0.76 to 0.96) and recall 0.54 (0.42 to 0.65). The figures below come after mending what
-that look showed ("permanently" was compared as a number, calculations and two spellings of one name were read as facts), and
-after names were held to roles and identifiers, so the test documents are no longer blind to them. `python -m bench disagreements`"""
-READ = """The shared handbooks and the starter base as they are, which are kept consistent: what is found there is a false alarm. Then with
-contradictions that a script plants (at most 34 a base: a fact copied, introduced or reworded into the document that speaks most of the same things,
+ABOUT = """{pairs} pairs of statements, {disagree} of which disagree, labelled by reading: from the starter base \
+(places in it, and sentences of our
+own) and from two public handbooks (places in them; the text stays where it is). The disagreeing ones are pairs that \
+two documents
+really contain, with one value edited, and rewritten sentences. Documents were split before the first rule was tuned. \
+The first look at
+the test documents, with the rules as tuned, gave precision 0.90 (0.76 to 0.96) and recall 0.54 (0.42 to 0.65). The \
+figures below come after mending what
+that look showed ("permanently" was compared as a number, calculations and two spellings of one name were read as \
+facts), and
+after names were held to roles and identifiers, so the test documents are no longer blind to them. `python -m bench \
+disagreements`"""
+READ = """The shared handbooks and the starter base as they are, which are kept consistent: what is found there is a \
+false alarm. Then with
+contradictions that a script plants (at most 34 a base: a fact copied, introduced or reworded into the document that \
+speaks most of the same things,
 with another value or turned round). Before two statements had to be about the same thing there were 7 false alarms (two
-cities, two paragraphs of a standard, two tests, recordings and invoices, a client's and a server's certificate), 99 of the first 100 right and 136 of 145
+cities, two paragraphs of a standard, two tests, recordings and invoices, a client's and a server's certificate), 99 \
+of the first 100 right and 136 of 145
 planted ones found. The rules were made on these bases and on this seed of the
-planting, so the figures are not blind. A ministry's handbook (184 documents) was looked at after them and gave 192 findings, 189 of them one shared line that names
-two standards; two rules that were made from that look left 2, both worth reading. With another seed, on which nothing was tuned, 62 of 68 are found in the starter base and 18f-handbook, all first 20 right. Then
-four public handbooks that no rule had seen were read (889, 357, 185 and 158 documents): 87 findings, of which 4 of the first 32 were worth reading. Each look made rules: a sentence that its
-document repeats with other values, titles that differ in a number, kinds and cases named by headings, two headings of one, phrases. What is left there are 3 findings, all worth
-reading; 2 others worth reading are lost, and 5 of the 145 planted ones. Two more handbooks (242 and 156 documents) gave no finding; the second was read before the last three rules, which only take findings away. What is missed is mostly a negation beside another one."""
+planting, so the figures are not blind. A ministry's handbook (184 documents) was looked at after them and gave 192 \
+findings, 189 of them one shared line that names
+two standards; two rules that were made from that look left 2, both worth reading. With another seed, on which nothing \
+was tuned, 62 of 68 are found in the starter base and 18f-handbook, all first 20 right. Then
+four public handbooks that no rule had seen were read (889, 357, 185 and 158 documents): 87 findings, of which 4 of \
+the first 32 were worth reading. Each look made rules: a sentence that its
+document repeats with other values, titles that differ in a number, kinds and cases named by headings, two headings of \
+one, phrases. What is left there are 3 findings, all worth
+reading; 2 others worth reading are lost, and 5 of the 145 planted ones. Two more handbooks (242 and 156 documents) \
+gave no finding; the second was read before the last three rules, which only take findings away. What is missed is \
+mostly a negation beside another one."""
 
 
 @dataclass(frozen=True, slots=True)

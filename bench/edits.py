@@ -1,6 +1,7 @@
 """One edit of a large index: the base has synthetic words and vectors, the edit goes the whole way from commit to hit.
 
-A base of real text takes minutes to chunk and embed; what an edit costs depends on how much there is, not on what it says.
+A base of real text takes minutes to chunk and embed; what an edit costs depends on how much there is, not on what it
+says.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from bench.corpus import DIMENSION, SyntheticModels
-from bench.measure import cpu
+from bench.measure import cpu_besides_embedding
 from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.retrieval import config as configs
@@ -25,7 +26,10 @@ from core.settings import load
 from core.storage.index.generation_list import BuildBatch
 from core.types import Chunk, Document, Extract
 
-WORDS, PER_DOCUMENT, KNOWN, EDITS = 40, 10, 100_000, 7
+WORDS = 40
+PER_DOCUMENT = 10
+KNOWN = 100_000
+EDITS = 7
 OPEN = """
 import json, sys, time
 from pathlib import Path
@@ -39,8 +43,9 @@ started = time.perf_counter()
 index = app.index.generations.open(profile)
 opened = time.perf_counter() - started
 vectors = [index.vector(n * (index.size // 20)) for n in range(20)]
-legs = (lambda n: index.bm25(f"w{n} w{3 * n} w{40 * n}").search(10, None), lambda n: index.dense(vectors[n]).search(10, None))
-bm25, dense = in_turns(legs, range(1, 20))
+def words(n): index.bm25(f"w{n} w{3 * n} w{40 * n}").search(10, None)
+def meaning(n): index.dense(vectors[n]).search(10, None)
+bm25, dense = in_turns((words, meaning), range(1, 20))
 status = open("/proc/self/status").read()
 of = lambda name: int(status.split(name + ":")[1].split()[0]) / 1e3
 print(json.dumps({"open_s": opened, "bm25_ms": bm25.cpu50, "dense_ms": dense.cpu50, "own_mb": of("RssAnon"),
@@ -56,9 +61,10 @@ def workspace(home: Path) -> App:
 def about(machine: str) -> str:
     """What the figures say."""
     return (
-        f"{machine}. Synthetic words ({WORDS} in a chunk) and vectors ({DIMENSION} wide, searched exactly); the edit is a real one, from its commit until "
-        f"its new word is found, CPU without embedding, the middle of {EDITS}. Opening, memory (own, and files that are mapped) and "
-        "searches with words not asked before are in a fresh process: of the first generation, and after the edits.\n\n"
+        f"{machine}. Synthetic words ({WORDS} in a chunk) and vectors ({DIMENSION} wide, searched exactly); the edit is"
+        f" a real one, from its commit until its new word is found, CPU without embedding, the middle of {EDITS}."
+        " Opening, memory (own, and files that are mapped) and searches with words not asked before are in a fresh"
+        " process: of the first generation, and after the edits.\n\n"
     )
 
 
@@ -82,12 +88,11 @@ def _edit(app: App, n: int) -> float:
     path, word = _path(n), f"edited{time.time_ns()}"
     text = app.knowledge.repository.read("main", path).decode() + f"\nMore {word}.\n"
     app.knowledge.repository.commit("main", {path: text.encode()}, SYSTEM.person, "edit")
-    used = lambda: cpu() - app.models.registry.embedder("").spent  # type: ignore[attr-defined]
-    before = used()
+    before = cpu_besides_embedding(app)
     app.index.builder.build(app.platform.settings.profile())
     if app.search.searcher.search(word, config=configs.parse("bm25")).hits[0].path != path:
         raise RuntimeError(f"the edit of {path} is not found")
-    return used() - before
+    return cpu_besides_embedding(app) - before
 
 
 def _opened(home: Path) -> dict[str, float]:

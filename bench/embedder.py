@@ -1,8 +1,12 @@
-"""`python -m bench.embedder FOLDER BASE OUT`: an embedder before and after fine-tuning on a collection's own training questions.
+"""`python -m bench.embedder FOLDER BASE OUT`: an embedder before and after fine-tuning on a collection's own training
+questions.
 
-FOLDER is a BEIR folder with `qrels/train.tsv` and `qrels/test.tsv`, BASE a folder for sentence-transformers, or the folder of the bundled
-models, whose int8 weights are then turned back into torch weights. Documents are one text each. Test questions are measured by meaning
-alone and with words, as the product fuses them; OUT gets a JSON and a Markdown file. It needs torch, sentence-transformers, numpy and
+FOLDER is a BEIR folder with `qrels/train.tsv` and `qrels/test.tsv`, BASE a folder for sentence-transformers, or the
+folder of the bundled
+models, whose int8 weights are then turned back into torch weights. Documents are one text each. Test questions are
+measured by meaning
+alone and with words, as the product fuses them; OUT gets a JSON and a Markdown file. It needs torch,
+sentence-transformers, numpy and
 PyStemmer, and nothing else of the product's packages.
 """
 
@@ -113,9 +117,9 @@ def main() -> None:
         "steps": len(losses),
         "loss": [round(float(np.mean(part)), 4) for part in np.array_split(losses, min(len(losses), 8))],
         "ways": {way: _compared(scored, way, None) for way in WAYS},
-        "ways_where_no_relevant_document_was_trained_on": {way: _compared(scored, way, apart) for way in WAYS}
-        if len(apart) > 1
-        else {},
+        "ways_where_no_relevant_document_was_trained_on": (
+            {way: _compared(scored, way, apart) for way in WAYS} if len(apart) > 1 else {}
+        ),
     }
     _write(report, options.out)
 
@@ -258,8 +262,8 @@ def _told(done: int, total: int, what: str) -> None:
 
 def _write(report: Mapping[str, Any], out: Path) -> None:
     head = (
-        f"{report['collection']}: {report['training_questions']} training questions, {report['test_questions']} test questions, "
-        f"{report['steps']} steps in {report['seconds']} s on {report['device']}"
+        f"{report['collection']}: {report['training_questions']} training questions, {report['test_questions']} test"
+        f" questions, {report['steps']} steps in {report['seconds']} s on {report['device']}"
     )
     lines = [head, "", "| nDCG@10 | questions | before | after | difference |", "|---|---|---|---|---|"]
     parts = {"": "ways", ", documents not trained on": "ways_where_no_relevant_document_was_trained_on"}

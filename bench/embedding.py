@@ -70,7 +70,9 @@ class EmbeddingClock:
 
 
 def corpora(sizes: list[int]) -> tuple[list[str], list[str]]:
-    """What is indexed: folders as they are and real Markdown repeated with variation; then what is too large for that."""
+    """What is indexed: folders as they are and real Markdown repeated with variation; then what is too
+    large for that.
+    """
     small = [str(size) for size in sizes if size <= LARGE]
     folders = [folder.name for folder in FOLDERS if folder.is_dir()] if small else []
     return [*folders, *small], [str(size) for size in sizes if size > LARGE]

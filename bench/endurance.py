@@ -1,7 +1,10 @@
-"""Ten minutes of everyday use: hundreds of open tabs that ask now and then, authors who merge, and a full rebuild in between.
+"""Ten minutes of everyday use: hundreds of open tabs that ask now and then, authors who merge, and a full rebuild in
+between.
 
-Prints, for the start and the end, what the server holds (memory, threads, open files) and the size of the workspace, and in
-between every error that anybody met. `python -m bench endurance`; SESSIONS, MINUTES and THINKING below are the whole load.
+Prints, for the start and the end, what the server holds (memory, threads, open files) and the size of the workspace,
+and in
+between every error that anybody met. `python -m bench endurance`; SESSIONS, MINUTES and THINKING below are the whole
+load.
 """
 
 from __future__ import annotations

@@ -1,8 +1,11 @@
-"""`python -m bench.exhaust [MINUTES [DOOR ...]]`: a reader and an author try to exhaust a server of 2 GB through every door, while five
+"""`python -m bench.exhaust [MINUTES [DOOR ...]]`: a reader and an author try to exhaust a server of 2 GB through every
+door, while five
 others search.
 
-The server is real and its memory limited by a control group where one can be made (as root), else only watched. The attacker is a
-process of its own, so that its work does not count as the waiting of the five. Everything stays on the loopback and ends by itself.
+The server is real and its memory limited by a control group where one can be made (as root), else only watched. The
+attacker is a
+process of its own, so that its work does not count as the waiting of the five. Everything stays on the loopback and
+ends by itself.
 """
 
 from __future__ import annotations
@@ -169,7 +172,9 @@ async def _searcher(url: str, cookie: str, number: int, now: list[Phase], ends: 
 
 @dataclass(frozen=True)
 class Attacker:
-    """Somebody with twenty access tokens and a session, and how long they have: a reader, or at the doors of authors an author."""
+    """Somebody with twenty access tokens and a session, and how long they have: a reader, or at the doors of authors
+    an author.
+    """
 
     url: str
     cookie: str
@@ -382,7 +387,9 @@ async def columns(mal: Attacker) -> None:
 
 
 async def converters(mal: Attacker) -> None:
-    """Upload pages in twelve tabs, each with twenty small zips of large texts, twenty Word files and ten endless lists to read."""
+    """Upload pages in twelve tabs, each with twenty small zips of large texts, twenty Word files and ten endless
+    lists to read.
+    """
     large, word = _large_zip(), _word()
     brought = [*((f"z{n}.zip", large) for n in range(20)), *((f"w{n}.docx", word) for n in range(20))]
     brought += [(f"t{n}.md", b"- a\n" * 200_000) for n in range(10)]
@@ -452,8 +459,16 @@ def _word(paragraphs: int = 20_000) -> bytes:
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     body = "".join(f"<w:p><w:r><w:t>Words {random.random()}</w:t></w:r></w:p>" for _ in range(paragraphs))
     parts = {
-        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>',
-        "_rels/.rels": '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>',
+        "[Content_Types].xml": (
+            '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Override'
+            ' PartName="/word/document.xml"'
+            ' ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>'
+        ),
+        "_rels/.rels": (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="a"'
+            ' Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"'
+            ' Target="word/document.xml"/></Relationships>'
+        ),
         "word/document.xml": f'<w:document xmlns:w="{word}"><w:body>{body}</w:body></w:document>',
     }
     box = io.BytesIO()
@@ -514,7 +529,14 @@ def measure(home: Path, minutes: float, doors: Sequence[str]) -> dict[str, Any]:
     with limited(home, home / "exhaust.log") as (url, process, grouped):
         phases = asyncio.run(_run(url, process, cookies, attackers, doors, 60 * minutes / len(doors)))
         alive = resident(process) > 0
-        group = {name: (GROUP / name).read_text().split() for name in ("memory.max_usage_in_bytes", "memory.failcnt", "memory.oom_control")} if grouped else {}  # fmt: skip
+        group = (
+            {
+                name: (GROUP / name).read_text().split()
+                for name in ("memory.max_usage_in_bytes", "memory.failcnt", "memory.oom_control")
+            }
+            if grouped
+            else {}
+        )
     log = (home / "exhaust.log").read_text(errors="replace")
     return {"phases": phases, "alive": alive, "group": group, "tracebacks": log.count("Traceback")}
 
@@ -524,7 +546,10 @@ def _earlier(app: App, commits: int = 12) -> None:
     store = app.knowledge.repository
     for number in range(len(store.log(store.head())), commits):
         with TemporaryDirectory() as folder:
-            text = f"---\nid: OLD-{number}\ntitle: Note {number}\ntype: sop\nstatus: active\n---\n# Note {number}\n\nPallet {number}.\n"
+            text = (
+                f"---\nid: OLD-{number}\ntitle: Note {number}\ntype: sop\nstatus: active\n---\n# Note"
+                f" {number}\n\nPallet {number}.\n"
+            )
             (Path(folder) / f"note-{number}.md").write_text(text)
             app.knowledge.documents.import_folder(SYSTEM, Path(folder), f"Note {number}", "notes")
     app.index.builder.build(app.platform.settings.profile())
@@ -538,7 +563,10 @@ def _people(app: App) -> tuple[list[str], dict[str, dict[str, Any]]]:
     for name, role in roles.items():
         if name not in known:
             people.accounts.add(SYSTEM, NewAccount(name, name.title(), f"{name}@example.org", role), PASSWORD)
-    enter = lambda name: people.sessions.start(people.accounts.actor(name), SESSION)
+
+    def enter(name: str) -> str:
+        return people.sessions.start(people.accounts.actor(name), SESSION)
+
     store = app.knowledge.repository
     days = [commit.id for commit, _ in store.log(store.head(), limit=40)]
     asked = tuple(Question(f"q{n}", f"What about {WORDS[n % len(WORDS)]} {n}?") for n in range(200))

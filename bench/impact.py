@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench.corpus import SyntheticModels, documents
-from bench.measure import cpu
+from bench.measure import cpu_besides_embedding
 from core.access import SYSTEM
 from core.bootstrap import App, build
 from core.settings import load
@@ -49,7 +50,7 @@ def with_questions(files: dict[str, bytes]) -> dict[str, bytes]:
 def measure(home: Path, chunks: int) -> dict[str, Any]:
     """CPU of one measurement without embedding, and disk and time of twenty open changes."""
     app = workspace(home / f"i{chunks}", chunks)
-    used = lambda: cpu() - app.models.registry.embedder("").spent  # type: ignore[attr-defined]
+    used = partial(cpu_besides_embedding, app)
     numbers = [_propose(app, n) for n in range(OPEN_AT_ONCE)]
     spent, walls = [], []
     for number in numbers:

@@ -68,7 +68,10 @@ def verdict(collection: CollectionFigures) -> str:
     """Whether reranking gains, and what conditional reranking keeps of it."""
     fused, final, blended, *_ = collection.read
     alone, mixed = compare(fused.run, final.run), compare(fused.run, blended.run)
-    sentence = f"- **{collection.indexed.name}**: against the hybrid, the cross-encoder's own order {difference(alone)}, {alone.overall.verdict}; "
+    sentence = (
+        f"- **{collection.indexed.name}**: against the hybrid, the cross-encoder's own order {difference(alone)},"
+        f" {alone.overall.verdict}; "
+    )
     sentence += (
         f"blended at {collection.blend:g}, the best on train queries, {difference(mixed)}, {mixed.overall.verdict}. "
     )
@@ -90,12 +93,15 @@ def verdict(collection: CollectionFigures) -> str:
     met = "as promised" if kept >= KEEP and left >= SKIP else f"not the {KEEP:.0%} and {SKIP:.0%} that were hoped for"
     return (
         sentence
-        + f"Conditional at tau {collection.tau:g}, calibrated on train queries, keeps {kept:.0%} of that gain and skips {left:.0%} of the queries: {met}."
+        + f"Conditional at tau {collection.tau:g}, calibrated on train queries, keeps {kept:.0%} of that gain and skips"
+        f" {left:.0%} of the queries: {met}."
     )
 
 
 def hurt(collection: CollectionFigures) -> list[list[str]]:
-    """Which kinds of queries the cross-encoder's own order helped and hurt; the queries themselves stay where they are."""
+    """Which kinds of queries the cross-encoder's own order helped and hurt; the queries themselves stay
+    where they are.
+    """
     fused, final = collection.read[0].run, collection.read[1].run
     rows = compare(fused, final).rows
     kinds = {
@@ -130,21 +136,21 @@ KINDS = (
 def text(collections: Sequence[CollectionFigures], machine: str) -> str:
     """The whole section."""
     section = (
-        f"{machine}. Default profile; documents stand where their best chunk stands; {methods.DEPTH} chunks per leg. "
-        "Fused rows are of all test queries. p50 is wall time on a shared machine. The last two rows of a collection show what "
-        f"parents do: children of {methods.CHILDREN['params']['child']} tokens are found, their parents returned, beside whole "
-        f"chunks, both with {methods.STATIC}; Recall@100 counts documents among the first {cached_candidates.KEEP} chunks, so children have "
-        "fewer of them.\n\n"
+        f"{machine}. Default profile; documents stand where their best chunk stands; {methods.DEPTH} chunks per leg."
+        " Fused rows are of all test queries. p50 is wall time on a shared machine. The last two rows of a collection"
+        f" show what parents do: children of {methods.CHILDREN['params']['child']} tokens are found, their parents"
+        f" returned, beside whole chunks, both with {methods.STATIC}; Recall@100 counts documents among the first"
+        f" {cached_candidates.KEEP} chunks, so children have fewer of them.\n\n"
     )
     section += markdown_table(HEADS, [line(collection, row) for collection in collections for row in collection.rows])
     section += (
-        f"\n\n### The best hybrid\n\n{MEASURE}, paired by query, 95 % bootstrap intervals. The fusion is the best one on "
-        f"{methods.TRAIN} train queries; figures are of test queries.\n\n" + "\n".join(map(hybrid, collections))
+        f"\n\n### The best hybrid\n\n{MEASURE}, paired by query, 95 % bootstrap intervals. The fusion is the best one"
+        f" on {methods.TRAIN} train queries; figures are of test queries.\n\n" + "\n".join(map(hybrid, collections))
     )
     section += (
-        f"\n\n### Reranking\n\nThe bundled cross-encoder reads the best chunks of that hybrid, for "
-        f"{methods.SAMPLE} test queries spread evenly over all. Blend weight and tau were fitted on {methods.CALIBRATE} train "
-        "queries. Each pair is read once: rows below the first take its time for the queries that they rerank.\n\n"
+        f"\n\n### Reranking\n\nThe bundled cross-encoder reads the best chunks of that hybrid, for {methods.SAMPLE}"
+        f" test queries spread evenly over all. Blend weight and tau were fitted on {methods.CALIBRATE} train queries."
+        " Each pair is read once: rows below the first take its time for the queries that they rerank.\n\n"
     )
     section += markdown_table(
         READ_HEADS, [read_line(collection, row) for collection in collections for row in collection.read]
@@ -163,8 +169,9 @@ def hops(figures: multihop.Hops, machine: str) -> str:
     )
     section += markdown_table(heads, [multihop.cells(row) for row in figures.rows])
     section += (
-        f"\n\nTri-modal against `{multihop.HYBRID}`, Recall@10: {difference(figures.graph)}, {figures.graph.overall.verdict}."
-        f"\n\nThe cross-encoder over the best {multihop.READ} chunks of {multihop.SAMPLE} questions, beside the hybrid on the "
-        f"same ones; the blend of {multihop.BLEND:g} was not fitted (there are no train queries):\n\n"
+        f"\n\nTri-modal against `{multihop.HYBRID}`, Recall@10: {difference(figures.graph)},"
+        f" {figures.graph.overall.verdict}.\n\nThe cross-encoder over the best {multihop.READ} chunks of"
+        f" {multihop.SAMPLE} questions, beside the hybrid on the same ones; the blend of {multihop.BLEND:g} was not"
+        " fitted (there are no train queries):\n\n"
     )
     return section + markdown_table(heads, [multihop.cells(row) for row in figures.read])

@@ -14,7 +14,10 @@ PAIRS = (
     ("dense + graph", '{"legs": ["dense", "graph"], "weights": {"dense": 0.7, "graph": 0.3}}'),
     (
         "bm25 + dense + pagerank",
-        '{"base": "trimodal-graph", "legs": ["bm25", "dense", "pagerank"], "weights": {"bm25": 0.35, "dense": 0.5, "pagerank": 0.15}}',
+        (
+            '{"base": "trimodal-graph", "legs": ["bm25", "dense", "pagerank"], "weights": {"bm25": 0.35, "dense": 0.5,'
+            ' "pagerank": 0.15}}'
+        ),
     ),
 )
 READ, SAMPLE, BLEND = 10, 100, 0.5  # the cross-encoder: chunks read, questions, and a blend that was not fitted

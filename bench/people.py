@@ -22,7 +22,9 @@ BEFORE, AFTER = "convex-0.5, depth 30", "Documents 0.9"
 
 @dataclass(frozen=True)
 class AnsweredByPeople:
-    """A question of a person: its kind, what was found first, the rank of a right document, and how sure the search was."""
+    """A question of a person: its kind, what was found first, the rank of a right document, and how sure the
+    search was.
+    """
 
     question: str
     kind: str
@@ -59,7 +61,15 @@ def _answered(app: App, row: Mapping[str, object], config: SearchConfig) -> Answ
     right = tuple(judged["path"] for judged in row["judgments"] if judged["grade"] >= 2)  # type: ignore[attr-defined]
     found = list(dict.fromkeys(hit.path for hit in result.hits))
     rank = next((place for place, path in enumerate(found, 1) if path in right), 0)
-    return AnsweredByPeople(str(row["text"]), str(row["category"]), right, found[0] if found else "", rank, result.confidence, str(row.get("why", "")))  # fmt: skip
+    return AnsweredByPeople(
+        str(row["text"]),
+        str(row["category"]),
+        right,
+        found[0] if found else "",
+        rank,
+        result.confidence,
+        str(row.get("why", "")),
+    )
 
 
 def rows(measured: Mapping[str, list[AnsweredByPeople]]) -> Iterator[list[str]]:

@@ -1,4 +1,6 @@
-"""Contradictions that a script plants: a fact of one document, restated in another with another value or the opposite."""
+"""Contradictions that a script plants: a fact of one document, restated in another with another value or
+the opposite.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
 """`python -m bench.ranker HOME NAME=FOLDER ...`: a learned ranker on BEIR folders, before and after, with times.
 
-HOME is a workspace for collections (its indexes are built when they are missing). Where a folder has training questions the ranker learns
-from them and is judged on the test questions; elsewhere it learns from half of the test questions and is judged on all, each by trees
+HOME is a workspace for collections (its indexes are built when they are missing). Where a folder has training questions
+the ranker learns
+from them and is judged on the test questions; elsewhere it learns from half of the test questions and is judged on all,
+each by trees
 that have not seen it.
 """
 
@@ -73,8 +75,9 @@ def _row(home: Path, name: str, folder: Path, text: str, most: int) -> str:
     compared, strongest = compare(before, after), ", ".join(list(fitted.importances)[:3])
     gap = compared.difference
     return (
-        f"| {name} | {text.replace('|', '')} | {len(learn)} | {len(judged)} | {np.mean(before):.3f} | {np.mean(after):.3f} "
-        f"| {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}), {compared.verdict} | {fitted.rounds} | {seconds:.0f} s | {strongest} |"
+        f"| {name} | {text.replace('|', '')} | {len(learn)} | {len(judged)} | {np.mean(before):.3f} |"
+        f" {np.mean(after):.3f} | {gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f}), {compared.verdict} |"
+        f" {fitted.rounds} | {seconds:.0f} s | {strongest} |"
     )
 
 

@@ -40,7 +40,9 @@ HEADS = (
 
 
 class ProcessTree:
-    """CPU seconds of this process and of all that it started, also of those that were killed: looked at five times a second."""
+    """CPU seconds of this process and of all that it started, also of those that were killed: looked at five
+    times a second.
+    """
 
     def __init__(self) -> None:
         self.own, self.spent = cpu(), {}  # type: float, dict[str, dict[int, float]]

@@ -72,9 +72,10 @@ HEADS = (
 def about(machine: str) -> str:
     """What the table says."""
     return (
-        f"{machine}. Production's search, {ASKED} questions, CPU p50; a policy of {FOLDERS} folders and {GROUPS} groups hides half of the "
-        "documents, or opens all of them to a group. They took turns; a second round asks the same words again. First: the first search "
-        "after a change of the policy. Vectors are synthetic, the query's included; no graph, no reranker.\n\n"
+        f"{machine}. Production's search, {ASKED} questions, CPU p50; a policy of {FOLDERS} folders and {GROUPS} groups"
+        " hides half of the documents, or opens all of them to a group. They took turns; a second round asks the same"
+        " words again. First: the first search after a change of the policy. Vectors are synthetic, the query's"
+        " included; no graph, no reranker.\n\n"
     )
 
 

@@ -9,9 +9,12 @@ from pathlib import Path
 PATH = Path(__file__).resolve().parent.parent / "docs" / "research" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Sections are written by `make bench` (or `python -m bench PART`), but for those that name another command. Times are of the machine on which a section was
-measured and say little; ratios were measured in one run, with the peers beside us, and travel. The public collections are
-not part of Concord: `data/beir`, `data/markdown`, `data/multihop`, `data/chunking_evaluation` and `data/files` are looked for in the folder that `CONCORD_SHARED` names,
+Sections are written by `make bench` (or `python -m bench PART`), but for those that name another command. Times are \
+of the machine on which a section was
+measured and say little; ratios were measured in one run, with the peers beside us, and travel. The public collections \
+are
+not part of Concord: `data/beir`, `data/markdown`, `data/multihop`, `data/chunking_evaluation` and `data/files` are \
+looked for in the folder that `CONCORD_SHARED` names,
 and parts that need one are left out without it.
 """
 

@@ -1,4 +1,6 @@
-"""What 10 million and 1 billion chunks would take: arithmetic over the figures in docs/research/benchmarks.md, written to docs/research/scale.md."""
+"""What 10 million and 1 billion chunks would take: arithmetic over the figures in docs/research/benchmarks.md, written
+to docs/research/scale.md.
+"""
 
 from __future__ import annotations
 
@@ -63,28 +65,72 @@ def inputs() -> dict[str, Input]:
     at = f"measured at {built['chunks']} chunks"
     given = [
         Input("image", number(built["index MB"]) * 1e6 / chunks, "bytes a chunk of an exact index", f"{at} (Indexing)"),
-        Input("build", number(built["full CPU s"]) / chunks, "CPU s a chunk to chunk, analyse and write", f"{at} (Indexing)"),
-        Input("edit", number(edited["one edit CPU s"]), "CPU s of one edit, without embedding", f"measured at {edited['chunks']} (One edit of a large index)"),
-        Input("exact", number(dense["CPU p50 ms"]) / 1e3 / number(dense["chunks"]), "CPU s a chunk and query, exact vectors", f"measured at {dense['chunks']} chunks, linear (Search beside the peers)"),
-        Input("embed", number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]), "CPU s to embed a chunk, default model", "measured, Xeon with VNNI (A large index with the default model)"),
-        Input("request", number(own["CPU ms"]) / 1e3, "CPU s of a node for a search over the API, starter base", "measured (The HTTP API under load)"),
+        Input(
+            "build",
+            number(built["full CPU s"]) / chunks,
+            "CPU s a chunk to chunk, analyse and write",
+            f"{at} (Indexing)",
+        ),
+        Input(
+            "edit",
+            number(edited["one edit CPU s"]),
+            "CPU s of one edit, without embedding",
+            f"measured at {edited['chunks']} (One edit of a large index)",
+        ),
+        Input(
+            "exact",
+            number(dense["CPU p50 ms"]) / 1e3 / number(dense["chunks"]),
+            "CPU s a chunk and query, exact vectors",
+            f"measured at {dense['chunks']} chunks, linear (Search beside the peers)",
+        ),
+        Input(
+            "embed",
+            number(real["CPU s"]) * number(real["embedder: of CPU"]) / 100 / number(real["embedded"]),
+            "CPU s to embed a chunk, default model",
+            "measured, Xeon with VNNI (A large index with the default model)",
+        ),
+        Input(
+            "request",
+            number(own["CPU ms"]) / 1e3,
+            "CPU s of a node for a search over the API, starter base",
+            "measured (The HTTP API under load)",
+        ),
         Input("characters", 730.0, "characters of Markdown a chunk", "measured on public handbooks"),
         Input("document", 10.0, "chunks a document", "measured on public handbooks, about"),
-        Input("gpu", 1207.0, "chunks a second and GPU, bge-small by sentence-transformers", "measured: NVIDIA H200, 20,000 texts of 790 characters, float32"),
+        Input(
+            "gpu",
+            1207.0,
+            "chunks a second and GPU, bge-small by sentence-transformers",
+            "measured: NVIDIA H200, 20,000 texts of 790 characters, float32",
+        ),
         Input("load", 50.0, "searches a second", "assumed: the load of `make cluster`"),
         Input("busy", 0.5, "of a core in use at that load", "assumed"),
-        Input("node", 16.0, "cores of a node of an engine with shards, with 64 GB of memory, half of it for the index", "assumed"),
-        Input("smallest", 20.0, "cores of the smallest cluster: three nodes and two databases of 4 cores, 16 GB each", "assumed"),
+        Input(
+            "node",
+            16.0,
+            "cores of a node of an engine with shards, with 64 GB of memory, half of it for the index",
+            "assumed",
+        ),
+        Input(
+            "smallest",
+            20.0,
+            "cores of the smallest cluster: three nodes and two databases of 4 cores, 16 GB each",
+            "assumed",
+        ),
         Input("core_hour", 0.04, "dollars an hour and core", "assumed, list price from memory"),
         Input("gpu_hour", 2.0, "dollars an hour and GPU", "assumed, list price from memory"),
-        Input("gb_memory", 4.0, "dollars a month and GB of memory beyond 4 GB a core", "assumed, list price from memory"),
+        Input(
+            "gb_memory", 4.0, "dollars a month and GB of memory beyond 4 GB a core", "assumed, list price from memory"
+        ),
         Input("gb_store", 0.023, "dollars a month and GB in an object store", "assumed, list price from memory"),
         Input("gb_nvme", 0.08, "dollars a month and GB on a local or block disk", "assumed, list price from memory"),
-    ]  # fmt: skip
+    ]
     if ray:
         share = number(next(row["of all"] for row in parts if row["part"] == "embed")) / 100
         work = share * number(ray[0]["CPU ms a chunk"]) / 1e3
-        given.append(Input("embed_here", work, "CPU s to embed a chunk, default model", "measured, aarch64 (Bulk work on Ray)"))  # fmt: skip
+        given.append(
+            Input("embed_here", work, "CPU s to embed a chunk, default model", "measured, aarch64 (Bulk work on Ray)")
+        )
     return {figure.name: figure for figure in given}
 
 
@@ -189,22 +235,29 @@ def money(dollars: float) -> str:
 
 HEAD = """# Scale
 
-What 10 million and 1 billion chunks would take, as arithmetic. `python -m bench scale` writes this page: figures that were measured are read from
-[benchmarks.md](benchmarks.md), everything else is named as assumed, and each line says which inputs it follows from. The first column of values
-is a size that was measured; the others are 50 and 5,000 times larger, so read them as orders of magnitude. Prices are from memory: put in your own.
+What 10 million and 1 billion chunks would take, as arithmetic. `python -m bench scale` writes this page: figures that \
+were measured are read from
+[benchmarks.md](benchmarks.md), everything else is named as assumed, and each line says which inputs it follows from. \
+The first column of values
+is a size that was measured; the others are 50 and 5,000 times larger, so read them as orders of magnitude. Prices are \
+from memory: put in your own.
 """
 
 ENGINES = """## Which engine from where on
 
 | chunks | engine behind the port `Index` | what ends it | proved here |
 |---|---|---|---|
-| up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
-| beyond, while memory lasts | exact words, and vectors by the ANN index of the LanceDB tables | memory for vectors; approximate | in tests, with the limit lowered |
-| beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch | money and operation | none of these could be had here; the port that it needs was tried with PostgreSQL (below) |
+| up to about 500,000 (`CONCORD_EXACT_LIMIT`) | exact image, the default | a search reads every vector: {exact_500k} \
+of CPU at 500,000, {exact_10m} at 10 million; memory for vectors | yes, to 200,000 |
+| beyond, while memory lasts | exact words, and vectors by the ANN index of the LanceDB tables | memory for vectors; \
+approximate | in tests, with the limit lowered |
+| beyond, or thousands of searches a second | an engine that spreads one query over shards: Vespa, Milvus, OpenSearch \
+| money and operation | none of these could be had here; the port that it needs was tried with PostgreSQL (below) |
 
 ### What the port becomes
 
-`Index` (`core/ports.py`) speaks of chunks by number, 0 to N - 1: masks of what somebody may find, lists of all documents and the vocabulary are as long as N. That is right for an
+`Index` (`core/ports.py`) speaks of chunks by number, 0 to N - 1: masks of what somebody may find, lists of all \
+documents and the vocabulary are as long as N. That is right for an
 image in memory, and no engine with shards can give it. What an engine behind a server can give:
 
 ```python
@@ -229,37 +282,54 @@ The way there, each step with the exact image as its reference and no change in 
 
 | step | what changes | what it touches today |
 |---|---|---|
-| 1. opaque ids | a `Ranking` maps ids, not numbers; `passage`, `excerpt`, `context`, `vector` take many ids at once: one question to a server, not ten | some 100 calls in 25 files, most of them one line |
-| 2. conditions | `allowed` returns a `Where`; only the image makes a mask of it. Each chunk carries its audience, the one list of readers that its folder and its document give; a person's view becomes the audiences that hold them | `retrieval/reader_index.py`, 8 callers of `allowed`, one column of the index |
-| 3. counts | `count` and `rarity` instead of the vocabulary and of all documents | "did you mean", facets, freshness read the database or the image |
-| 4. a generation | a merge writes rows with its number, and a search names the newest that is whole: what publishes a generation today | `storage/index` already does |
+| 1. opaque ids | a `Ranking` maps ids, not numbers; `passage`, `excerpt`, `context`, `vector` take many ids at once: \
+one question to a server, not ten | some 100 calls in 25 files, most of them one line |
+| 2. conditions | `allowed` returns a `Where`; only the image makes a mask of it. Each chunk carries its audience, the \
+one list of readers that its folder and its document give; a person's view becomes the audiences that hold them | \
+`retrieval/reader_index.py`, 8 callers of `allowed`, one column of the index |
+| 3. counts | `count` and `rarity` instead of the vocabulary and of all documents | "did you mean", facets, freshness \
+read the database or the image |
+| 4. a generation | a merge writes rows with its number, and a search names the newest that is whole: what publishes a \
+generation today | `storage/index` already does |
 
-Audiences are few: as many as different lists of readers are written in the policy and in documents. A person who joins a group changes no chunk.
+Audiences are few: as many as different lists of readers are written in the policy and in documents. A person who \
+joins a group changes no chunk.
 
-Legs that need every chunk (tfidf, graph, pagerank) stay with the image. What a query does to its candidates (fusion, reranking,
+Legs that need every chunk (tfidf, graph, pagerank) stay with the image. What a query does to its candidates (fusion, \
+reranking,
 confidence, grouping by document) works on the few that legs return, so pipeline, evaluation and pages stay.
 
 ### Tried: PostgreSQL with pgvector
 
-No server of Qdrant, OpenSearch, Elasticsearch, Milvus, Weaviate, Meilisearch, Typesense or Vespa was found in the package registries that were at hand (PyPI, npm, Debian); Chroma's was, and not
-tried. PostgreSQL with pgvector is there too, so `python -m bench.postgres` fills it from an open generation and asks both legs through ids and conditions, `readers`, type and folder included
+No server of Qdrant, OpenSearch, Elasticsearch, Milvus, Weaviate, Meilisearch, Typesense or Vespa was found in the \
+package registries that were at hand (PyPI, npm, Debian); Chroma's was, and not
+tried. PostgreSQL with pgvector is there too, so `python -m bench.postgres` fills it from an open generation and asks \
+both legs through ids and conditions, `readers`, type and folder included
 ([all rows](benchmarks.md)). Legs alone, ten hits, CPU of the backend against that of the process with the image:
 
 {tried}
 
-- **The port holds.** With the words that Concord analyses, its weights in a table of postings and the condition in SQL, the lists are those of the image ({same}
-  of all BM25 lists in the same order); vectors by HNSW find {recall} of the exact ten or more under every condition, because pgvector goes on reading until ten fit the condition.
-- **A narrow condition makes it cheaper there and not here**: words fall from {bm25_cpu} to {narrow_cpu} ms of CPU and exact vectors from {exact_cpu} to {narrow_exact}, because an
+- **The port holds.** With the words that Concord analyses, its weights in a table of postings and the condition in \
+SQL, the lists are those of the image ({same}
+  of all BM25 lists in the same order); vectors by HNSW find {recall} of the exact ten or more under every condition, \
+because pgvector goes on reading until ten fit the condition.
+- **A narrow condition makes it cheaper there and not here**: words fall from {bm25_cpu} to {narrow_cpu} ms of CPU and \
+exact vectors from {exact_cpu} to {narrow_exact}, because an
   engine that knows the folder reads that folder; the image reads every vector and looks at its mask.
-- **PostgreSQL's own ranking is no substitute**: `ts_rank` knows no rarity of words, and finds {rank} of BM25's ten without a condition.
-- **It is no engine for 10 million chunks**: BM25 in SQL reads every posting of every word of the question ({bm25_cpu} ms of CPU against {own_cpu} at {chunks} chunks), on one
+- **PostgreSQL's own ranking is no substitute**: `ts_rank` knows no rarity of words, and finds {rank} of BM25's ten \
+without a condition.
+- **It is no engine for 10 million chunks**: BM25 in SQL reads every posting of every word of the question ({bm25_cpu} \
+ms of CPU against {own_cpu} at {chunks} chunks), on one
   node. What it shows is the port.
 
-The verdict: steps 1 and 2 are worth doing when somebody brings a base of millions; until then the image's words are {times} times cheaper, and nothing of this is built into
+The verdict: steps 1 and 2 are worth doing when somebody brings a base of millions; until then the image's words are \
+{times} times cheaper, and nothing of this is built into
 the product.
 
-What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a [store](../cluster.md#the-store). What grows with documents
-is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million ({docs_1b} at 1 billion) are not, so that a base of
+What grows with people and not with chunks stays as it is: PostgreSQL for state, nodes behind a proxy, a \
+[store](../cluster.md#the-store). What grows with documents
+is git: one repository of 1 million documents ({docs_10m} at 10 million chunks) is within what people run, 100 million \
+({docs_1b} at 1 billion) are not, so that a base of
 that size is many repositories and many workspaces before it is one index. That is assumed, not measured.
 """
 

@@ -34,9 +34,32 @@ from core.bootstrap import App, build
 from core.settings import load
 
 WORDS = [
-    "retention", "vendor", "bank", "change", "forklift", "hazmat", "label", "queue", "invoice", "month", "close", "leave", "injury",
-    "vpn", "password", "restore", "claim", "carrier", "cash", "report", "audit", "shift", "overtime", "customs", "recall",
-]  # fmt: skip
+    "retention",
+    "vendor",
+    "bank",
+    "change",
+    "forklift",
+    "hazmat",
+    "label",
+    "queue",
+    "invoice",
+    "month",
+    "close",
+    "leave",
+    "injury",
+    "vpn",
+    "password",
+    "restore",
+    "claim",
+    "carrier",
+    "cash",
+    "report",
+    "audit",
+    "shift",
+    "overtime",
+    "customs",
+    "recall",
+]
 
 
 BROWSER = {"Accept-Encoding": "gzip, deflate"}
@@ -196,7 +219,9 @@ async def _user(url: str, sessions: int, n: int, steps: int, out: dict[str, list
 
 
 def cpu_of(process: int) -> float:
-    """CPU seconds that a process has used, also those of threads that ended: its clock, as clock_getcpuclockid(3) names it."""
+    """CPU seconds that a process has used, also those of threads that ended: its clock, as
+    clock_getcpuclockid(3) names it.
+    """
     return time.clock_gettime((~process << 3) | 2)
 
 

@@ -1,6 +1,7 @@
 """What a shared repository costs: the same merges with the workspace's own, over a folder and over `git http-backend`.
 
-The ways take turns, so that whatever else the machine does meets all of them. CPU is that of the node and of the git processes it
+The ways take turns, so that whatever else the machine does meets all of them. CPU is that of the node and of the git
+processes it
 waits for; the host of smart HTTP is another process, and its CPU is given beside it.
 """
 
@@ -40,8 +41,9 @@ def write() -> None:
         "CPU, ms",
     )
     about = (
-        f"Median of {MERGES} merges each, taking turns, with everything that a merge does but the index: checks, compare-and-swap, audit, "
-        "messages, deletion of the branch. A look is the fetch that every node makes each second."
+        f"Median of {MERGES} merges each, taking turns, with everything that a merge does but the index: checks,"
+        " compare-and-swap, audit, messages, deletion of the branch. A look is the fetch that every node makes each"
+        " second."
     )
     report.write("shared", "A shared repository", f"{about}\n\n{markdown_table(heads, rows)}\n\n{_machine()}")
 

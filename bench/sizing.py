@@ -1,6 +1,8 @@
-"""What one server takes, in CPU seconds and megabytes: `python -m bench.sizing [DOCUMENTS]`, the figures of docs/limits.md.
+"""What one server takes, in CPU seconds and megabytes: `python -m bench.sizing [DOCUMENTS]`, the figures of
+docs/limits.md.
 
-Vectors of the corpus are free, since one costs the same in any corpus: `embed a chunk` is measured by itself on 100 of them.
+Vectors of the corpus are free, since one costs the same in any corpus: `embed a chunk` is measured by itself on 100 of
+them.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ class QuotedAnswer:
 
 @dataclass(frozen=True)
 class ShownCard:
-    """A passage on the page that holds quotes of its question: how many, how many whole ones its card shows, and its rank."""
+    """A passage on the page that holds quotes of its question: how many, how many whole ones its card shows,
+    and its rank.
+    """
 
     corpus: str
     rank: int

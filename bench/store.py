@@ -23,7 +23,8 @@ HEADER = ("chunks", "index", "files", "uploaded", "publish", "first fetch", "fet
 
 
 def machine(home: Path, store: str) -> App:
-    app = build(load(home=home, store=store, threads=2), models=SyntheticModels(), processes=NoProcesses())  # type: ignore[arg-type]
+    settings = load(home=home, store=store, threads=2)
+    app = build(settings, models=SyntheticModels(), processes=NoProcesses())  # type: ignore[arg-type]
     app.platform.workspace.create()
     return app
 

@@ -1,8 +1,12 @@
-"""The worst minute of a busy day: busy cores, twenty open pages, a merge and an impact on the command line, fifty jobs at once.
+"""The worst minute of a busy day: busy cores, twenty open pages, a merge and an impact on the command line, fifty jobs
+at once.
 
-`python -m bench.storm HOME OUT.json` runs it in this checkout, `python -m bench.storm --draw PICTURE.svg NAME=OUT.json ...` draws runs
-below each other. It samples the workers' processes and memory, the load, and the jobs that ended, and stops by itself: when all
-ended, after `--minutes`, or when workers outgrow the machine. `--kills` workers that have a job are killed (-9) while it goes on.
+`python -m bench.storm HOME OUT.json` runs it in this checkout, `python -m bench.storm --draw PICTURE.svg NAME=OUT.json
+...` draws runs
+below each other. It samples the workers' processes and memory, the load, and the jobs that ended, and stops by itself:
+when all
+ended, after `--minutes`, or when workers outgrow the machine. `--kills` workers that have a job are killed (-9) while
+it goes on.
 """
 
 from __future__ import annotations
@@ -59,7 +63,8 @@ class Samples:
     """What the machine does, every half second."""
 
     def __init__(self, home: Path) -> None:
-        self.home, self.rows, self.ended, self.why = home, [], threading.Event(), ""  # type: Path, list[dict[str, float]], threading.Event, str
+        self.home, self.rows = home, list[dict[str, float]]()
+        self.ended, self.why = threading.Event(), ""
         self.began, self.typed = time.monotonic(), list[subprocess.Popen[bytes]]()
 
     def run(self, until: float) -> None:

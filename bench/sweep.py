@@ -38,7 +38,10 @@ def synthetic(questions: int = QUESTIONS, depth: int = DEPTH, seed: int = 42) ->
 def measure() -> list[tuple[str, Timing]]:
     """A sweep with intervals, then one move of each slider: milliseconds."""
     rows, config = synthetic(), replace(parse("tm2c2-0.5"), depth=DEPTH)
-    all_alphas = lambda _: sweep.alpha_curve(sweep.table(rows, config, "nDCG@10"), "nDCG@10")
+
+    def all_alphas(_: int) -> object:
+        return sweep.alpha_curve(sweep.table(rows, config, "nDCG@10"), "nDCG@10")
+
     timings = [("101 alphas with intervals", timed(all_alphas, range(3), warm=1))]
     for name in ("convex-0.37", "tm2c2-0.61", "rrf-40", "dbsn", "combmnz", "dense"):
         position = replace(parse(name), depth=50)

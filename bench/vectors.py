@@ -1,4 +1,6 @@
-"""Chunks embedded a CPU second beside the bare session of the same model on the same texts, and what threads, batches and padding cost."""
+"""Chunks embedded a CPU second beside the bare session of the same model on the same texts, and what threads, batches
+and padding cost.
+"""
 
 from __future__ import annotations
 

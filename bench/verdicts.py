@@ -18,7 +18,9 @@ APART = float(np.abs(GRADES[:, None] - GRADES).mean())  # of two grades, on aver
 
 
 def rows(pairs: int = PAIRS) -> Iterator[list[str]]:
-    """A line for each share of ties, true difference and number of questions; few differing questions allow no large one."""
+    """A line for each share of ties, true difference and number of questions; few differing questions allow no
+    large one.
+    """
     for ties in TIES:
         for shift in (shift for shift in SHIFTS if shift < (1 - ties) * APART):
             for size in SIZES:
@@ -31,7 +33,8 @@ def rows(pairs: int = PAIRS) -> Iterator[list[str]]:
 
 
 def verdict(rng: np.random.Generator, size: int, ties: float, shift: float) -> PairedComparison:
-    """Two configurations where the second is truly better by `shift`. Where they are not tied, each draws its own grade,
+    """Two configurations where the second is truly better by `shift`. Where they are not tied, each draws its own
+    grade,
     and so many losses become wins as the shift needs."""
     before = rng.choice(GRADES, size)
     gaps = np.where(rng.random(size) < ties, 0.0, rng.choice(GRADES, size) - before)
@@ -40,7 +43,9 @@ def verdict(rng: np.random.Generator, size: int, ties: float, shift: float) -> P
 
 
 def _wrong(given: PairedComparison, shift: float) -> bool:
-    """Whether a verdict claims what is not true: a difference where there is none, the other sign, or too low a bound."""
+    """Whether a verdict claims what is not true: a difference where there is none, the other sign, or too
+    low a bound.
+    """
     if given.verdict == SAME:
         return max(abs(given.difference.low), abs(given.difference.high)) < shift
     return given.verdict == WORSE or (given.verdict == BETTER and not shift)

@@ -76,7 +76,13 @@ def _say(line: str) -> None:
 
 def _up(plan: Plan, options: Namespace) -> int:
     if options.detach:
-        flags = {"--folder": plan.folder, "--port": plan.port, "--nodes": plan.nodes, "--workers": plan.workers, "--pause": plan.pause}  # fmt: skip
+        flags = {
+            "--folder": plan.folder,
+            "--port": plan.port,
+            "--nodes": plan.nodes,
+            "--workers": plan.workers,
+            "--pause": plan.pause,
+        }
         boot.detached(plan, [part for name, value in flags.items() for part in (name, str(value))], _say)
     else:
         boot.up(plan, _say)
@@ -98,7 +104,9 @@ def _roll(plan: Plan, options: Namespace) -> int:
 
 def _people(plan: Plan, options: Namespace) -> int:
     """0 only if nothing was lost, doubled or mixed, and every node answers as a fresh build."""
-    faults = "" if options.no_faults else "rolling" if options.rolling else "faults"
+    faults = "rolling" if options.rolling else "faults"
+    if options.no_faults:
+        faults = ""
     walk = Walk(options.minutes, options.people, options.rate, options.think, faults, options.browsers, options.code)
     report = run(plan, walk)
     table = markdown(report)

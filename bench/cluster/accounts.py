@@ -1,4 +1,6 @@
-"""Accounts with access tokens for the people of a walk; run with the environment of a node: python -m bench.cluster.accounts N."""
+"""Accounts with access tokens for the people of a walk; run with the environment of a node: python -m
+bench.cluster.accounts N.
+"""
 
 from __future__ import annotations
 

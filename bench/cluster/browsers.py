@@ -1,6 +1,7 @@
 """Real browsers on the pages while the cluster is disturbed: python -m bench.cluster.browsers ADDRESS MINUTES TABS.
 
-Each tab is somebody who signed in: they type questions into the search box, open changes and documents, and wait until the
+Each tab is somebody who signed in: they type questions into the search box, open changes and documents, and wait until
+the
 page has answered. Prints what they did, and every time that a page did not do what they wanted within half a minute.
 """
 
@@ -16,7 +17,15 @@ from typing import Any
 from bench.cluster.accounts import PASSWORD
 from bench.cluster.searches import questions
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 READY = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE = 30_000  # milliseconds
 PAGES = ("/reviews", "/documents", "/inbox", "/")
@@ -34,7 +43,8 @@ class BrowserTab:
     def __init__(self, browser: Any, address: str, number: int) -> None:
         self.context = browser.new_context()
         self.page, self.address, self.rng = self.context.new_page(), address, random.Random(number)
-        self.name, self.done, self.failed, self.nodes = f"walker-{number:02}", 0, list[str](), set[str]()
+        self.name, self.done = f"walker-{number:02}", 0
+        self.failed, self.nodes = list[str](), set[str]()
         self.due = 0.0
 
     def sign_in(self) -> None:
@@ -87,7 +97,11 @@ def main(address: str, minutes: float, tabs: int) -> None:
             time.sleep(max(0.0, one.due - time.monotonic()))
             one.act()
         browser.close()
-    print(json.dumps([{"who": one.name, "did": one.done, "failed": one.failed, "nodes": sorted(one.nodes)} for one in people]))  # fmt: skip
+    print(
+        json.dumps(
+            [{"who": one.name, "did": one.done, "failed": one.failed, "nodes": sorted(one.nodes)} for one in people]
+        )
+    )
 
 
 if __name__ == "__main__":

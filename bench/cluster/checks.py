@@ -31,7 +31,9 @@ class RepositoryOnDisk:
 
     def ask(self, *arguments: str) -> str:
         command = ["git", "-C", str(self.path), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}).stdout  # fmt: skip
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+        ).stdout
 
     def main_line(self) -> list[str]:
         """Commits of main, newest first."""

@@ -16,7 +16,8 @@ from bench.cluster.people import Diary
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A program to end or to stop, at a share of the walk's time. `number` is the signal: 9 asks nobody; one that is stopped goes on
+    """A program to end or to stop, at a share of the walk's time. `number` is the signal: 9 asks nobody; one that is
+    stopped goes on
     after `pause` seconds."""
 
     share: float

@@ -1,4 +1,5 @@
-"""The same knowledge base built anew on one machine, to compare nodes with: python -m bench.cluster.fresh REPOSITORY QUESTIONS.
+"""The same knowledge base built anew on one machine, to compare nodes with: python -m bench.cluster.fresh REPOSITORY
+QUESTIONS.
 
 Run with a CONCORD_HOME of its own, no database and no store. Prints what it answers to the questions of a JSON file.
 """
@@ -21,7 +22,9 @@ COMPARED = ("hits", "confidence", "fits", "commit", "also", "warnings")
 
 
 def compared(answer: dict[str, Any]) -> dict[str, Any]:
-    """The part of an answer that two machines must have in common: not how long it took, nor the number of a generation."""
+    """The part of an answer that two machines must have in common: not how long it took, nor the number of a
+    generation.
+    """
     return {name: answer.get(name) for name in COMPARED}  # a refusal has none of them
 
 

@@ -1,4 +1,6 @@
-"""One HTTP connection that is kept open, as cheap as a client can be: the load must not take the cores of what it loads."""
+"""One HTTP connection that is kept open, as cheap as a client can be: the load must not take the cores of
+what it loads.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class Line:
     """A client of one account. With `sticky` it keeps the proxy's cookie, as browsers do, and stays at one node."""
 
     def __init__(self, address: str, token: str, *, sticky: bool = True) -> None:
-        self.host, self.token, self.sticky, self.cookie = address.removeprefix("http://"), token, sticky, ""
+        self.host, self.token = address.removeprefix("http://"), token
+        self.sticky, self.cookie = sticky, ""
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def get(self, path: str, query: Mapping[str, Any] | None = None) -> NodeReply:
@@ -83,7 +86,11 @@ class Line:
         writer.write(f"{method} /api/v1{path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-        content = await reader.readexactly(int(headers["content-length"])) if "content-length" in headers else await self._parts(reader)  # fmt: skip
+        content = (
+            await reader.readexactly(int(headers["content-length"]))
+            if "content-length" in headers
+            else await self._parts(reader)
+        )
         return int(head[0].split()[1]), headers, content
 
     async def _parts(self, reader: asyncio.StreamReader) -> bytes:

@@ -21,7 +21,10 @@ TOKENS = 30  # each may ask 600 times a minute
 
 
 def run(plan: Plan, seconds: float) -> list[dict[str, Any]]:
-    """A row for each number of nodes. Every node is asked all questions before, so that vectors of questions are cached."""
+    """A row for each number of nodes.
+
+    Every node is asked all questions before, so that vectors of questions are cached.
+    """
     tokens = [one["token"] for one in accounts(plan, TOKENS)]
     try:
         return [_measured(plan, count, seconds, tokens) for count in range(1, plan.nodes + 1)]
@@ -33,7 +36,8 @@ def _measured(plan: Plan, count: int, seconds: float, tokens: list[str]) -> dict
     _serve_with(plan, count)
     time.sleep(2)
     asyncio.run(_ask(plan.address, tokens, 4.0))
-    before, busy, own, started = _cpu(plan), _machine(), time.process_time(), time.monotonic()
+    before, busy = _cpu(plan), _machine()
+    own, started = time.process_time(), time.monotonic()
     took, errors = asyncio.run(_ask(plan.address, tokens, seconds))
     wall = time.monotonic() - started
     spent = {name: used - before.get(name, 0.0) for name, used in _cpu(plan).items()}
@@ -42,9 +46,11 @@ def _measured(plan: Plan, count: int, seconds: float, tokens: list[str]) -> dict
         "per_second": len(took) / wall,
         "ms": latency(took),
         "errors": errors,
-        "cpu_ms": {part: 1000 * used / max(1, len(took)) for part, used in _parts(spent, time.process_time() - own).items()},
+        "cpu_ms": {
+            part: 1000 * used / max(1, len(took)) for part, used in _parts(spent, time.process_time() - own).items()
+        },
         "busy": (_machine() - busy) / wall / (os.cpu_count() or 1),
-    }  # fmt: skip
+    }
 
 
 def _parts(spent: Mapping[str, float], own: float) -> dict[str, float]:
@@ -102,9 +108,18 @@ def _machine() -> float:
 
 
 def markdown(rows: list[dict[str, Any]]) -> str:
-    lines = ["| Nodes | Searches a second | p50 / p95 ms | CPU ms a search: nodes, PostgreSQL, proxy, clients | Cores busy | Errors |", "|---|---|---|---|---|---|"]  # fmt: skip
+    lines = [
+        (
+            "| Nodes | Searches a second | p50 / p95 ms | CPU ms a search: nodes, PostgreSQL, proxy, clients | Cores"
+            " busy | Errors |"
+        ),
+        "|---|---|---|---|---|---|",
+    ]
     for row in rows:
         spent = row["cpu_ms"]
         cpu = ", ".join(f"{spent[part]:.1f}" for part in ("nodes", "postgres", "proxy", "clients"))
-        lines.append(f"| {row['nodes']} | {row['per_second']:.0f} | {row['ms']['p50']:.0f} / {row['ms']['p95']:.0f} | {cpu} | {row['busy']:.0%} | {row['errors']} |")  # fmt: skip
+        lines.append(
+            f"| {row['nodes']} | {row['per_second']:.0f} | {row['ms']['p50']:.0f} / {row['ms']['p95']:.0f} | {cpu} |"
+            f" {row['busy']:.0%} | {row['errors']} |"
+        )
     return "\n".join(lines) + "\n"

@@ -1,4 +1,6 @@
-"""Authors and reviewers at work: they propose, comment, approve, merge and read, and write down what went wrong for them."""
+"""Authors and reviewers at work: they propose, comment, approve, merge and read, and write down what went
+wrong for them.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +145,9 @@ class Visitor:
         await self.try_to("submit", lambda: self.line.post(f"/changes/{number}/submit", {}), tries=3)
 
     async def _waits(self) -> bool:
-        """Whether the last change of this author is still open: one at a time, or they would conflict with each other."""
+        """Whether the last change of this author is still open: one at a time, or they would conflict with
+        each other.
+        """
         if not self.last:
             return False
         shown = await self.try_to("open change", lambda: self.line.get(f"/changes/{self.last}"), tries=3)
@@ -187,7 +191,9 @@ class Visitor:
     async def merge(self, number: int, head: str, change: Mapping[str, Any]) -> None:
         """Merge, and write it down when it is acknowledged; after a lost answer, look what became of it."""
         path, mark = change["documents"][0]["path"], change["title"].removeprefix("Add ")
-        done = await self.try_to("merge", lambda: self.line.ask("POST", f"/changes/{number}/merge", b"", {"If-Match": f'"{head}"'}))  # fmt: skip
+        done = await self.try_to(
+            "merge", lambda: self.line.ask("POST", f"/changes/{number}/merge", b"", {"If-Match": f'"{head}"'})
+        )
         if done is not None:
             self.diary.merges.append(Merged(number, done.json["merged"], path, mark, time.time(), done.node))
             return

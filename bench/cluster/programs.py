@@ -114,7 +114,10 @@ def responds(port: int, path: str) -> Callable[[], bool]:
 
 
 def store(plan: Plan, known: Secrets) -> list[Program]:
-    """SeaweedFS: a master, volume servers that keep two copies, a filer, and S3 gateways. Nothing leaves the machine."""
+    """SeaweedFS: a master, volume servers that keep two copies, a filer, and S3 gateways.
+
+    Nothing leaves the machine.
+    """
     at, folder = ports(plan), plan.folder / "store"
     volumes, gateways = ([name for name in at if name.startswith(kind)] for kind in ("volume-", "gateway-"))
     for name in ("master", "filer", *volumes):
@@ -181,7 +184,17 @@ def _new_postgres(programs: Path, user: str, folder: Path, known: Secrets) -> No
     for path in (folder, secret):
         if user:
             shutil.chown(path, user, pwd.getpwnam(user).pw_gid)
-    command = [str(programs / "initdb"), "-D", str(folder), "-U", "concord", f"--pwfile={secret}", "--auth=scram-sha-256", "--encoding=UTF8", "--locale=C"]  # fmt: skip
+    command = [
+        str(programs / "initdb"),
+        "-D",
+        str(folder),
+        "-U",
+        "concord",
+        f"--pwfile={secret}",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--locale=C",
+    ]
     try:
         done = subprocess.run(command, user=user or None, capture_output=True, text=True, cwd="/", env=_plain())
     except PermissionError:
@@ -236,7 +249,14 @@ def git(plan: Plan) -> Program:
         for name, value in (("core.fsync", "committed"), ("gc.auto", "0"), ("receive.fsckObjects", "true")):
             subprocess.run(["git", "-C", str(root / REPOSITORY), "config", name, value], check=True)
     at = ports(plan)["git"]
-    flags = ("--reuseaddr", "--export-all", "--enable=receive-pack", f"--listen={HERE}", f"--port={at}", f"--base-path={root}")  # fmt: skip
+    flags = (
+        "--reuseaddr",
+        "--export-all",
+        "--enable=receive-pack",
+        f"--listen={HERE}",
+        f"--port={at}",
+        f"--base-path={root}",
+    )
     return Program("git", ("git", "daemon", *flags, str(root)), answers(at))
 
 

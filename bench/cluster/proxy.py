@@ -43,7 +43,8 @@ backend nodes
     retry-on conn-failure empty-response response-timeout
     http-request disable-l7-retry unless METH_GET
     http-response set-header X-Concord-Node %s
-    default-server check inter 700ms fastinter 300ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down on-marked-down shutdown-sessions
+    default-server check inter 700ms fastinter 300ms fall 2 rise 2 observe layer4 error-limit 5 on-error mark-down \
+on-marked-down shutdown-sessions
 {nodes}
 
 frontend store

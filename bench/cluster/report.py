@@ -75,31 +75,59 @@ def markdown(report: dict[str, Any]) -> str:
     rows = [
         ("people, searches a second, minutes", f"{report['people']}, {report['rate']:g}, {report['minutes']:g}"),
         ("merges acknowledged", merges["acknowledged"]),
-        ("of these not in main / not in the database / text missing", f"{merges['not_in_main']} / {merges['not_in_database']} / {merges['without_text']}"),
+        (
+            "of these not in main / not in the database / text missing",
+            f"{merges['not_in_main']} / {merges['not_in_database']} / {merges['without_text']}",
+        ),
         ("changes merged twice", merges["twice"]),
         ("searches answered", f"{searches['answered']:,} ({searches['per_second']:.1f} a second)"),
         ("searches given up, every connection being busy for half a minute", f"{searches['gave_up']:,}"),
-        ("passages checked against the commit that their answer names, not in it", f"{searches['passages']:,}, {searches['mixed']}"),
+        (
+            "passages checked against the commit that their answer names, not in it",
+            f"{searches['passages']:,}, {searches['mixed']}",
+        ),
         ("chunks twice in an answer", report["end"]["doubled_chunks"]),
         ("search, milliseconds p50 / p95 / p99 / max", _spread(searches["ms"])),
         ("merge, milliseconds p50 / p95 / p99 / max", _spread(report["doings"].get("merge", {}).get("ms"))),
-        ("from a merge until a node serves it, seconds p50 / p95 / max", " / ".join(f"{report['freshness'][name]:.1f}" for name in ("p50", "p95", "max"))),
+        (
+            "from a merge until a node serves it, seconds p50 / p95 / max",
+            " / ".join(f"{report['freshness'][name]:.1f}" for name in ("p50", "p95", "max")),
+        ),
         ("longest time without a search / without a write, seconds", f"{report['no_search']} / {report['no_write']}"),
         ("documents read without one's own line that was merged", report["stale"]),
         ("errors that people saw", report["errors"]["people"]),
         ("errors that searches saw", report["errors"]["searches"]),
-        ("steps in real browsers / that failed", f"{sum(one['did'] for one in report['browsers'])} / {sum(len(one['failed']) for one in report['browsers'])}"),
-        ("questions on which a node differs from a fresh build", " / ".join(f"{name}: {found} of {report['end']['questions']}" for name, found in report["end"]["differing"].items())),
-    ]  # fmt: skip
+        (
+            "steps in real browsers / that failed",
+            (
+                f"{sum(one['did'] for one in report['browsers'])} /"
+                f" {sum(len(one['failed']) for one in report['browsers'])}"
+            ),
+        ),
+        (
+            "questions on which a node differs from a fresh build",
+            " / ".join(
+                f"{name}: {found} of {report['end']['questions']}" for name, found in report["end"]["differing"].items()
+            ),
+        ),
+    ]
     lines = ["| What | Seen |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows), ""]
     lines += ["| Error | Doing | Cause | Times |", "|---|---|---|---|"]
-    lines += [f"| {one['status'] or 'connection'} {one['sentence'][:110]} | {one['doing']} | {one['cause']} | {one['times']} |" for one in report["errors"]["listed"]]  # fmt: skip
+    lines += [
+        f"| {one['status'] or 'connection'} {one['sentence'][:110]} | {one['doing']} | {one['cause']} |"
+        f" {one['times']} |"
+        for one in report["errors"]["listed"]
+    ]
     lines += [
         "",
         "| Fault | At second | Ran again after | Longest without a search | Without a write |",
         "|---|---|---|---|---|",
     ]
-    lines += [f"| {one['words']} | {one['at']:.0f} | {one['again'] - one['at']:.1f} s | {one['no_search']} s | {one['no_write']} s |" for one in report["faults"]]  # fmt: skip
+    lines += [
+        f"| {one['words']} | {one['at']:.0f} | {one['again'] - one['at']:.1f} s | {one['no_search']} s |"
+        f" {one['no_write']} s |"
+        for one in report["faults"]
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -20,7 +20,9 @@ SEEN = 3.0  # seconds in which the proxy sees that a node is back
 
 
 async def roll(plan: Plan, code: Path | None, said: list[Happened], clock: Callable[[], float]) -> None:
-    """Restart node by node, then worker by worker, each once the one before it serves; with `code` they come back with that."""
+    """Restart node by node, then worker by worker, each once the one before it serves; with `code` they come back
+    with that.
+    """
     if code:
         use_checkout(plan.folder, code)
     for name in (*plan.node_names, *plan.worker_names):

@@ -101,7 +101,8 @@ async def crowd(
     free: asyncio.Queue[Line] = asyncio.Queue()
     for n in range(LINES):
         free.put_nowait(Line(address, tokens[n % len(tokens)], sticky=False))
-    rng, every, running, number = random.Random("a crowd"), questions(), set(), 0
+    rng, every = random.Random("a crowd"), questions()
+    running, number = set(), 0
     due = time.monotonic()
     while due < until:
         await asyncio.sleep(max(0.0, due - time.monotonic()))

@@ -54,7 +54,11 @@ class Serving:
         found = []
         for sightings in self.seen.values():
             for commit, at in merges.items():
-                later = (when for when, other in sightings if when >= at and place.get(other, -1) >= place.get(commit, 1 << 60))  # fmt: skip
+                later = (
+                    when
+                    for when, other in sightings
+                    if when >= at and place.get(other, -1) >= place.get(commit, 1 << 60)
+                )
                 if (first := next(later, None)) is not None:
                     found.append(first - at)
         return found
@@ -80,7 +84,8 @@ def run(plan: Plan, walk: Walk) -> dict[str, Any]:
 
 
 async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, Any]:
-    diary, answers, serving, happened = Diary(), Answers(), Serving(), list[Happened]()
+    diary, answers = Diary(), Answers()
+    serving, happened = Serving(), list[Happened]()
     cpu = _cpu(plan)
     diary.started = time.monotonic()
     until = diary.started + 60 * walk.minutes
@@ -135,7 +140,9 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
             "warnings": answers.warnings,
         },
         "doings": {what: {"times": len(each), "ms": latency(each)} for what, each in sorted(diary.doings.items())},
-        "freshness": {name: round(percentile(delays, share), 2) for name, share in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))},
+        "freshness": {
+            name: round(percentile(delays, share), 2) for name, share in (("p50", 0.5), ("p95", 0.95), ("max", 1.0))
+        },
         "refusals": counted(diary.refusals, ()),
         "errors": {
             "people": len(found) - len(searched),
@@ -144,7 +151,11 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
         },
         "browsers": browsed,
         "faults": [
-            {**asdict(one), "no_search": round(longest_gap(answered, one), 1), "no_write": round(longest_gap(diary.wrote, one), 1)}
+            {
+                **asdict(one),
+                "no_search": round(longest_gap(answered, one), 1),
+                "no_write": round(longest_gap(diary.wrote, one), 1),
+            }
             for one in happened
         ],
         "no_search": round(longest_gap(answered), 1),
@@ -153,7 +164,7 @@ async def _walk(plan: Plan, walk: Walk, who: list[dict[str, str]]) -> dict[str, 
         "settled_after": settled,
         "end": end,
         "cpu_seconds": spent,
-    }  # fmt: skip
+    }
 
 
 async def _browsers(plan: Plan, walk: Walk) -> list[dict[str, Any]]:
