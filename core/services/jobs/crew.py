@@ -1,7 +1,7 @@
 """The workers of this machine: as many as there is work for, up to the limit of the workspace.
 
-Whoever queues a job may start one; whoever waits for a job never does. Those that died or hang are looked after by one caller
-at a time, at a fixed pace.
+Queueing a job may start a worker; waiting for one never does. One caller at a time looks after workers that died or
+hang, at a fixed pace.
 """
 
 from __future__ import annotations

@@ -97,7 +97,9 @@ class Jobs:
         cause: Actor = SYSTEM,
         again: bool = False,
     ) -> Job:
-        """Queue a job, and start a worker if none is free; the same job is not queued twice. With `again`, one that runs already runs once more.
+        """Queue a job, and start a worker if none is free; the same job is not queued twice.
+
+        With `again`, a job that runs already runs once more.
 
         Only the id and the door of the actor are stored: `actor()` checks the rights when the job runs. Without an
         actor it is the system's own: a build after a merge, a measurement after a build; `cause` is who merged.
@@ -203,8 +205,10 @@ class Jobs:
         return None
 
     def _is_last_free(self) -> bool:
-        """Whether every other worker of several has long work: then this one is kept for builds. A worker that this node starts
-        by itself is not missed."""
+        """Whether every other worker of several has long work: then this one is kept for builds.
+
+        It does not matter where this node starts workers by itself.
+        """
         alive = {row.name for row in self.database.workers.alive(self.crew.lease)} if not self.crew.limit else set()
         held = (row for row in self.rows.open() if row.state == "running" and not row.lost)
         busy = {row.worker for row in held if row.kind not in _FIRST}
@@ -219,7 +223,7 @@ class Jobs:
     def perform(
         self, number: int, kinds: Mapping[str, Work], worker: str, stopping: Callable[[], bool] = lambda: False
     ) -> Job:
-        """Do the work of a job that is this worker's, and write down how it ended. With `stopping` it is handed back."""
+        """Do a job that is this worker's, and write down how it ended. With `stopping` it is handed back."""
         job = self.get(number)
         try:
             ended = False
@@ -264,7 +268,7 @@ class Jobs:
         return report
 
     def _end(self, number: int, state: str, *, worker: str = "", result: Any = None, error: str = "") -> bool:
-        """Whether it ended: one that was asked for again while it ran goes on. What another worker has stays as it is."""
+        """Whether it ended: one that was asked for again goes on. Jobs of other workers stay as they are."""
         ended = {"state": state, "ended": self.clock.stamp(), "result": json.dumps(result), "error": error}
         with self.database.transaction() as writing:
             row = writing.jobs.get(number)
@@ -279,7 +283,7 @@ class Jobs:
 
 
 def next_in_line(waiting: Sequence[tuple[int, str, str]]) -> int:
-    """Which of the jobs that wait, oldest first, is next: builds, then whoever waits longest, with their short work first.
+    """The next of the jobs that wait, oldest first: builds, then the account that waits longest, its short work first.
 
     >>> next_in_line([(1, "evaluate", "ann"), (2, "impact", "bob"), (3, "verify", "ann")])
     3

@@ -1,7 +1,6 @@
-"""Workers: loops that claim jobs under a lease, in processes that Concord starts here, or on any machine that reaches the database.
+"""Workers: loops that claim jobs under a lease, in processes of this machine or of any other that reaches the database.
 
-A worker that dies leaves a lease that runs out; another one claims the job again. Whatever it does afterwards, it cannot end
-a job that is another worker's.
+The lease of a worker that dies runs out, and another worker claims the job again. No worker ends a job of another one.
 """
 
 from __future__ import annotations
@@ -88,7 +87,10 @@ class Workers:
         *,
         once: bool = False,
     ) -> int:
-        """Claim and do jobs until told to stop, `once` until none waits, or until none came for a while; how many were done."""
+        """Claim and do jobs until told to stop, until none waits (`once`), or until none came for a while.
+
+        Returns how many were done.
+        """
         finished, looked, busy = 0, 0.0, time.monotonic()
         with self._beating(worker):
             while not worker.stopping.is_set():

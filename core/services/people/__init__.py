@@ -1,1 +1,1 @@
-"""Who may come in, and who did what: accounts with roles, their sessions, and the audit. The door is `accounts.Accounts`."""
+"""Accounts with roles, their sessions and tokens, and the audit. The door is `accounts.Accounts`."""

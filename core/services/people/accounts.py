@@ -206,7 +206,7 @@ class Accounts:
 
     @use_case("manage accounts")
     def set_groups(self, actor: Actor, name: str, groups: Sequence[str]) -> Account:
-        """The groups that an account is in, which folders name as their readers; those of the provider stay as they are."""
+        """Set the groups of an account, which folders name as readers; those of the provider stay as they are."""
         before, wanted = self.get(name), checked_groups(groups)
         with self.database.transaction() as state:
             state.accounts.set(name, member_of="\n".join(wanted))
@@ -229,9 +229,9 @@ class Accounts:
 
     @use_case("manage accounts", own=True)
     def set_password(self, actor: Actor, name: str, password: str, keep: int = 0) -> None:
-        """One's own password, or anybody's for an admin: then it is good for one sign-in, at which they choose their own.
+        """Set one's own password. One that an admin sets for another account is replaced at its first sign-in.
 
-        It ends the account's sessions, but for one that is kept.
+        It ends the account's sessions, except for one that is kept.
         """
         require(actor, "manage their own account" if actor.id == name else "manage accounts")
         account, hashed = self.get(name), self._hash(password)
@@ -386,7 +386,7 @@ class Accounts:
     def _count(self, name: str, source: Source) -> tuple[AccountRow | None, str, Try]:
         """The account that a name means, what its tries are counted under, and this one.
 
-        Looking and counting are one transaction, before any password is looked at: parallel guesses get no more than others.
+        Reading and counting are one transaction, before any password is compared: parallel guesses get no more tries.
         """
         with self.database.transaction() as state:
             row = named(state, name)
@@ -419,7 +419,8 @@ class Accounts:
     def _warn(self, state: State, row: AccountRow, attempt: Try) -> None:
         """Tell an account that somebody tries its password."""
         where = f", the last from {attempt.place}" if attempt.place else ""
-        words = f"{attempt.nth} wrong passwords within an hour{where}. If it was not you, nothing happened: none of them was accepted."
+        harmless = "If it was not you, nothing happened: none of them was accepted."
+        words = f"{attempt.nth} wrong passwords within an hour{where}. {harmless}"
         subject = Subject("account", row.id, row.name)
         self.messages.tell(state, SYSTEM, [row.id], "wrong passwords", subject, words)
 

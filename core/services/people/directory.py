@@ -15,7 +15,8 @@ def accounts_matching(accounts: Iterable[Account], text: str) -> tuple[Account, 
     """The active accounts that a text means; several where people share a name.
 
     >>> ann, bob = (Account(n, f"{n} Doe", f"{n}@example.org", "author", True, False) for n in ("ann", "bob"))
-    >>> [account.id for word in ("ANN", "bob@Example.org", "Ann doe", "Cyd") for account in accounts_matching((ann, bob), word)]
+    >>> words = ("ANN", "bob@Example.org", "Ann doe", "Cyd")
+    >>> [account.id for word in words for account in accounts_matching((ann, bob), word)]
     ['ann', 'bob', 'ann']
     """
     name, address = folded(" ".join(text.split())), plain_address(text)
@@ -44,7 +45,7 @@ def owners(accounts: Iterable[Account], text: str) -> tuple[tuple[Account, ...],
 
 
 def callnames(accounts: Iterable[Account]) -> dict[str, str]:
-    """What active people are called after an @, folded, to their account: id and full name, and a first name that only one has.
+    """Names after an @, folded, to the active account: id, full name, and a first name that only one person has.
 
     >>> ann, bob = (Account(n, f"{n} Doe", f"{n}@example.org", "author", True, False) for n in ("ann", "bob"))
     >>> callnames((ann, bob))

@@ -1,4 +1,4 @@
-"""Whom a sign-in provider means: accounts are bound to issuer and subject at the first sign-in, roles may follow groups."""
+"""Sign-in by a provider: the first one binds an account to issuer and subject, and roles may follow groups."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProviderSignIn:
 
     @use_case(SIGN_IN)
     def sign_in(self, claims: Claims, settings: ProviderSettings) -> Actor:
-        """The account of somebody whom the provider vouches for; everything else is refused, with a line in the audit."""
+        """The account of a person whom the provider vouches for; others are refused, with a line in the audit."""
         try:
             email, role = _verified_email(claims, settings), _role(claims, settings)
             with self.database.transaction() as state:
@@ -70,7 +70,8 @@ class ProviderSignIn:
             raise Refused(f"{email} belongs to a {row.kind} account, which comes with an access token alone.")
         if row.subject and (row.issuer, row.subject) != (issuer, subject):
             raise Refused(
-                f"The account of {email} belongs to another person at the provider. If that was you, ask an admin to unbind it."
+                f"The account of {email} belongs to another person at the provider. "
+                "If that was you, ask an admin to unbind it."
             )
         if not row.subject:
             state.accounts.set(row.id, issuer=issuer, subject=subject)
@@ -137,7 +138,8 @@ def _role(claims: Claims, settings: ProviderSettings) -> str:
     given = [role for role in ROLES if groups & set(settings.roles.get(role, ()))]
     if not given:
         raise Refused(
-            f"None of your groups at the provider gives a role here. Ask an admin to look at {settings.role_claim!r} and [auth.roles]."
+            "None of your groups at the provider gives a role here. "
+            f"Ask an admin to look at {settings.role_claim!r} and [auth.roles]."
         )
     return given[-1]
 

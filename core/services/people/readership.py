@@ -73,7 +73,7 @@ class Readership:
         return seen is None or all(seen.path(path, said) for path, said in self._files(*self.span(row)))
 
     def sees_commit(self, commit: str, seen: Readable) -> bool:
-        """Whether every file of a commit may be read, as it was and as it became; of one that is gone, nothing is known."""
+        """Whether every file of a commit may be read, before and after it; none of a commit that is gone."""
         with suppress(NotFound):
             start = self._start(commit)
             return all(seen.path(path, said) for path, said in self._files(start, commit))
@@ -146,8 +146,10 @@ class Readership:
         return bool(gap.account) and gap.account == seen.actor.id and not seen.actor.folders
 
     def may_be_told(self, state: State, actor: Actor, content: Mapping[str, Any]) -> bool:
-        """Whether an account may read what a message is about: a change by number, a document or a folder by path, several
-        documents that its text names by title, and each path in `names`."""
+        """Whether an account may read what a message is about.
+
+        That is a change by number, a document or folder by path, documents named by title in its text, and all `names`.
+        """
         about, ref, text = (str(content.get(name, "")) for name in ("about", "ref", "text"))
         seen = self.of(actor)
         if seen is None or not seen.paths(content.get("names", ())):
@@ -170,7 +172,7 @@ class Readership:
         return seen_by(index, self.now())
 
     def view_aside(self, index: Index) -> Index:
-        """The same of a state beside main, of a change or an earlier day: what its documents say of their readers counts too."""
+        """The same of a change or an earlier day: what its documents say about their readers counts, too."""
         seen = self.now()
         if seen is None:
             return index
@@ -179,7 +181,7 @@ class Readership:
         return seen_by(index, replace(seen, hidden=seen.hidden | denied, key=key) if denied else seen)
 
     def shared(self, index: Index, paths: Iterable[str]) -> Shared | None:
-        """What all readers of some documents of a generation may read; without paths, everybody. None for everything."""
+        """What all readers of some documents may read, or all people without paths; None for everything."""
         head, commit = self.repository.head(), index.generation.commit
         policy = self._policy(head)
         if not policy.named:

@@ -1,4 +1,4 @@
-"""Answers to requests that carry a key (`Idempotency-Key`): whoever asks again gets the same answer, and nothing is done twice."""
+"""Answers to requests with an `Idempotency-Key`: a repeated request gets the same answer, and nothing is done twice."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _LINES = 100  # of the audit that are looked at; a request writes a few
 OTHER = "This Idempotency-Key came with another request before. Use a new key for each request."
 RUNNING = "The first request with this Idempotency-Key is still being worked on. Ask again in a moment."
 TOOK_EFFECT = (
-    "The first request with this Idempotency-Key took effect, but the server stopped before it could answer. Read the result, "
-    "and use a new key for the next request."
+    "The first request with this Idempotency-Key took effect, but the server stopped before it could answer. "
+    "Read the result, and use a new key for the next request."
 )
 
 

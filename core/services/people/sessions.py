@@ -27,21 +27,35 @@ GRACE = 60.0  # seconds after the database last confirmed a token or a session i
 PATIENCE = 1.0  # seconds that somebody who is known waits for the database
 TOUCH = 60.0  # seconds: `seen` is written at most so often
 _BROWSERS = (
-    ("Edge", r"Edg(?:A|iOS)?/"), ("Opera", r"OPR/"), ("Firefox", r"Firefox/|FxiOS/"), ("Samsung Internet", "SamsungBrowser/"),
-    ("Chromium", r"Chrome/|CriOS/|Chromium/"), ("Safari", r"Safari/"), ("curl", r"^curl/"), ("Python", r"^python|httpx"),
-)  # fmt: skip
+    ("Edge", r"Edg(?:A|iOS)?/"),
+    ("Opera", r"OPR/"),
+    ("Firefox", r"Firefox/|FxiOS/"),
+    ("Samsung Internet", "SamsungBrowser/"),
+    ("Chromium", r"Chrome/|CriOS/|Chromium/"),
+    ("Safari", r"Safari/"),
+    ("curl", r"^curl/"),
+    ("Python", r"^python|httpx"),
+)
 _SYSTEMS = (
-    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"), ("macOS", "Mac OS X|Macintosh"),
-    ("ChromeOS", "CrOS"), ("Linux", "Linux|X11"),
-)  # fmt: skip
+    ("iPhone", "iPhone"),
+    ("iPad", "iPad"),
+    ("Android", "Android"),
+    ("Windows", "Windows"),
+    ("macOS", "Mac OS X|Macintosh"),
+    ("ChromeOS", "CrOS"),
+    ("Linux", "Linux|X11"),
+)
 
 
 Row = TypeVar("Row")
 
 
 class Believed(Generic[Row]):
-    """The rows of tokens or sessions as the database gave them last. Every use asks it again; only its silence is bridged: people read
-    and search on, and nothing is written. What is revoked elsewhere while this node alone is cut off ends here a minute later at most."""
+    """Rows of tokens or sessions as the database gave them last.
+
+    Every use asks it again. While it is silent, people read and search on, and nothing is written. If this node alone
+    is cut off, a revocation elsewhere counts here a minute later at most.
+    """
 
     def __init__(self, database: Database, now: Callable[[], float] = time.monotonic) -> None:
         self.database, self.now = database, now
@@ -102,7 +116,7 @@ class Sessions:
         *,
         seal: Callable[[str], str] = lambda token: "",
     ) -> str:
-        """A new token for an account, to be kept in the cookie of this name; `seal` gives the provider's tokens, locked with it."""
+        """A new token for an account, to be kept in its cookie; `seal` locks the provider's tokens with it."""
         token = secrets.token_urlsafe(32)
         with self.database.transaction() as state:
             state.sessions.forget(**self._limits())
@@ -122,8 +136,10 @@ class Sessions:
 
     @use_case(SIGN_IN)
     def to_renew(self, session: Session, seconds: float) -> tuple[str, str]:
-        """The sealed tokens and the subject of a session of which the provider was not asked for so long, once for all nodes; none
-        where it is not time."""
+        """The sealed tokens and the subject of a session whose provider was not asked for so long, else "".
+
+        One node gets them for all.
+        """
         if not session.issuer or not seconds or session.provider_asked > self._stamp(-seconds):
             return "", ""
         with self.database.transaction() as state:

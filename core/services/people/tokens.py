@@ -52,7 +52,7 @@ class AccessToken:
 
 
 class AccessTokens:
-    """Makes, lists, finds and revokes access tokens. Every use asks the database: a revoked token is over everywhere."""
+    """Makes, lists, finds and revokes access tokens. Every use asks the database: a revoked token ends everywhere."""
 
     def __init__(
         self, database: Database, accounts: Accounts, audit: Audit, now: Callable[[], float] = time.time
@@ -74,8 +74,10 @@ class AccessTokens:
         *,
         folders: Sequence[str] = (),
     ) -> tuple[str, AccessToken]:
-        """A new token, which is not shown again: one's own, or as an admin that of a service or an agent. With `folders` it
-        reads those alone."""
+        """A new token, which is not shown again: one's own, or for an admin that of a service or an agent.
+
+        With `folders` it reads those alone.
+        """
         owner = self._owner(actor, account or actor.id)
         name, text = _checked_name(name), MARK + secrets.token_urlsafe(_BYTES)
         values = {"account": owner.id, "name": name, "scope": _checked_scope(owner, scope), "prefix": _prefix(text)}

@@ -1,7 +1,7 @@
 """Tries to sign in: how many passwords are looked at, by account and by where they come from.
 
-A browser in which the account signed in before is known by a signed mark, as OWASP describes device cookies: it has a count
-of its own, so that nobody elsewhere can use up its tries.
+A browser in which the account signed in before has a signed mark (OWASP's device cookies) and a count of its own, so
+that guesses from elsewhere do not use up its tries.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Try:
 
 
 class Tries:
-    """Counts before any password is looked at, in the transaction of the caller: parallel guesses get no more than others."""
+    """Counts before any password is compared, in the caller's transaction: parallel guesses get no more tries."""
 
     def __init__(self, keys: AccountKeys, now: Callable[[], float] = time.time) -> None:
         self.keys, self.now = keys, now

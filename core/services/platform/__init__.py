@@ -1,1 +1,1 @@
-"""What the other rooms build on: the workspace, its backups, and team settings in git. The door is `workspace.Workspace`."""
+"""What other rooms build on: workspace, backups, team settings in git. The door is `workspace.Workspace`."""

@@ -1,7 +1,7 @@
 """Backups: one consistent point of repository, database and files, taken while people work, and the way back.
 
-Writers wait only while the branches are listed and the database's snapshot begins. Every commit that the database names is in
-the repository of the backup, because commits are never removed and the branches are those of that moment.
+Writers wait only while the branches are listed and the database's snapshot begins. The backup's repository has every
+commit that its database names, because commits are never removed and the branches are those of that moment.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ class Backups:
         kept = copy.paths(copy.head())
         if missing := sorted({*shown} - {*kept}):
             raise Corrupt(
-                f"The backup would hold {len(kept)} of {len(shown)} files of the knowledge base: {missing[0]!r} is missing. "
-                "Nothing was saved.",
+                f"The backup would hold {len(kept)} of {len(shown)} files of the knowledge base: "
+                f"{missing[0]!r} is missing. Nothing was saved.",
                 VERIFY,
             )
 
@@ -135,7 +135,7 @@ class Backups:
 
     @use_case("restore the workspace", whole=True)
     def restore(self, actor: Actor, source: Path, progress: Progress = no_progress, address: str = "") -> Backup:
-        """Fill an empty workspace from a backup, build its index and verify it. `address`: where it came from, if not from here."""
+        """Fill an empty workspace from a backup, build its index, verify. `address`: of a backup from elsewhere."""
         source = source.resolve()
         self._refuse_store()
         progress(0, 3, "Checking the backup")
@@ -166,13 +166,13 @@ class Backups:
         copies = self.generations.copies
         if copies and copies.index.places():
             raise BadInput(
-                f"The store {copies.index.objects.url} serves machines already, and a restore would replace their index. "
-                "Restore without CONCORD_STORE, or with a prefix that is empty."
+                f"The store {copies.index.objects.url} serves machines already, "
+                "and a restore would replace their index. Restore without CONCORD_STORE, or with an empty prefix."
             )
 
     @use_case("restore the workspace", whole=True)
     def move(self, actor: Actor, url: str, progress: Progress = no_progress) -> str:
-        """Copy every row into the empty database behind a URL, and put the old file aside; where it is now. Nobody works meanwhile."""
+        """Copy every row into the empty database behind a URL and put the old file aside, while Concord is stopped."""
         target = self.open_database(url)
         if target.place == self.database.place:
             raise BadInput(f"The database is in {target.place} already.")
@@ -237,7 +237,7 @@ class Upgrades:
 
     @use_case(UPKEEP)
     def begin(self) -> None:
-        """Before a server or `init` opens the workspace: save one of an earlier version in its own folder, then migrate it."""
+        """Save and migrate a workspace of an earlier version, before a server or `init` opens it."""
         if self.database.on_server or not self.database.earlier():
             return
         self.backups.refuse_half_restored()

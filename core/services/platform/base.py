@@ -64,8 +64,11 @@ class Signal(Generic[P]):
     """
 
     def __init__(self, heard: bool = True, *, within: bool = False) -> None:
-        """One that is not `heard` has no listeners, whoever asks to be one. The listeners of one told `within` a transaction
-        write in it; those of any other come after the fact, which a full disk or an absent database does not undo."""
+        """An event that is not `heard` ignores its listeners.
+
+        Listeners `within` a transaction write in it. Others run after the fact, which a full disk or an absent database
+        does not undo.
+        """
         self.heard, self._listeners = heard, list[Callable[P, object]]()
         self._late = () if within else (StorageFailed, Unavailable)
 

@@ -54,7 +54,7 @@ class Loop:
 
 
 class Background:
-    """The loops of a node, each in a thread of its own: those that follow what other nodes write, and those of a server."""
+    """The loops of a node, each in its own thread: some follow what other nodes write, some are for servers."""
 
     def __init__(self, following: Sequence[Loop], serving: Sequence[Loop]) -> None:
         self.following, self.serving = following, serving

@@ -55,8 +55,7 @@ BUILT_IN: tuple[Profile, ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """The default profile and configuration of the Search page, the API and the CLI, and below which confidence they say
-    that nothing fits well."""
+    """The default profile and configuration of Search, API and CLI, and the confidence below which they warn."""
 
     profile: Profile
     config: SearchConfig
@@ -65,9 +64,11 @@ class Production:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSettings:
-    """What becomes of questions: whether those that people ask are kept, without names, and for how many days; among how
-    many documents the one that answers must stand; and after how many askings without anything good, or without anything
-    opened, a question is a gap."""
+    """Whether questions are kept, without names, and for how many days; and when one is a gap.
+
+    The document that answers must be among the `first`. A question is a gap if it found nothing good `doubted` times,
+    or led to no document `often` times.
+    """
 
     keep: bool = True
     days: int = 90
@@ -162,7 +163,8 @@ class TeamSettings:
         """Refuse the name of a profile that there is."""
         if any(name == known.name for known in self.profiles()):
             raise BadInput(
-                f"There already is a profile {name!r}. Choose another name: profiles never change, so that results stay comparable."
+                f"There already is a profile {name!r}. "
+                "Choose another name: profiles never change, so that results stay comparable."
             )
 
     def add_profile(self, profile: Profile, author: Person) -> Profile:

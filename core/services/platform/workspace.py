@@ -1,4 +1,4 @@
-"""The workspace: guarded, created or migrated on first use, caught up after a crash, warmed before the first visitor; the work of a day."""
+"""The workspace: guarded, created or migrated on first use, caught up after a crash, warmed; and its daily work."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class WorkspaceGuard:
         self.repository, self.database, self.generations = repository, database, generations
 
     def open(self, migrate: bool = False) -> None:
-        """Create what never was, refuse a workspace that lost something; one of an earlier version, unless it may `migrate`."""
+        """Create a new workspace, open a whole one. One of an earlier version is refused, unless it may `migrate`."""
         if not migrate:
             self.database.refuse_earlier(self.database.earlier())
         self.repository.prepare()
@@ -72,21 +72,22 @@ class WorkspaceGuard:
             raise Corrupt(found, together([each.cure for each in damages]))
 
     def _same(self, ours: str, theirs: str) -> str:
-        """One id from the database and the repository. A new one is written to the repository first, so a kill in between heals."""
+        """The id of database and repository. A new one goes to the repository first, so a kill in between heals."""
         if ours and theirs and ours != theirs and self.repository.clone:
             raise Corrupt(
-                f"The shared repository belongs to workspace {theirs}, the database to {ours}. Check CONCORD_REPOSITORY and "
-                "CONCORD_DATABASE."
+                f"The shared repository belongs to workspace {theirs}, the database to {ours}. "
+                "Check CONCORD_REPOSITORY and CONCORD_DATABASE."
             )
         if ours and theirs and ours != theirs:
             raise Corrupt(
-                f"The knowledge base {self.repository.path} belongs to workspace {theirs}, the database {self.database.place} to "
-                f"{ours}.",
+                f"The knowledge base {self.repository.path} belongs to workspace {theirs}, "
+                f"the database {self.database.place} to {ours}.",
                 RESTORE.or_else(self._join(ours)),
             )
         if ours and not theirs and self.repository.has_config() and not self.repository.clone:
             raise Corrupt(
-                f"The knowledge base {self.repository.path} does not say to which workspace it belongs, the database says {ours}.",
+                f"The knowledge base {self.repository.path} does not say to which workspace it belongs, "
+                f"the database says {ours}.",
                 self._join(ours).or_else(RESTORE),
             )
         return ours or theirs or uuid.uuid4().hex
@@ -143,7 +144,7 @@ class Workspace:
 
     @use_case(UPKEEP)
     def create(self, migrate: bool = False) -> None:
-        """Create or open the workspace. One that cannot be written is opened as it is, one of an earlier version is refused."""
+        """Create or open the workspace; a disk that cannot be written is no obstacle, an earlier version is."""
         for step in self.setup:
             step()
         self.guard.open(migrate)
@@ -153,7 +154,7 @@ class Workspace:
 
     @use_case(UPKEEP)
     def catch_up(self) -> Job | None:
-        """Remove what killed processes left, look after the workers, start a build if the index is behind the newest commit."""
+        """Remove what killed processes left, look after workers, start a build if the index is behind."""
         with suppress(StorageFailed):
             for sweep in self.sweeps:
                 sweep()
@@ -173,9 +174,9 @@ _LOG = logging.getLogger(__name__)
 
 
 class Daily:
-    """Runs the work of a day: at the start, and after midnight while the app runs. Each piece knows by itself what is done.
+    """Runs the daily work: at the start, and after midnight while the app runs. Each piece knows what is done already.
 
-    Where nodes share a database, the first to `claim` the day does it for all; if it dies, another one does after an hour.
+    Where nodes share a database, the first to `claim` the day works for all; if it dies, another one after an hour.
     """
 
     def __init__(
