@@ -24,6 +24,7 @@ NEARLY = 0.05  # of the best score: a copy in an approved document may be so muc
 LEAST = FEWEST + WIDTH - 1  # words below which texts must be the same, their title too
 BITS, PROBES = 1024, 4  # of the signature of a text's words, and how many of its words are looked up in another's
 SIGNATURE = 3 + PROBES  # where it begins in a sketch
+SKETCH = SIGNATURE + BITS // 32  # numbers of a sketch
 _TITLE = re.compile(r"\s*# [^\n]*")
 _MARKUP = tuple(map(re.compile, (rb"\n[ \t]*(?:[-*+>]+[ \t]+)+", rb"\]\((?:[^)\s]*/)?", rb"<[a-zA-Z/][^>\n]*>")))
 _SIGNS = bytes(32 if chr(code) in '*_`|#()[]{}.,;:!?"\\' else code for code in range(256))
@@ -155,7 +156,7 @@ def sketched(texts: Iterable[str]) -> np.ndarray:
     import numpy as np
 
     rows = [_sketch(ComparedText(text)) for text in texts]
-    return np.array(rows, np.uint32).reshape(len(rows), SIGNATURE + BITS // 32)
+    return np.array(rows, np.uint32).reshape(len(rows), SKETCH)
 
 
 def _sketch(text: ComparedText) -> list[int]:

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from core.chunking import with_context
-from core.retrieval.near_copies import sketched
+from core.retrieval.near_copies import SKETCH
 from core.storage.index.arrays import kernels
 from core.storage.index.record import duckdb
 from core.types import DocumentFacts, LexicalOptions
@@ -32,7 +32,7 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> N
     """Documents, chunks and BM25 postings from a segment's DuckDB file."""
     documents, chunks = duckdb.tables(connection)
     write_table(folder / "documents.arrow", documents)
-    write_table(folder / "chunks.arrow", chunks)
+    write_table(folder / "chunks.arrow", chunks.drop(["sketch"]))
     occurrences = duckdb.occurrences(connection)
     start, where, counts, lengths = kernels.postings(
         occurrences.chunk, occurrences.term, occurrences.chunks, len(occurrences.terms)
@@ -45,20 +45,10 @@ def compile_lexical(connection: Any, folder: Path, options: LexicalOptions) -> N
         "counts": narrow(counts),
         "lengths": lengths.astype(np.uint32),
         "impacts": kernels.impacts(start, where, counts, norms(lengths, options), idf),
-        "sketches": _sketches(folder),
+        "sketches": np.frombuffer(b"".join(chunks["sketch"].to_pylist()), np.uint32).reshape(len(chunks), SKETCH),
     }
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
-
-
-def _sketches(folder: Path) -> np.ndarray:
-    """Of every passage, by the tables that have just been written."""
-    documents, chunks = (read_table(folder / f"{name}.arrow") for name in ("documents", "chunks"))
-    texts, spans = (
-        MappedTexts(documents, "text"),
-        (numbers(chunks, name) for name in ("doc", "first_byte", "last_byte")),
-    )
-    return sketched(map(texts.part, *(span.tolist() for span in spans)))
 
 
 def embedded_texts(folder: Path, chosen: Sequence[int]) -> list[str]:

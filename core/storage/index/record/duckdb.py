@@ -11,7 +11,7 @@ import importlib.util
 import itertools
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from core.cures import SETUP
 from core.errors import Unavailable
+from core.retrieval.near_copies import sketched
 from core.types import Chunk, Document
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ CREATE TABLE documents (doc VARCHAR, path VARCHAR, blob VARCHAR, version INTEGER
     status VARCHAR, owner VARCHAR, tags VARCHAR[], effective_date VARCHAR, review_due VARCHAR, meta VARCHAR, body INTEGER,
     text VARCHAR USING COMPRESSION zstd);
 CREATE TABLE chunks (id VARCHAR, doc VARCHAR, "start" INTEGER, "end" INTEGER, first_byte INTEGER, last_byte INTEGER,
-    heading VARCHAR, context VARCHAR, questions VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER);
+    heading VARCHAR, context VARCHAR, questions VARCHAR, parent_start INTEGER, parent_end INTEGER, tokens INTEGER,
+    sketch BLOB);
 CREATE TABLE lexical (id VARCHAR, terms VARCHAR);
 """
 STORAGE = "v1.2.0"  # of DuckDB's files: the first that has zstd
@@ -227,8 +229,19 @@ def chunk_table(documents: Sequence[Document], chunks: Sequence[Chunk]) -> pa.Ta
         "parent_start": (pa.int32(), [c.parent[0] if c.parent else -1 for c in chunks]),
         "parent_end": (pa.int32(), [c.parent[1] if c.parent else -1 for c in chunks]),
         "tokens": (pa.int32(), [c.tokens for c in chunks]),
+        "sketch": (pa.binary(), _sketches(_clean(c.text) for c in chunks)),
     }
     return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
+
+
+def _sketches(texts: Iterable[str]) -> list[bytes]:
+    """What tells quickly that a passage is no copy of another: kept, because it takes longer than all other arrays."""
+    return [row.tobytes() for row in sketched(texts)]
+
+
+def _clean(text: str) -> str:
+    """Half of a surrogate pair cannot be written as UTF-8."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _bytes(text: str, end: int) -> int:
@@ -243,6 +256,11 @@ def tables(connection: duckdb.DuckDBPyConnection) -> tuple[pa.Table, pa.Table]:
         "SELECT c.* EXCLUDE (doc), d.n AS doc FROM chunks c "
         "JOIN (SELECT doc, (row_number() OVER (ORDER BY doc) - 1)::INTEGER AS n FROM documents) d USING (doc) ORDER BY c.id"
     ).to_arrow_table()
+    if "sketch" not in chunks.column_names:  # of an earlier version
+        texts = documents["text"].to_pylist()
+        spans = zip(*(chunks[name].to_pylist() for name in ("doc", "start", "end")), strict=True)
+        sketches = _sketches(texts[doc][start:end] for doc, start, end in spans)
+        chunks = chunks.append_column("sketch", pa.array(sketches, pa.binary()))
     return documents, chunks
 
 
@@ -253,7 +271,7 @@ def occurrences(connection: duckdb.DuckDBPyConnection) -> Occurrences:
     ).fetchnumpy()
     words = connection.execute("SELECT term, termid FROM fts_main_lexical.dict ORDER BY term").to_arrow_table()
     pairs = connection.execute(
-        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms ORDER BY rowid"
+        "SELECT docid::UINTEGER AS d, termid::UINTEGER AS t FROM fts_main_lexical.terms"  # in the order of words, as they were put in
     ).fetchnumpy()
     return Occurrences(
         chunk=_renumber(docs["docid"], docs["n"])[np.asarray(pairs["d"])],
