@@ -56,13 +56,29 @@ def test_no_message_holds_a_command_for_a_shell() -> None:
         assert [text for text in texts(path) if SHELL.search(text)] == [], f"{path}: say it with a cure of core.cures"
 
 
+def elsewhere() -> Iterator[str]:
+    """The commands that other modules hand to a cure: of a trained model, of a check."""
+    for path in {*(ROOT / "core").rglob("*.py")} - {ROOT / "core/cures.py"}:
+        for call in (
+            node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
+        ):
+            if isinstance(call.func, ast.Name) and call.func.id in ("run", "add_model", "train_model"):
+                given = call.args[1]
+                first = given.values[0] if isinstance(given, ast.JoinedStr) else given
+                yield from [str(first.value)] if isinstance(first, ast.Constant) else []
+            if isinstance(call.func, ast.Name) and call.func.id == "TrainedKind":
+                yield from (str(ast.literal_eval(each.value)) for each in call.keywords if each.arg == "command")
+
+
 def test_every_command_of_a_cure_exists() -> None:
     reference = (ROOT / "docs/reference/commands.md").read_text(encoding="utf-8")
     known = re.findall(r"^\*\*`([a-z][a-z -]*[a-z])", reference, re.MULTILINE)
-    for cure in EVERY:
-        if cure.command.startswith(PROGRAM) and not cure.command.endswith(" 1"):
-            typed = re.sub(r" --home \S+", "", cure.command.removeprefix(PROGRAM)).strip()
-            assert any(typed.split()[: len(name.split())] == name.split() for name in known), cure.command
+    made = (cure.command.removeprefix(PROGRAM) for cure in EVERY if cure.command.startswith(PROGRAM))
+    named = {*elsewhere(), *(text for text in made if not text.endswith(" 1"))}
+    assert {"tune train", "models check "} <= named
+    for text in named:
+        typed = re.sub(r" ?--home \S+", "", text).split()
+        assert any(typed[: len(name.split())] == name.split() for name in known), text
 
 
 @pytest.mark.parametrize("cure", [cure for cure in EVERY if cure.page], ids=str)
