@@ -192,6 +192,7 @@ EVALUATE = _do("Run an evaluation", "evaluation", "run an evaluation", "eval run
 ADD_REMOTE = _do("Add a remote", "remote", "manage the remote", "remote add URL")
 IMPORT_QUERYSET = run("Import the query set", "eval import")
 IMPORT_HISTORY = run("Import the repository", "--home NEW import --git URL")
+ACCEPT_REWRITTEN = _do("Accept the rewritten history", "remote", "manage the remote", "remote fetch --accept-rewritten")
 REMOVE_REMOTE = _do("Remove the remote", "remote", "manage the remote", "remote remove")
 
 INIT = run("Initialize the workspace", "init")

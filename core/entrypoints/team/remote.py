@@ -9,6 +9,7 @@ from typing import Annotated
 
 from core import strict
 from core.curation.checks.findings import github, gitlab
+from core.cures import ACCEPT_REWRITTEN
 from core.entrypoints.record import Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.session import acting, build_app
 from core.evaluation.impact import as_json
@@ -110,6 +111,7 @@ def pull_request(call: CommandCall, form: PullRequestOptions) -> Shown:
 def _show(remote: Remote) -> Shown:
     place = f"{remote.url}, branch {remote.branch}" + (f", folder {remote.folder}" if remote.folder else "")
     lines = [place, f"{remote.state}: {remote.sentence}"]
+    lines += [str(ACCEPT_REWRITTEN)] if remote.state == "rewritten" else []
     lines += [f"{remote.backlog} to push, {remote.incoming} to take over" + (f" by change {remote.change}" * bool(remote.change))]  # fmt: skip
     lines += [f"last push {remote.pushed or 'never'}, last fetch {remote.fetched or 'never'}"]
     return Shown(strict.plain(remote), lines)

@@ -17,7 +17,7 @@ from core import strict
 from core.access import READS, SYSTEM, UPKEEP, Actor, use_case
 from core.curation.document.names import safe_folder
 from core.curation.review.remote_addresses import safe_address, safe_branch
-from core.cures import ADD_REMOTE, BRING_IN, IMPORT_HISTORY, REMOVE_REMOTE
+from core.cures import ACCEPT_REWRITTEN, ADD_REMOTE, BRING_IN, IMPORT_HISTORY, REMOVE_REMOTE
 from core.errors import ConcordError, Conflict, NotFound, Refused, StorageFailed, Unavailable
 from core.ports import Progress
 from core.services.jobs.jobs import Job, Jobs
@@ -34,8 +34,9 @@ RACES = 30  # times that somebody else may be faster before a job gives up
 LONGEST = 60  # minutes between two tries at most
 _NO_BRANCH = "The repository has no branch {branch!r}, or it is empty. Name one that has commits."
 _REWRITTEN = (
-    "The history of {branch} on the remote was rewritten: it no longer holds {commit}, which it had before. Nothing was taken over "
-    "and nothing is pushed. Put the branch back there. If that was meant, accept it here: then its commits come in as a change, and what only Concord has is pushed again."
+    "The history of {branch} on the remote was rewritten: it no longer contains {commit}, which it had before. Nothing was "
+    "imported and nothing is pushed. Restore the branch there, or accept its new history: its commits then come in as a "
+    "change, and what only Concord has is pushed again."
 )
 
 
@@ -288,7 +289,7 @@ class Remotes:
             self.git.fetch(row.url, row.branch, head, row.folder)
         if last and not accept and not (head and self.repository.contains(head, last)):
             self.database.remotes.set(rewritten=head or "none")
-            raise Conflict(_REWRITTEN.format(branch=row.branch, commit=last[:12]))
+            raise Conflict(_REWRITTEN.format(branch=row.branch, commit=last[:12]), cure=ACCEPT_REWRITTEN)
         theirs = self.git.narrow(head, row.folder) if head else ""
         self._track(row, theirs, head)
         return theirs

@@ -246,7 +246,7 @@ function draw(root, state) {
   if (!found) results.replaceChildren(state.examples.length ? examples(root, state) : "", state.waiting);
   else if (found.error)
     results.replaceChildren(
-      el("div.notice.bad", { role: "alert" }, el("p", found.error), cureLink(found.cure)),
+      el("div.notice.bad", { role: "alert" }, el("p", linked(found.error, found.cure))),
       state.asked.as_of ? backToNow(root, state) : "",
     );
   else {
@@ -255,8 +255,13 @@ function draw(root, state) {
   }
 }
 
-// The page where what helps is done, for those who can do it.
-const cureLink = (cure) => (cure?.url ? el("a.button", { href: cure.url, target: "_self" }, cure.does) : "");
+// The sentence of a refusal, in which what helps links the page where it is done, for those who can do it.
+function linked(error, cure) {
+  const at = cure?.url ? error.lastIndexOf(cure.does) : -1;
+  if (at < 0) return [error];
+  const link = el("a", { href: cure.url, target: "_self" }, cure.does);
+  return [error.slice(0, at), link, error.slice(at + cure.does.length)];
+}
 
 function layout(root, state) {
   const { found } = state;

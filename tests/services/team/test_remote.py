@@ -150,11 +150,11 @@ def test_a_rewritten_remote_is_refused_until_somebody_accepts_it(one: App, share
     head = one.knowledge.repository.head()
     git(shared, "update-ref", "refs/heads/main", f"{head}~1")
     outside(shared, tmp_path / "clone", {"c.md": "# C\n\nInstead.\n"})
-    with pytest.raises(ConcordError, match="was rewritten: it no longer holds"):
+    with pytest.raises(ConcordError, match="was rewritten: it no longer contains"):
         worked(one)
     remote = one.remote.remotes.show(ADMIN)
     assert remote.state == "rewritten"
-    assert "--accept-rewritten" in remote.sentence
+    assert remote.sentence.endswith("Accept the rewritten history on the Remote page.")
     assert one.remote.remotes.fetch(ADMIN, accept=True).state == "waiting"
     accepted(one, one.remote.remotes.show(ADMIN).change)
     worked(one)
