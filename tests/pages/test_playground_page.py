@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -389,7 +390,7 @@ def test_the_dialog_shows_the_column_that_it_was_opened_on(visit: Open, monkeypa
 
 
 def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, played_app: App) -> None:
-    from core.entrypoints.cli import main
+    from core.entrypoints.cli import parser
     from pages.ui.playground import share
 
     setup = Setup("o'hara; rm -rf", columns("BM25", "Conditional rerank"), Filters(types=("sop",), history=True))
@@ -400,7 +401,8 @@ def test_the_same_comparison_as_command_as_python_and_as_csv(visit: Open, played
     made = played_app.playground.comparer.run(demo("author"), QUERY, columns("BM25", "Vectors"))
     rows = share.as_csv(made).splitlines()
     assert len(rows) == 1 + sum(len(outcome.result.hits) for outcome in made.outcomes if outcome.result)
-    assert main(["--home", str(played_app.settings.home), "judge", QUERY, "--json"]) == 0
+    typed = shlex.split(share.as_cli(setup))[3:]
+    assert parser(typed).parse_args(typed).query == setup.query
 
 
 def test_an_unknown_link_is_a_sentence_and_a_fresh_playground(visit: Open) -> None:
