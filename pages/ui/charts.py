@@ -21,8 +21,10 @@ def show(figure: Figure, key: str) -> None:
 
 
 def themed(figure: Figure, dark: bool = False) -> Figure:
-    """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background; a map of heat
-    is as dark as its page."""
+    """The chart without its own font, so that Streamlit's theme sets it, and with colours for any background.
+
+    A map of heat is as dark as its page.
+    """
     text = json.dumps(figure).replace(BLUE, _BLUE).replace("rgba(31,95,168,0.15)", _BAND)
     for (_, light), shade in zip(ONE_HUE if dark else (), _DARK_HUE, strict=False):
         text = text.replace(str(light), shade)

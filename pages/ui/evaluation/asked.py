@@ -46,7 +46,10 @@ def draw(queryset: str) -> None:
 def _sentence(settings: QuestionSettings) -> str:
     if not settings.keep:
         return "Questions are not kept."
-    return f"Questions of the last {style.count(settings.days, 'day')}, without names; everybody can leave theirs out on Search."
+    return (
+        f"Questions of the last {style.count(settings.days, 'day')}, without names; everybody can leave theirs out on"
+        " Search."
+    )
 
 
 def _row(asked: Asked) -> dict[str, object]:

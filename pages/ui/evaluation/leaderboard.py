@@ -49,7 +49,10 @@ def draw(runs: Sequence[Run], names: Mapping[str, str]) -> None:
     ranking = leaderboard(tuple(run.id for run in runs), measure, baseline, identity.me())
     against = PRODUCTION if baseline else BEST
     if len({(run.commit, run.queryset_digest) for run in runs}) > 1:  # before any number of them
-        st.warning("Some runs saw an older commit or older questions. Run them again to compare like with like.", icon=":material/warning:")  # fmt: skip
+        st.warning(
+            "Some runs saw an older commit or older questions. Run them again to compare like with like.",
+            icon=":material/warning:",
+        )
     if not ranking:
         st.info("All of its questions are about documents that you may not read.", icon=":material/visibility_off:")
         return
@@ -92,7 +95,9 @@ def _baseline(runs: Sequence[Run]) -> str:
     production = app().evaluation.runs.serving(runs)
     if not production:
         return ""
-    chosen = st.segmented_control("Against", ("Production", "Best"), default="Production", key="board_against", required=True)  # fmt: skip
+    chosen = st.segmented_control(
+        "Against", ("Production", "Best"), default="Production", key="board_against", required=True
+    )
     return production if chosen == "Production" else ""
 
 
@@ -101,7 +106,9 @@ def _verdicts(ranking: Sequence[LeaderboardRow], names: Mapping[str, str], again
     compared = [(entry, entry.against) for entry in ranking if entry.against]
     if not compared:
         return
-    with st.expander(f"Against {against}", icon=verdicts.icon(TIE), expanded=len(compared) <= OPEN, key="board_verdicts"):  # fmt: skip
+    with st.expander(
+        f"Against {against}", icon=verdicts.icon(TIE), expanded=len(compared) <= OPEN, key="board_verdicts"
+    ):
         st.caption(f"{comparisons(len(compared), against)} {verdicts.RULE}")
         for entry, comparison in compared:
             st.markdown(f"**{flash.plain(names[entry.run.id])}**: {flash.plain(comparison.sentence)}")
@@ -111,7 +118,8 @@ def comparisons(count: int, against: str) -> str:
     """How many comparisons stand behind the verdicts, and what that costs them.
 
     >>> comparisons(14, "production"), comparisons(14, "the best")[-60:]
-    ('14 comparisons with production, corrected by Holm.', 'corrected by Holm for all 105 pairs that it was picked from.')
+    ('14 comparisons with production, corrected by Holm.', 'corrected by Holm for all 105 pairs that it was picked
+    from.')
     """
     if count == 1:
         return f"One comparison with {against}."
@@ -200,7 +208,11 @@ def _report(runs: Sequence[str], measure: str, account: str) -> str:
 def _export(runs: Sequence[Run], names: Mapping[str, str], measure: str) -> None:
     ids = [run.id for run in runs]
     chosen = str(st.selectbox("Run", ids, format_func=names.__getitem__, key="export_run"))
-    for form, label, ending in (("csv", "CSV, one line per question", "csv"), ("json", "JSON", "json"), ("trec-run", "TREC run", "run")):  # fmt: skip
+    for form, label, ending in (
+        ("csv", "CSV, one line per question", "csv"),
+        ("json", "JSON", "json"),
+        ("trec-run", "TREC run", "run"),
+    ):
         st.download_button(
             label,
             partial(_exported, form, chosen, identity.me().id),

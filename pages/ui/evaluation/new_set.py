@@ -13,7 +13,9 @@ from pages.ui.workspace import app
 
 KINDS = {"known-items": "Known items", "frontmatter": "Answers that authors wrote", "qa": "Questions and answers"}
 ABOUT = {
-    "known-items": "Headings, names, phrases and first sentences as questions, each of which should find the place it came from.",
+    "known-items": (
+        "Headings, names, phrases and first sentences as questions, each of which should find the place it came from."
+    ),
     "frontmatter": "The `answers:` of every document, as its author wrote them.",
     "qa": "A language model asks about one or two passages; every answer must be an exact quote.",
 }
@@ -35,9 +37,12 @@ def draw() -> None:
             on_click=actions.do,
             args=(from_playground,),
             disabled=not judged,
-            help=f"{style.count(len(judged), 'judgment')} of {style.count(len({grade.query for grade in judged}), 'query')}"
-            if judged
-            else "Nobody judged anything in the playground yet.",
+            help=(
+                f"{style.count(len(judged), 'judgment')} of"
+                f" {style.count(len({grade.query for grade in judged}), 'query')}"
+                if judged
+                else "Nobody judged anything in the playground yet."
+            ),
         )
 
 

@@ -62,7 +62,10 @@ def _query_set(queryset: QuerySet) -> None:
             actions.confirm(
                 f"Delete the query set {queryset.name}?",
                 [
-                    f"{style.count(len(queryset.questions), 'question')} and {style.count(len(queryset.judgments), 'judgment')} are deleted.",
+                    (
+                        f"{style.count(len(queryset.questions), 'question')} and"
+                        f" {style.count(len(queryset.judgments), 'judgment')} are deleted."
+                    ),
                     "Its runs are kept, with their questions.",
                 ],
                 "Delete",
@@ -70,8 +73,14 @@ def _query_set(queryset: QuerySet) -> None:
             )
     groups, sources = by_category(queryset), Counter(judgment.source for judgment in queryset.judgments)
     with st.container(gap="xxsmall"):
-        st.caption(flash.plain("Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())))  # fmt: skip
-        st.caption(flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet")))  # fmt: skip
+        st.caption(
+            flash.plain(
+                "Questions: " + ", ".join(f"{name.replace('_', ' ')} {len(ids)}" for name, ids in groups.items())
+            )
+        )
+        st.caption(
+            flash.plain("Judged by: " + (", ".join(f"{name} {n}" for name, n in sources.items()) or "nobody yet"))
+        )
         _unmapped(queryset)
         _agreement(queryset.name)
         _pool_summary(queryset.name)
@@ -90,7 +99,7 @@ def _query_set(queryset: QuerySet) -> None:
             height=110,
             label_visibility="collapsed",
         )
-        st.button("Keep", key="guide_keep", on_click=_save_guidelines, args=(queryset.name,))  # fmt: skip
+        st.button("Keep", key="guide_keep", on_click=_save_guidelines, args=(queryset.name,))
 
 
 def _guard(name: str) -> None:
@@ -99,7 +108,9 @@ def _guard(name: str) -> None:
         "Guard: ask every change these questions",
         on,
         key=f"guard_{name}",
-        help="The Search tab of a change says what it does to them, and a review rule can stop a change that loses here.",
+        help=(
+            "The Search tab of a change says what it does to them, and a review rule can stop a change that loses here."
+        ),
         on_change=_set_guard,
         args=(name,),
     )
@@ -202,7 +213,9 @@ def _pool_summary(name: str) -> None:
     """Whether answers were good, and how often judges had to add a passage."""
     summary = app().evaluation.querysets.pool_summary(identity.me(), name)
     for quality in summary.answers:
-        kappas = [f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in quality.judges if pair.kappa is not None]  # fmt: skip
+        kappas = [
+            f"{' and '.join(pair.judges)}: kappa {pair.kappa:.2f}" for pair in quality.judges if pair.kappa is not None
+        ]
         said = f"The {quality.kind} was good for {quality.good} rated questions, partly for {quality.partly}."
         st.caption(flash.plain(" ".join([said, *(f"{kappa}." for kappa in kappas)])))
     if summary.added.of and (summary.answers or summary.added.count):

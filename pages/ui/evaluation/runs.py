@@ -113,7 +113,9 @@ def _confirm() -> None:
 
 
 def pairs_of(names: list[str], profiles: list[str], *, same_depth: bool) -> list[tuple[str, str]]:
-    """(profile, configuration) as `runs.start` takes them; a saved configuration keeps the profile it was saved with."""
+    """(profile, configuration) as `runs.start` takes them; a saved configuration keeps the profile it was
+    saved with.
+    """
     me = identity.me()
     known, saved = choices(me), app().playground.notebook.saved(me)
     depth = app().platform.settings.production().config.depth

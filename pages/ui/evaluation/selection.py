@@ -1,4 +1,6 @@
-"""The query set that Evaluation and Tuning work on, the check that there is an index to ask, and how runs are called."""
+"""The query set that Evaluation and Tuning work on, the check that there is an index to ask, and how runs
+are called.
+"""
 
 from __future__ import annotations
 

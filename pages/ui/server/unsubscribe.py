@@ -38,9 +38,10 @@ def _answered(request: Request, answer: Callable[[str], Response]) -> Response:
 
 def _ask(token: str) -> Response:
     _, topic = current_app().deliveries.choices.named(token)
+    title = escape(topic_title(topic))
     return html.page(
         "Stop these mails?",
-        f"""<p>You will get no more mail about “{escape(topic_title(topic))}”. Your inbox in Concord stays as it is.</p>
+        f"""<p>You will get no more mail about “{title}”. Your inbox in Concord stays as it is.</p>
 <form method="post" action="{PATH}?token={escape(token)}">
 <button>Stop these mails</button>
 </form>

@@ -24,7 +24,12 @@ def draw(tuning_set: TuningSet) -> None:
     st.markdown(f"A search says that nothing fits well below **{now.threshold:.2f}**.")
     job = app().evaluation.jobs.last(me, KIND, tuning_set.queryset)
     with st.container(horizontal=True):
-        if st.button("Measure", key="confidence_go", icon=":material/straighten:", help="Asks every judged question with and without the documents that answer it."):  # fmt: skip
+        if st.button(
+            "Measure",
+            key="confidence_go",
+            icon=":material/straighten:",
+            help="Asks every judged question with and without the documents that answer it.",
+        ):
             with st.spinner("Asking every question twice"):
                 actions.do(partial(measure, queryset=tuning_set.queryset))
             st.rerun()
@@ -70,5 +75,8 @@ def _result(result: dict[str, Any]) -> None:
         "confidence_tiles",
     )
     points = result["curve"]
-    lines = {name: [point[key]["mean"] for point in points] for name, key in (("false alarms", "false_alarms"), ("misses", "misses"))}  # fmt: skip
+    lines = {
+        name: [point[key]["mean"] for point in points]
+        for name, key in (("false alarms", "false_alarms"), ("misses", "misses"))
+    }
     charts.show(drawn.lines([point["threshold"] for point in points], lines, "threshold", "share"), "confidence_curve")

@@ -29,7 +29,10 @@ ACTION = "change what is in production"
 def draw(tuning_set: TuningSet) -> None:
     """The current configuration, a candidate, the history."""
     now = app().platform.settings.production()
-    st.markdown(f"Everybody searches with **{flash.plain(called(now.config))}** on {flash.plain(now.profile.name)}, depth {now.config.depth}.")  # fmt: skip
+    st.markdown(
+        f"Everybody searches with **{flash.plain(called(now.config))}** on {flash.plain(now.profile.name)}, depth"
+        f" {now.config.depth}."
+    )
     _offer()
     _drift()
     st.header("Promote", anchor=False)
@@ -44,12 +47,26 @@ def _offer() -> None:
     if offer is None:
         return
     with st.container(border=True, key="offer"):
-        st.markdown(f":material/lightbulb: **{flash.plain(offer.title)}** is what new knowledge bases start with. {flash.plain(offer.about)}")  # fmt: skip
-        st.caption("Measured on your questions: choose it under Promote for the evidence." if offer.run else "Nothing changes until it was measured on your questions and somebody promotes it.")  # fmt: skip
+        st.markdown(
+            f":material/lightbulb: **{flash.plain(offer.title)}** is what new knowledge bases start with."
+            f" {flash.plain(offer.about)}"
+        )
+        st.caption(
+            "Measured on your questions: choose it under Promote for the evidence."
+            if offer.run
+            else "Nothing changes until it was measured on your questions and somebody promotes it."
+        )
         with st.container(horizontal=True):
             if not offer.run:
                 pairs = [(offer.profile, spell(offer.config))]
-                st.button("Measure it", key="offer_measure", icon=":material/straighten:", disabled=not offer.queryset, on_click=actions.do, args=(partial(measure, queryset=offer.queryset, pairs=pairs),))  # fmt: skip
+                st.button(
+                    "Measure it",
+                    key="offer_measure",
+                    icon=":material/straighten:",
+                    disabled=not offer.queryset,
+                    on_click=actions.do,
+                    args=(partial(measure, queryset=offer.queryset, pairs=pairs),),
+                )
             if allowed(identity.me(), ACTION) and st.button("Not for us", key="offer_decline"):
                 _ask_why()
 
@@ -79,11 +96,22 @@ def _drift() -> None:
                 "loss", f"Production lost quality on {flash.plain(', '.join(lost))} since it was last measured."
             )
         elif job and unknown:
-            st.caption(f":material/help: Checked on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
+            st.caption(
+                f":material/help: Checked on {style.moment(job.ended)}. "
+                + flash.plain(" ".join(job.result["sentences"])),
+                width="stretch",
+            )
         elif job:
-            st.caption(f":material/check_circle: No loss found on {style.moment(job.ended)}. " + flash.plain(" ".join(job.result["sentences"])), width="stretch")  # fmt: skip
+            st.caption(
+                f":material/check_circle: No loss found on {style.moment(job.ended)}. "
+                + flash.plain(" ".join(job.result["sentences"])),
+                width="stretch",
+            )
         else:
-            st.caption("After every merge, production is run again on the query sets it was measured on; a loss shows here.", width="stretch")  # fmt: skip
+            st.caption(
+                "After every merge, production is run again on the query sets it was measured on; a loss shows here.",
+                width="stretch",
+            )
         st.button(
             "Check now",
             key="drift_go",
@@ -105,21 +133,46 @@ def check(actor: Actor) -> str:
 def _promote(tuning_set: TuningSet) -> None:
     runs = _candidates(tuning_set)
     if not runs:
-        empty.state("straighten", "No run to promote", "Measure a position of the sliders, or run configurations on the Evaluation page.", "no_candidates")  # fmt: skip
+        empty.state(
+            "straighten",
+            "No run to promote",
+            "Measure a position of the sliders, or run configurations on the Evaluation page.",
+            "no_candidates",
+        )
         return
     labels = {**names(runs)}
     for run in runs:
         labels[run.id] += "" if run.queryset_digest == tuning_set.digest else ", measured on older questions"
     ids = [run.id for run in runs]
-    chosen = str(st.selectbox("Run", ids, format_func=labels.__getitem__, key="promote_run", width=460, help="A run on older questions or documents is measured again on those of now."))  # fmt: skip
+    chosen = str(
+        st.selectbox(
+            "Run",
+            ids,
+            format_func=labels.__getitem__,
+            key="promote_run",
+            width=460,
+            help="A run on older questions or documents is measured again on those of now.",
+        )
+    )
     run = runs[ids.index(chosen)]
     now = app().platform.settings.production()
     try:
         sets = _sets(tuning_set)
         for queryset, digest in sets.items():
             if due := _due(queryset, digest, run):
-                st.caption(flash.plain(f"{' and '.join(due)} must rerank these questions first, those of {queryset}; that takes a while."))  # fmt: skip
-                st.button("Measure", key="measure_due", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=queryset, pairs=list(due.values())),))  # fmt: skip
+                st.caption(
+                    flash.plain(
+                        f"{' and '.join(due)} must rerank these questions first, those of {queryset}; that takes a"
+                        " while."
+                    )
+                )
+                st.button(
+                    "Measure",
+                    key="measure_due",
+                    icon=":material/straighten:",
+                    on_click=actions.do,
+                    args=(partial(measure, queryset=queryset, pairs=list(due.values())),),
+                )
                 return
         newest = app().evaluation.runs.listed(identity.me(), limit=1)[0].id
         comparison, guards = evidence(
@@ -139,7 +192,13 @@ def _cannot(run: Run, queryset: str, why: str) -> None:
     known = {profile.name for profile in app().platform.settings.profiles()}
     if run.profile in known:
         pairs = [(run.profile, spell(run.config))]
-        st.button("Measure it again", key="measure_again", icon=":material/straighten:", on_click=actions.do, args=(partial(measure, queryset=queryset, pairs=pairs),))  # fmt: skip
+        st.button(
+            "Measure it again",
+            key="measure_again",
+            icon=":material/straighten:",
+            on_click=actions.do,
+            args=(partial(measure, queryset=queryset, pairs=pairs),),
+        )
 
 
 def _sets(tuning_set: TuningSet) -> dict[str, str]:
@@ -225,14 +284,11 @@ def _act(run: Run, name: str, comparison: RunComparison, guards: Sequence[RunCom
     sure = proven(comparison) and not lost
     if not allowed(me, ACTION):
         st.caption(f":material/lock: {flash.plain(refusal(me))}")
+    why = "it loses on another query set" if lost else "the evidence is not enough"
     reason = st.text_input(
         "Reason",
         key=f"promote_reason_{run.id}",  # a reason speaks for one run
-        placeholder="optional: the evidence speaks"
-        if sure
-        else "needed, since it loses on another query set"
-        if lost
-        else "needed, since the evidence is not enough",
+        placeholder="optional: the evidence speaks" if sure else f"needed, since {why}",
         max_chars=500,
         disabled=not allowed(me, ACTION),
     )
@@ -243,7 +299,10 @@ def _act(run: Run, name: str, comparison: RunComparison, guards: Sequence[RunCom
             f"Search with {name} from now on?",
             [
                 f"Run {comparison.after.id} on {run.queryset}, {style.count(overall.queries, 'question')}.",
-                f"{comparison.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to {overall.difference.high:+.3f}) against production.",
+                (
+                    f"{comparison.measure} {overall.difference.mean:+.3f} ({overall.difference.low:+.3f} to"
+                    f" {overall.difference.high:+.3f}) against production."
+                ),
                 *(f"It loses on {guard.after.queryset}." for guard in lost),
                 "The Search page and the command line use it at once; rolling back is one click.",
                 *([f"Reason: {reason.strip()}"] if reason.strip() else []),

@@ -54,15 +54,17 @@ def _knobs(tuning_set: TuningSet) -> None:
     ]
     if not fusion.normalisation:
         options = [name for name in NORMALISATIONS if name != "none"]
-        title = lambda name: NORMALISATIONS[name].title
-        st.selectbox("Normalisation", options, format_func=title, key=state.NORMALISATION, persist_state="session")
+        titles = {name: NORMALISATIONS[name].title for name in options}
+        st.selectbox("Normalisation", options, format_func=titles.get, key=state.NORMALISATION, persist_state="session")
     for name in fusion.knobs:
         _slider(name, state.knob(name))
     if not tuning_set.data.searched.documents:  # how deep one looks for documents decides which passages stand for them
         _slider("depth", state.DEPTH, low=5, high=state.DEEP)
     measure, k = st.columns([1, 1.6])
     about = "\n".join(f"- **{name}**: {MEASURES[name].about}" for name in state.measures(tuning_set))
-    chosen = measure.selectbox("Measure", state.measures(tuning_set), key=state.NAME, help=about, persist_state="session")  # fmt: skip
+    chosen = measure.selectbox(
+        "Measure", state.measures(tuning_set), key=state.NAME, help=about, persist_state="session"
+    )
     fixed = chosen in state.PASSAGES
     k.slider("k", 1, 20, key=state.K, help="How many places count.", persist_state="session", disabled=fixed)
     st.toggle("Rerank below tau", key=state.RERANK, persist_state="session")
@@ -73,9 +75,15 @@ def _knobs(tuning_set: TuningSet) -> None:
 def _tau(tuning_set: TuningSet) -> None:
     """Tau, in steps of equally many questions: each place says how many of them it reranks."""
     shares = app().tuning.sweeps.shares(tuning_set.data, state.with_tau(), float(st.session_state.get(state.TAU, 1.0)))
-    said = lambda tau: f"{tau:.2f}: {shares[tau]:.0%} reranked"
     knob = PARAMETERS["tau"]
-    st.select_slider(knob.title, list(shares), format_func=said, key=state.TAU, help=knob.about, persist_state="session")  # fmt: skip
+    st.select_slider(
+        knob.title,
+        list(shares),
+        format_func=lambda tau: f"{tau:.2f}: {shares[tau]:.0%} reranked",
+        key=state.TAU,
+        help=knob.about,
+        persist_state="session",
+    )
 
 
 def _slider(name: str, key: str, low: float | None = None, high: float | None = None) -> None:
@@ -169,17 +177,31 @@ def _reranked(result: SweepResult, known: tau.Calibrated | None) -> None:
 def _measure(queryset: str, config: SearchConfig) -> None:
     """Turn a position into a run, which can be promoted."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Measure this", icon=":material/straighten:", key="tune_run", help="Runs it and production, so that they can be weighed under Production."):  # fmt: skip
+        if st.button(
+            "Measure this",
+            icon=":material/straighten:",
+            key="tune_run",
+            help="Runs it and production, so that they can be weighed under Production.",
+        ):
             actions.do(partial(run, queryset=queryset, config=spell(config)))
             st.rerun()
-        st.caption(flash.plain(called(config) if config.rerank == "off" else f"{called(state.position())}, reranked below {config.tau:g}"))  # fmt: skip
+        st.caption(
+            flash.plain(
+                called(config)
+                if config.rerank == "off"
+                else f"{called(state.position())}, reranked below {config.tau:g}"
+            )
+        )
 
 
 def run(actor: Actor, queryset: str, config: str) -> str:
     """Run a position of the sliders and production."""
     now = app().platform.settings.production()
     pairs = [(now.profile.name, config), (now.profile.name, spell(now.config))]
-    return f"Started as job {app().evaluation.runs.start(actor, queryset, list(dict.fromkeys(pairs))).id}; then weigh it under Production."
+    return (
+        f"Started as job {app().evaluation.runs.start(actor, queryset, list(dict.fromkeys(pairs))).id}; then weigh it"
+        " under Production."
+    )
 
 
 def _draw_curve(tuning_set: TuningSet) -> None:
@@ -205,7 +227,13 @@ def _draw_curve(tuning_set: TuningSet) -> None:
         unweighed = "" if weighed else f" Production is {called(production)}; it has no alpha to mark."
         st.markdown(flash.plain(_sentence(curve.overall, here, measure) + unweighed), width="stretch")
         if round(here, 2) != round(curve.overall.best, 2):
-            st.button("Go to the best", key="alpha_take", icon=":material/tune:", on_click=_take, args=(float(curve.overall.best),))  # fmt: skip
+            st.button(
+                "Go to the best",
+                key="alpha_take",
+                icon=":material/tune:",
+                on_click=_take,
+                args=(float(curve.overall.best),),
+            )
     st.caption(flash.plain(tau.sentence(at_tau)))
     if curve.note:
         st.caption(f":material/science: {flash.plain(curve.note)}")
@@ -227,7 +255,10 @@ def _sentence(curve: AlphaCurve, here: float, measure: str) -> str:
     """The position and the best place, with what is known about both."""
     at = min(range(len(curve.alphas)), key=lambda n: abs(curve.alphas[n] - here))
     best = curve.alphas.index(curve.best)
-    said = f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on {style.count(curve.questions, 'question')}"
+    said = (
+        f"Alpha {curve.alphas[at]:.2f}: {measure} {_shown(curve.points[at])} on"
+        f" {style.count(curve.questions, 'question')}"
+    )
     return (
         f"{said}, the best." if at == best else f"{said}; the best is {curve.best:.2f}: {_shown(curve.points[best])}."
     )

@@ -1,4 +1,6 @@
-"""Tau: calibrated in the background, beside alpha on the desk; how precise skipped questions are, with Wilson intervals, and the smallest safe tau."""
+"""Tau: calibrated in the background, beside alpha on the desk; how precise skipped questions are, with Wilson
+intervals, and the smallest safe tau.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def draw(tuning_set: TuningSet) -> None:
         empty.state(
             "speed",
             "Tau is not calibrated on this query set",
-            "Calibrating reranks every question once and finds the smallest tau that only skips what needs no reranking.",
+            "Calibrating reranks every question once and finds the smallest tau that only skips what needs no"
+            " reranking.",
             "no_tau",
         )
         return
@@ -47,12 +50,42 @@ def draw(tuning_set: TuningSet) -> None:
 def _form(tuning_set: TuningSet) -> None:
     config = state.with_tau()
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen: dict[str, Any] = {"by": st.selectbox("Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250)}  # fmt: skip
+        chosen: dict[str, Any] = {
+            "by": st.selectbox(
+                "Tau keeps", tuple(RULES), format_func=lambda rule: RULES[str(rule)], key="tau_rule", width=250
+            )
+        }
         if chosen["by"] == calibration.GAIN:
-            chosen["keep"] = st.number_input("Share", 0.5, 1.0, calibration.KEEP, 0.05, key="tau_keep", width=130, help="Of what reranking every question gains.")  # fmt: skip
+            chosen["keep"] = st.number_input(
+                "Share",
+                0.5,
+                1.0,
+                calibration.KEEP,
+                0.05,
+                key="tau_keep",
+                width=130,
+                help="Of what reranking every question gains.",
+            )
         else:
-            chosen["beta"] = st.number_input("Beta", 0.05, 0.99, calibration.BETA, 0.05, key="tau_beta", width=130, help="How precise skipped questions must be.")  # fmt: skip
-            chosen["least"] = st.number_input("At least", 1, 1000, calibration.LEAST, key="tau_least", width=130, help="Skipped questions that are needed.")  # fmt: skip
+            chosen["beta"] = st.number_input(
+                "Beta",
+                0.05,
+                0.99,
+                calibration.BETA,
+                0.05,
+                key="tau_beta",
+                width=130,
+                help="How precise skipped questions must be.",
+            )
+            chosen["least"] = st.number_input(
+                "At least",
+                1,
+                1000,
+                calibration.LEAST,
+                key="tau_least",
+                width=130,
+                help="Skipped questions that are needed.",
+            )
         offered = (*MEASURES, *state.PASSAGES) if tuning_set.data.quoted else MEASURES
         measure = st.selectbox("Measure", offered, key="tau_measure", width=150)
         if st.button("Calibrate", icon=":material/speed:", type="primary", key="tau_go"):
@@ -99,7 +132,9 @@ def _result(result: dict[str, Any], config: str, measure: str) -> None:
     if score:
         st.caption("This tau is on the best fused score, as in the thesis: it holds for this fusion alone.")
     if result["tau"] is not None and score == (state.with_tau().rerank == "conditional"):
-        st.button("Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],))  # fmt: skip
+        st.button(
+            "Take it to the sliders", key="tau_take", icon=":material/tune:", on_click=_take, args=(result["tau"],)
+        )
     points = [point for point in result["curve"] if point["skipped"]]
     taus = [point["tau"] for point in points]
     bands = [Interval(point["precision"], point["lower"], point["upper"]) for point in points]
@@ -154,7 +189,15 @@ def _costs(result: dict[str, Any]) -> None:
 
 def _line(beta: float) -> dict[str, Any]:
     """The line that the lower bound must reach."""
-    return {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": beta, "y1": beta, "line": {"color": drawn.GREY, "dash": "dash"}}  # fmt: skip
+    return {
+        "type": "line",
+        "x0": 0,
+        "x1": 1,
+        "xref": "paper",
+        "y0": beta,
+        "y1": beta,
+        "line": {"color": drawn.GREY, "dash": "dash"},
+    }
 
 
 @dataclass(frozen=True, slots=True)
