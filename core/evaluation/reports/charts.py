@@ -49,7 +49,8 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
     }
     zero = {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot"}}
     shapes = [zero] if any(interval.low <= 0 for interval in figures) else []
-    return _figure([dots], height=96 + 26 * len(names), x=f"{measure},<br>mean and interval", shapes=shapes)
+    lines = f"{measure},<br>mean and interval".replace(" from ", "<br>from ")  # a phone has no room for one
+    return _figure([dots], height=112 + 26 * len(names), x=lines, shapes=shapes)
 
 
 def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
