@@ -105,7 +105,7 @@ def test_words_keep_their_order_in_the_index_of_duckdb(tmp_path: Path, built: Ap
 
 def test_arrays_that_are_missing_or_damaged_are_made_again_without_a_word(built: App) -> None:
     before, names = found(built), made(built)
-    for damage in (shutil.rmtree, _flip, _empty):
+    for damage in (shutil.rmtree, _flip, _empty, _unlink):
         damage(arrays(built) / names[0])
         again = small_app(built.settings.home)
         assert found(again) == before
@@ -114,17 +114,17 @@ def test_arrays_that_are_missing_or_damaged_are_made_again_without_a_word(built:
 
 
 def _flip(place: Path) -> None:
-    array_cache._whole.clear()  # as in a process that starts
-    sums._known.clear()
     content = bytearray((place / "where.npy").read_bytes())
     content[-1] ^= 1
     (place / "where.npy").write_bytes(content)
 
 
 def _empty(place: Path) -> None:
-    array_cache._whole.clear()
-    sums._known.clear()
     (place / "chunks.arrow").write_bytes(b"")
+
+
+def _unlink(place: Path) -> None:
+    (place / "sketches.npy").unlink()
 
 
 def test_a_record_that_is_damaged_makes_no_arrays(built: App) -> None:

@@ -69,7 +69,7 @@ class ImageEngine:
         """Make the arrays of a generation that are missing; Corrupt if what they follow from is damaged."""
         cache = self.cache(profile.lexical)
         for segment in segment_list.listed(path):
-            cache.folder(path, segment)
+            cache.checked(path, segment)
 
     def collect(self, generations: Sequence[Path]) -> None:
         """Remove the arrays that none of these generations needs."""

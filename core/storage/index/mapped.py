@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from core.cures import ADD_GRAPH
 from core.errors import Unavailable
 from core.lru import last_results
 from core.ports import ByDocument, FieldScores, Leg, Ranking
-from core.retrieval.engines import APPROXIMATE, IMAGE, engine_of
+from core.retrieval.engines import IMAGE, engine_of
 from core.retrieval.filters import admits
 from core.storage.index import assembled_graph
 from core.storage.index.arrays import fields, image, kernels, stopwords
@@ -32,6 +32,7 @@ from core.storage.index.arrays.spread import spread_of
 from core.storage.index.arrays.stitched import MergedSegments, StitchedNumbers, StitchedTexts, StitchedVectors
 from core.storage.index.arrays.stitched_fields import StitchedField, stitched_fields
 from core.storage.index.arrays.stopwords import StopWords
+from core.storage.index.legs import CLOSE, Bm25Leg, DenseLeg, FieldedLeg
 from core.storage.index.library_engines import Engines
 from core.storage.index.record import graph_rows, lance
 from core.storage.index.record.duckdb import HEADING
@@ -43,7 +44,6 @@ ONLY_STOPS = "The question has stop words alone, so they count here."
 Texts: TypeAlias = image.MappedTexts | StitchedTexts
 Numbers: TypeAlias = np.ndarray | StitchedNumbers
 _NUMBERS = ("start", "end", "first_byte", "last_byte", "parent_start", "parent_end")
-_CLOSE = 1e-5  # scores this close are recomputed in double precision before ordering
 
 
 class MappedIndex:
@@ -75,7 +75,7 @@ class MappedIndex:
     ) -> None:
         """`folder`: of its record; `gone` are documents of it that it is opened without."""
         self.generation, self.profile, self.analyse = generation, profile, analyse
-        self._folder, self._cache, self._exact_limit = folder, cache, exact_limit
+        self._folder, self._cache, self.exact_limit = folder, cache, exact_limit
         self.pin: IO[str] | None = None  # keeps the generation from being removed while it is open
         self.segments, self.gone = _without(cache, folder, gone), frozenset(gone)
         alone = is_alone(self.segments)
@@ -125,7 +125,7 @@ class MappedIndex:
 
     def _opened(self, gone: Collection[str]) -> MappedIndex:
         return MappedIndex(
-            self._folder, self._cache, self.generation, self.profile, self.analyse, self._exact_limit, gone
+            self._folder, self._cache, self.generation, self.profile, self.analyse, self.exact_limit, gone
         )
 
     # ------------------------------------------------------------ contents
@@ -386,13 +386,13 @@ class MappedIndex:
         found: list[np.ndarray] = []
         for n, segment in enumerate(self.segments):
             numbers = self._stitched.chunks.numbers[n] if self._stitched else np.arange(self.size)
-            if segment.chunks > self._exact_limit:
+            if segment.chunks > self.exact_limit:
                 ids, _ = lance.search_ann(segment.folder(self._folder) / "vec", vector, depth)
                 known = self._stitched.parts[n].ids if self._stitched else image.fixed(self._chunks, "id", 16)
                 local = np.searchsorted(known, np.array(ids, dtype=known.dtype))
             else:
                 rows = self._stitched.parts[n].vectors if self._stitched else None
-                local = near_top((self._vectors if rows is None else rows) @ vector, depth, _CLOSE)
+                local = near_top((self._vectors if rows is None else rows) @ vector, depth, CLOSE)
             found.append(numbers[local][numbers[local] >= 0])
         return np.concatenate(found).astype(np.int64)
 
@@ -428,141 +428,3 @@ def _single_threaded_blas() -> None:
     import threadpoolctl
 
     threadpoolctl.threadpool_limits(1, user_api="blas")
-
-
-@dataclass(frozen=True, slots=True)
-class Bm25Leg:
-    """BM25 over the query's distinct terms, with the impacts computed at build time."""
-
-    postings: Postings
-    size: int
-    terms: np.ndarray
-    note: str = ""
-    floor = 0.0
-
-    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        return kernels.top(self.every(), allowed, depth)
-
-    def every(self) -> np.ndarray:
-        return kernels.accumulated(*self.postings, self.terms, self.size)
-
-    def score(self, chunks: Sequence[int] | np.ndarray) -> list[float]:
-        return kernels.lookup(*self.postings, self.terms, np.array(chunks, dtype=np.uint32))
-
-
-@dataclass(frozen=True)
-class FieldedLeg:
-    """BM25 of the passage, plus what the words score in weighed fields."""
-
-    passages: Bm25Leg
-    fields: Sequence[tuple[Callable[[], OwnerScores], float]]
-    _last: list[np.ndarray] = field(default_factory=list)  # all scores of a search, until they are asked for once
-    floor = 0.0
-
-    @property
-    def note(self) -> str:
-        return self.passages.note
-
-    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        own = self.passages
-        scores = own.every()
-        if len(self._scores) == 1:
-            kernels.spread(*self._scores[0], scores)
-        else:
-            scores += self._more(np.s_[:])
-        self._last[:] = [scores] if own.size < kernels.COMPILED_FROM else []
-        return kernels.top(scores, allowed, depth)
-
-    def score(self, chunks: Sequence[int]) -> list[float]:
-        exact: list[float] = self._exact(np.array(chunks, dtype=np.int64)).tolist()
-        return exact
-
-    def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
-        """The best score of each family."""
-        best: list[float] = np.maximum.reduceat(self._exact(chunks), starts).tolist()
-        return best
-
-    def _exact(self, chunks: np.ndarray) -> np.ndarray:
-        """From what the search has just summed up, else looked up: the same bits."""
-        if self._last:
-            scores: np.ndarray = self._last.pop()[chunks]
-            return scores
-        return np.array(self.passages.score(chunks)) + self._more(chunks)
-
-    def _more(self, chunks: Any) -> np.ndarray | float:
-        """What the fields add to some passages."""
-        more: np.ndarray | float = sum(score(chunks) for score in self._scores)
-        return more
-
-    @cached_property
-    def _scores(self) -> list[OwnerScores]:
-        """Fields of documents are added up before they are spread over passages."""
-        together: dict[int, OwnerScores] = {}
-        for score, weight in self.fields:
-            best, owner_of = score()
-            before = together.get(id(owner_of))
-            together[id(owner_of)] = OwnerScores(weight * best + (before.best if before else 0.0), owner_of)
-        return list(together.values())
-
-
-@dataclass(frozen=True, slots=True)
-class DenseLeg:
-    """Cosine to the query: exact while that is fast, beyond that by LanceDB's ANN index."""
-
-    index: MappedIndex
-    rows: np.ndarray | StitchedVectors
-    vector: np.ndarray
-    _last: list[np.ndarray] = field(default_factory=list)  # what a search took for all, until it is asked for once
-    floor = -1.0
-
-    @property
-    def note(self) -> str:
-        return APPROXIMATE if self.index.size > self.index._exact_limit else ""
-
-    def search(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        if not self.index.size:
-            return {}
-        if self.index.size > self.index._exact_limit:
-            return self._approximate(depth, allowed)
-        near = self.rows @ self.vector
-        self._last[:] = [near]
-        if allowed is None:
-            return self._ordered(near_top(near, depth, _CLOSE), depth)
-        chunks = np.flatnonzero(allowed)
-        return self._ordered(chunks[near_top(near[chunks], depth, _CLOSE)], depth)
-
-    def score(self, chunks: Sequence[int]) -> list[float]:
-        """Exact cosines in double precision: the same on any number of threads."""
-        cosines: list[float] = self._cosines(np.array(chunks, dtype=np.int64)).tolist()
-        return cosines
-
-    def _cosines(self, chunks: np.ndarray) -> np.ndarray:
-        return kernels.cosines(self.rows[chunks], self.vector)
-
-    def highest(self, chunks: np.ndarray, starts: np.ndarray) -> list[float]:
-        """The exact cosine of the nearest of each family: only those that could be it are computed in double precision."""
-        if self._last:
-            close, begins = kernels.closest(self._last.pop(), chunks, starts, _CLOSE)
-        else:
-            places, begins = kernels.closest(self.rows[chunks] @ self.vector, np.arange(len(chunks)), starts, _CLOSE)
-            close = chunks[places]
-        best: list[float] = np.maximum.reduceat(self._cosines(close), begins).tolist()
-        return best
-
-    def _ordered(self, chunks: np.ndarray, depth: int) -> Ranking:
-        cosines = self._cosines(chunks)
-        order = np.lexsort((chunks, -cosines))[:depth]
-        return dict(zip(chunks[order].tolist(), cosines[order].tolist(), strict=True))
-
-    def _approximate(self, depth: int, allowed: np.ndarray | None) -> Ranking:
-        """Ask for more until the filter leaves enough; a narrow filter is searched exactly."""
-        if allowed is not None and int(allowed.sum()) <= self.index._exact_limit:
-            chunks = np.flatnonzero(allowed)
-            return self._ordered(chunks[near_top(self.rows[chunks] @ self.vector, depth, _CLOSE)], depth)
-        wanted = depth
-        while True:
-            chunks = self.index.near(self.vector, wanted)
-            chunks = chunks if allowed is None else chunks[allowed[chunks]]
-            if len(chunks) >= depth or wanted >= 32 * depth:
-                return self._ordered(chunks, depth)
-            wanted *= 4

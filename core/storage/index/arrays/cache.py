@@ -50,13 +50,22 @@ class ArrayCache:
 
     def read(self, generation: Path, segment: Segment, read: Callable[[Path], T]) -> T:
         """What is read from the folder of a segment's arrays, which is made where it is missing or damaged."""
+        folder = self.folder(generation, segment)
         for _ in range(_TRIES):
-            with suppress(FileNotFoundError):  # deleted since it was looked at
-                return read(self.folder(generation, segment))
-        return read(self.folder(generation, segment))
+            try:
+                return read(folder)
+            except (OSError, ValueError):  # deleted or damaged since it was looked at
+                folder = self.checked(generation, segment)
+        return read(folder)
+
+    def checked(self, generation: Path, segment: Segment) -> Path:
+        """The folder of a segment's arrays, each file of which is what was written."""
+        name = f"{_digest(generation, segment)}-{self._suffix}"
+        _whole.difference_update({stamp for stamp in list(_whole) if stamp[0].endswith(name)})
+        return self.folder(generation, segment)
 
     def folder(self, generation: Path, segment: Segment) -> Path:
-        """The folder of a segment's arrays."""
+        """The same, as far as this process compared it."""
         name = f"{_digest(generation, segment)}-{self._suffix}"
         for root in (self.root, *self.others):
             if _is_whole(root / name):
