@@ -55,7 +55,9 @@ def _knobs(tuning_set: TuningSet) -> None:
     if not fusion.normalisation:
         options = [name for name in NORMALISATIONS if name != "none"]
         titles = {name: NORMALISATIONS[name].title for name in options}
-        st.selectbox("Normalisation", options, format_func=titles.get, key=state.NORMALISATION, persist_state="session")
+        st.selectbox(
+            "Normalisation", options, format_func=titles.__getitem__, key=state.NORMALISATION, persist_state="session"
+        )
     for name in fusion.knobs:
         _slider(name, state.knob(name))
     if not tuning_set.data.searched.documents:  # how deep one looks for documents decides which passages stand for them
