@@ -2,7 +2,8 @@
 
     .venv/bin/python .ci/install.py STAMP LIST [LIST ...]
 
-Of several lists, the first that can be installed is. STAMP is taken away before and touched when everything is there: where
+Of several lists, the first that can be installed is. STAMP is taken away before and touched when everything is there:
+where
 there is none, an installation was interrupted, and every package is put in its place again. STAMP.log exists meanwhile,
 STAMP.failed after a failure. Two of these take turns, and the second finds the work done.
 """

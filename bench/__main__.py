@@ -452,7 +452,10 @@ def _doubt(sizes: list[int]) -> None:
     said, rankings, names = doubt.measure(HOME)
     text = "Said by the search as it is: where the first result is right, and where it is wrong.\n\n"
     text += markdown_table(("collection", "questions", "first is right", "first is wrong"), said)
-    text += "\n\nnDCG@10, and what each ranking gains; the family has a first result that lacks a word which a later one holds.\n\n"
+    text += (
+        "\n\nnDCG@10, and what each ranking gains; the family has a first result that lacks a word which a later one"
+        " holds.\n\n"
+    )
     text += markdown_table(("ranking", "all", "family", *names), rankings) + "\n"
     report.write("doubt", "Doubt about the first result", text)
 

@@ -59,7 +59,10 @@ def _duckdb(out: dict[str, Any], index: Any, folder: Path, asked: list[str], ter
             "SELECT id, fts_main_lexical.match_bm25(id, ?, k := 1.5, b := 0.75) AS score FROM chunks "
             f"WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT {K}"
         )
-        call = lambda words: connection.execute(sql, [" ".join(words)]).fetchall()
+
+        def call(words: list[str]) -> list[tuple[str, float]]:
+            return connection.execute(sql, [" ".join(words)]).fetchall()
+
         out["bm25"]["DuckDB match_bm25"] = timed(call, terms[:SLOW], warm=1)
         same = 0
         for query, words in zip(asked[:SLOW], terms[:SLOW], strict=True):
@@ -84,9 +87,9 @@ def _bm25s(out: dict[str, Any], index: Any, folder: Path, terms: list[list[str]]
 
     peer = bm25s.BM25(k1=1.5, b=0.75, method="lucene", backend="numba")
     peer.index(_tokens(folder), show_progress=False)
-    call = lambda words: peer.retrieve([words], k=K, show_progress=False)
     known = [[word for word in words if word in peer.vocab_dict] for words in terms]
-    out["bm25"]["bm25s (numba)"] = timed(call, [words for words in known if words])
+    asked = [words for words in known if words]
+    out["bm25"]["bm25s (numba)"] = timed(lambda words: peer.retrieve([words], k=K, show_progress=False), asked)
 
 
 def _rank_bm25(out: dict[str, Any], folder: Path, terms: list[list[str]]) -> None:

@@ -1,7 +1,10 @@
-"""An engine with a server behind the port that docs/research/scale.md designs: ids instead of numbers, conditions instead of masks.
+"""An engine with a server behind the port that docs/research/scale.md designs: ids instead of numbers, conditions
+instead of masks.
 
-PostgreSQL with pgvector, which the tests bring along. It is filled from an open generation; both legs are asked the same questions
-under the same conditions as the exact image, whose lists are the truth. CPU is that of the process that serves: of the backend there.
+PostgreSQL with pgvector, which the tests bring along. It is filled from an open generation; both legs are asked the
+same questions
+under the same conditions as the exact image, whose lists are the truth. CPU is that of the process that serves: of the
+backend there.
 
     python -m bench.postgres [CHUNKS]
 """
@@ -48,7 +51,9 @@ Corpus = tuple[list[Document], list[Chunk], list[str], np.ndarray]
 
 _TABLES = """
 CREATE EXTENSION vector;
-CREATE TABLE chunks (number int PRIMARY KEY, id text, folder text, type text, readers bigint, words tsvector, vector vector(384));
+CREATE TABLE chunks (
+  number int PRIMARY KEY, id text, folder text, type text, readers bigint, words tsvector, vector vector(384)
+);
 CREATE TABLE terms (term text PRIMARY KEY, number int, idf real);
 CREATE TABLE postings (term int, chunk int, weight real);
 """
@@ -64,7 +69,8 @@ _BM25 = """
 WITH found AS (
     SELECT p.chunk, sum(p.weight * t.idf) AS score FROM terms t JOIN postings p ON p.term = t.number
     WHERE t.term = ANY(%(terms)s) GROUP BY p.chunk)
-SELECT c.id, f.score FROM found f JOIN chunks c ON c.number = f.chunk WHERE {where} ORDER BY f.score DESC, c.number LIMIT %(k)s
+SELECT c.id, f.score FROM found f JOIN chunks c ON c.number = f.chunk WHERE {where}
+ORDER BY f.score DESC, c.number LIMIT %(k)s
 """
 _RANK = """
 SELECT c.id, ts_rank(c.words, %(query)s::tsquery) AS score FROM chunks c
@@ -126,7 +132,9 @@ class PostgresLegs:
 
     def _ask(self, statement: str, where: Where, **given: Any) -> Found:
         condition, more = where.sql()
-        rows = self.connection.execute(statement.format(where=condition), {**given, **more, "k": K}, prepare=True)  # type: ignore[call-overload]
+        values = {**given, **more, "k": K}
+        asked = statement.format(where=condition)
+        rows = self.connection.execute(asked, values, prepare=True)  # type: ignore[call-overload]
         return [(str(name), float(score)) for name, score in rows.fetchall()]
 
 
@@ -179,12 +187,14 @@ def mask(index: Index, where: Where) -> np.ndarray | None:
     """The same condition as the image takes it: a bit for each of its N chunks."""
     if where == Where():
         return None
-    return np.array([
-        (not where.readers or bool(readers & where.readers))
-        and (not where.types or kind in where.types)
-        and (not where.folders or folder in where.folders)
-        for folder, kind, readers in attributes(index)
-    ])  # fmt: skip
+    return np.array(
+        [
+            (not where.readers or bool(readers & where.readers))
+            and (not where.types or kind in where.types)
+            and (not where.folders or folder in where.folders)
+            for folder, kind, readers in attributes(index)
+        ]
+    )
 
 
 def fill(connection: psycopg.Connection[Any], index: Index, terms: Mapping[str, str]) -> None:
@@ -318,8 +328,10 @@ def write(chunks: int = 20_000) -> None:
             lines = list(measured(index, PostgresLegs(connection), texts, vectors))
     heads = ("Condition", "PostgreSQL finds by", "recall@10", "same ten in order", "image CPU ms", "PostgreSQL CPU ms")
     about = (
-        f"{chunks:,} chunks (`python -m bench.postgres`), {QUESTIONS} questions of ten words or a vector; PostgreSQL 18 with pgvector 0.8.5, HNSW with ef_search 100 and\n"
-        f"iterative scans, one process a query. Filled in {filled[0]:.0f} s of CPU here and {filled[1]:.0f} there, HNSW included; {size[0] / 1e6 if size else 0:,.0f} MB."
+        f"{chunks:,} chunks (`python -m bench.postgres`), {QUESTIONS} questions of ten words or a vector; PostgreSQL 18"
+        " with pgvector 0.8.5, HNSW with ef_search 100 and\niterative scans, one process a query. Filled in"
+        f" {filled[0]:.0f} s of CPU here and {filled[1]:.0f} there, HNSW included;"
+        f" {size[0] / 1e6 if size else 0:,.0f} MB."
     )
     report.write(
         "postgres",

@@ -72,14 +72,42 @@ def run(context: PaperContext, progress: Progress) -> Report:
         Text("What it says", (*(_says(step) for step in steps), *skipped, *_warned(runs))),
         _ablation(runs),
         *leaderboard_parts(list(runs.values()), COLUMNS, MEASURE, names),
-        Chart("Stage by stage", charts.bars(list(runs), {MEASURE: [run.figures[MEASURE] for run in runs.values()]}, MEASURE)),
+        Chart(
+            "Stage by stage",
+            charts.bars(list(runs), {MEASURE: [run.figures[MEASURE] for run in runs.values()]}, MEASURE),
+        ),
         *(_at_depth(runs, k) for k in SHALLOW),
-        ReportTable("What each stage moved", ("Stage", "swaps in the top 10", "another first document", "queries"), tuple(_swaps(*item) for item in moved.items()), "Swaps are places among the first ten that hold another document than before."),
-        ReportTable("Queries that a stage made worse", ("Stage", "degraded", "with digits", "words: degraded", "words: all", "made better"), tuple(_degradation(*item) for item in moved.items())),
-        *(ReportTable(f"Most degraded by the {name}", ("Query", MEASURE, "words", "digits"), _worst(step)) for name, step in moved.items()),
-        ReportTable("Latency per stage, mean ms of a query", ("Configuration", *LATENCIES, "total"), tuple(_latency(*item) for item in runs.items()), "The cross-encoder is timed alone; calls of a language model are made several at a time."),
-        Chart("Where the time goes", charts.bars(list(runs), {stage: [_spent(run)[stage] for run in runs.values()] for stage in LATENCIES}, "mean ms", stacked=True)),
-    ]  # fmt: skip
+        ReportTable(
+            "What each stage moved",
+            ("Stage", "swaps in the top 10", "another first document", "queries"),
+            tuple(_swaps(*item) for item in moved.items()),
+            "Swaps are places among the first ten that hold another document than before.",
+        ),
+        ReportTable(
+            "Queries that a stage made worse",
+            ("Stage", "degraded", "with digits", "words: degraded", "words: all", "made better"),
+            tuple(_degradation(*item) for item in moved.items()),
+        ),
+        *(
+            ReportTable(f"Most degraded by the {name}", ("Query", MEASURE, "words", "digits"), _worst(step))
+            for name, step in moved.items()
+        ),
+        ReportTable(
+            "Latency per stage, mean ms of a query",
+            ("Configuration", *LATENCIES, "total"),
+            tuple(_latency(*item) for item in runs.items()),
+            "The cross-encoder is timed alone; calls of a language model are made several at a time.",
+        ),
+        Chart(
+            "Where the time goes",
+            charts.bars(
+                list(runs),
+                {stage: [_spent(run)[stage] for run in runs.values()] for stage in LATENCIES},
+                "mean ms",
+                stacked=True,
+            ),
+        ),
+    ]
     return context.report("cascade", TITLE, ABOUT, list(runs.values()), parts, _values(runs, moved, skipped))
 
 
@@ -106,7 +134,11 @@ def _says(step: StageStep) -> str:
 
 def _warned(runs: Mapping[str, Run]) -> list[str]:
     """Rows in which a model did not do its part, with the first reason."""
-    return [f"{name}: {len(run.warnings)} kinds of warnings, the first: {run.warnings[0]}" for name, run in runs.items() if run.warnings]  # fmt: skip
+    return [
+        f"{name}: {len(run.warnings)} kinds of warnings, the first: {run.warnings[0]}"
+        for name, run in runs.items()
+        if run.warnings
+    ]
 
 
 # ---------------------------------------------------------------- quality
@@ -122,7 +154,9 @@ def _ablation(runs: Mapping[str, Run]) -> ReportTable:
 def _parts(config: SearchConfig) -> tuple[str, ...]:
     sides = {LEGS[leg].side for leg in config.legs}
     reads = config.rerank != "off"
-    orders = "orders" if reads and config.reranker == "cascade" else "weighs" if config.alpha_from == "llm" else "-"
+    orders = "weighs" if config.alpha_from == "llm" else "-"
+    if reads and config.reranker == "cascade":
+        orders = "orders"
     return (
         *("yes" if side in sides else "-" for side in ("dense", "sparse", "graph")),
         "yes" if reads else "-",

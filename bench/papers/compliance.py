@@ -1,6 +1,7 @@
 """The compliance benchmark: fifteen configurations, five categories of known items, five measures and the time.
 
-The benchmark names five fusions, fifteen configurations and 1,706 questions, and lists none of the fifteen: these are ours.
+The benchmark names five fusions, fifteen configurations and 1,706 questions, and lists none of the fifteen: these are
+ours.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ FLATTERY = (
     "judgment says which. Known items reward exact words, so they flatter BM25: judge questions of real people too."
 )
 OURS = (
-    "The benchmark compares fifteen configurations of BM25, vectors and five fusions and does not list them; these fifteen "
-    "are Concord's choice."
+    "The benchmark compares fifteen configurations of BM25, vectors and five fusions and does not list them; these"
+    " fifteen are Concord's choice."
 )
 COLUMNS = ("nDCG@10", "Recall@5", "Recall@10", "MRR@10", "P@5")
 
@@ -41,13 +42,19 @@ def run(context: PaperContext, progress: Progress) -> Report:
     runs = context.evaluate([RunPlan(profile, config) for config in configurations()], progress)
     rows = leaderboard(runs)
     lines = (
-        f"Best: {rows[0].run.name} with nDCG@10 {rows[0].figure.mean:.3f} "
-        f"({rows[0].figure.low:.3f} to {rows[0].figure.high:.3f}).",
-        *(f"{row.run.name} against the best: {row.against.sentence}" for row in rows if row.against and row.run.name in ("bm25", "dense")),
+        (
+            f"Best: {rows[0].run.name} with nDCG@10 {rows[0].figure.mean:.3f} "
+            f"({rows[0].figure.low:.3f} to {rows[0].figure.high:.3f})."
+        ),
+        *(
+            f"{row.run.name} against the best: {row.against.sentence}"
+            for row in rows
+            if row.against and row.run.name in ("bm25", "dense")
+        ),
         *_asked_for(context),
         OURS,
         *([FLATTERY] if _known_items(context.queryset) else []),
-    )  # fmt: skip
+    )
     parts = [Text("What it says", lines), *leaderboard_parts(runs, COLUMNS)]
     title = TITLE if _known_items(context.queryset) else f"{TITLE} on {context.queryset.name}"
     return context.report("compliance", title, about(context.queryset), runs, parts, figures(runs))

@@ -32,7 +32,9 @@ def prepared(
     default: str,
     progress: Progress,
 ) -> PaperContext:
-    """The context with questions, over all documents or in a workspace of its own with a few; builds what is in production."""
+    """The context with questions, over all documents or in a workspace of its own with a few; builds what is in
+    production.
+    """
     named = context.runs.querysets.get(name) if name else None
     documents = context.options.documents
     if documents:
@@ -92,7 +94,9 @@ def restricted(queryset: QuerySet, paths: Collection[str]) -> QuerySet:
 
 
 def quoting(context: PaperContext, actor: Actor, limit: int, progress: Progress) -> tuple[PaperContext, QuerySet]:
-    """Questions that quote their answers: kept ones, else written by the language model, else known items with quotes."""
+    """Questions that quote their answers: kept ones, else written by the language model, else known items
+    with quotes.
+    """
     try:
         return context, context.runs.querysets.get(QA)
     except NotFound:
