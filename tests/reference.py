@@ -18,7 +18,7 @@ from typing import Any
 
 from core import catalogue, settings
 from core.access import ANYONE, NEEDS, NO_TOKEN, REACH
-from core.entrypoints import rooms
+from core.entrypoints import record, rooms
 from core.entrypoints.cli import parser
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,12 +75,15 @@ def _leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
 
 def _command(path: str, command: Any) -> Iterator[str]:
     own = [action for action in command._actions if action.dest not in SHARED and action.help != argparse.SUPPRESS]
+    example = record.COMMANDS[path].example
     needed = [_name(action) for action in own if not action.option_strings]
     yield f"**`{' '.join([path, *needed])}`**: {command.description}."
     if own:
         yield ""
     for action in own:
         yield f"- `{_name(action)}`: {_about(action)}"
+    if example != path:
+        yield from ("", f"`python -m core {example}`")
 
 
 def _name(action: argparse.Action) -> str:

@@ -165,6 +165,7 @@ class UseCaseRecord:
     needs: str  # the action it needs, where that is not the one of the use case
     form: type | None  # a frozen dataclass, each field with an Option, an Argument or a Key
     function: Callable[..., Shown | None]
+    example: str  # one use of it on the starter knowledge base: words of a command, or a request with its body
 
     def run(self, call: UseCaseCall, form: Any) -> Shown | None:
         """Run it. The right that only this record names is asked here; every other one by the use case that it calls."""
@@ -248,11 +249,11 @@ COMMANDS: dict[str, Command] = {}  # those of the modules that were imported, by
 OPERATIONS: dict[str, Operation] = {}  # likewise, by their names
 
 
-def command(name: str, about: str, calls: str = "", *, needs: str = "") -> Callable[[Run], Run]:
+def command(name: str, about: str, calls: str = "", *, needs: str = "", example: str = "") -> Callable[[Run], Run]:
     """Make a function the command of this name. The type of its second parameter, if it has one, is its form."""
 
     def made(function: Run) -> Run:
-        COMMANDS[name] = Command(name, about, calls, needs, _form_of(function), function)
+        COMMANDS[name] = Command(name, about, calls, needs, _form_of(function), function, example or name)
         return function
 
     return made
@@ -265,6 +266,7 @@ def operation(
     *,
     calls: str = "",
     needs: str = "",
+    example: str = "",
     **served: Unpack[ServedOptions],
 ) -> Callable[[Run], Run]:
     """Make a function an operation of the HTTP API: what is a command as well stands above `@command`, and calls the same."""
@@ -274,7 +276,9 @@ def operation(
         about = inspect.getdoc(function) or (typed.about if typed else "")
         calling, needing = (typed.calls, typed.needs) if typed else (calls, needs)
         form = _form_of(function)
-        OPERATIONS[name] = Operation(name, about, calling, needing, form, function, address, reply, **served)
+        OPERATIONS[name] = Operation(
+            name, about, calling, needing, form, function, example or address, address, reply, **served
+        )
         return function
 
     return made

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from pydantic import TypeAdapter
-from starlette.routing import compile_path
 
 from core.access import FREE, NEEDS, REACH, ROLES, SCOPES
 from core.entrypoints import session
-from core.entrypoints.api import reference, schemas
+from core.entrypoints.api import reference
 from core.entrypoints.api.operations import operations
 from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import TOOLS
-from core.entrypoints.record import Operation
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
 from core.services.reviews.discussion import CommentPlace
 from core.types import Frozen
@@ -140,48 +135,6 @@ def timeless(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: timeless(item) for key, item in value.items() if key not in TIMES}
     return [timeless(item) for item in value] if isinstance(value, list) else value
-
-
-READS = [
-    ("search form_112_for_cash", "/search?q=form+112+for+cash"),
-    ("search form -k 2 --config bm25 --tag bsa --history", "/search?q=form&k=2&config=bm25&tag=bsa&history=true"),
-    ("search frm", "/search?q=frm"),
-    ("search cash --as-of {first}", "/search?q=cash&as_of={first}"),
-    ("compare form --config bm25 --config dense", "/compare?q=form&config=bm25&config=dense"),
-    ("documents list", "/documents"),
-    ("documents list --folder fin", "/documents?folder=fin"),
-    ("documents show BSA-1", "/documents/BSA-1"),
-    ("documents show BSA-1 --as-of {first}", "/documents/BSA-1?as_of={first}"),
-    ("change list", "/changes"),
-    ("change list --state open --mine --text drawers", "/changes?state=open&mine=true&text=drawers"),
-    ("change show 1", "/changes/1"),
-    ("change impact 1", "/changes/1/impact"),
-    ("eval querysets", "/querysets"),
-    ("eval querysets cash --questions", "/querysets/cash?questions=true"),
-    ("eval runs --queryset cash", "/runs?queryset=cash"),
-    ("eval compare {bm25} {dense}", "/comparisons?before={bm25}&after={dense}"),
-    ("jobs list", "/jobs"),
-]
-
-
-@pytest.mark.parametrize(("line", "path"), READS, ids=[line for line, _ in READS])
-def test_command_line_and_api_give_the_same_fields_and_values(
-    doors: ApiServer, typed: Callable[..., Any], line: str, path: str
-) -> None:
-    runs = {run.name: run.id for run in doors.app.evaluation.runs.listed(demo("author"))}
-    names = {"first": doors.app.knowledge.repository.log(doors.app.knowledge.repository.head())[-1][0].id, **runs}
-    printed = typed(line.format(**names))
-    answer = doors.get(path.format(**names))
-    assert answer.status_code == 200, answer.text
-    assert timeless(answer.json()) == timeless(printed)
-    model = schemas.model(next(each.reply for each, form in addresses() if form.match(path.partition("?")[0])))
-    TypeAdapter(model).validate_python(answer.json())  # no key that the description does not name
-
-
-@cache
-def addresses() -> list[tuple[Operation, re.Pattern[str]]]:
-    """Every operation that reads, and the addresses that are its own."""
-    return [(each, compile_path(each.path)[0]) for _, each in operations() if each.verb == "GET"]
 
 
 def test_command_line_and_api_refuse_with_the_same_sentence(doors: ApiServer, capsys: Any, typed: Any) -> None:

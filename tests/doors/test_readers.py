@@ -13,7 +13,7 @@ from dataclasses import MISSING, is_dataclass, replace
 from datetime import date
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_origin
 
 import pytest
 
@@ -41,6 +41,8 @@ from core.entrypoints.api.operations import ApiUse, of_module, operations
 from core.entrypoints.cli import main
 from core.entrypoints.mcp.tools import offered
 from core.entrypoints.mcp.visits import ToolSession
+from core.entrypoints.record import CommandCall
+from core.entrypoints.terminal import Terminal
 from core.errors import ConcordError, NotFound, Refused
 from core.evaluation.impact import as_json
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
@@ -55,7 +57,7 @@ from core.services.reviews.discussion import CommentPlace
 from core.services.search.written_answers import Answerer
 from core.settings import ProviderSettings
 from tests.conftest import HashEmbedder, NoProcesses, ScriptedLlm, SmallModels, demo, put, small_app
-from tests.doors.test_doors import WORDS, _places, commands, dummy, pages, parts, records, services
+from tests.doors.test_doors import _places, commands, dummy, pages, parts, records, services
 from tests.support.small_kb import FILES
 
 FOLDER, HIDDEN = "quarzpfad/inner", "quarzpfad/inner/zeolith.md"
@@ -507,54 +509,12 @@ def test_no_count_differs_from_a_base_without_the_hidden_documents(app: App, bar
 
 # ---------------------------------------------------------------- the doors
 
-LINES = {  # what leads to hidden documents, by command
-    "search": ("form 111 within days", "quokkawort", "heliotropfrage now", "form --as-of main", "form --folder quarzpfad"),
-    **{f"documents {verb}": ("HID-1", HIDDEN, "HID-2") for verb in ("show", "history", "diff", "links", "chunks", "pictures", "export")},
-    "documents changed": ("--since 2000-01-01",),
-    "documents edit": ("--all --set-owner Ann --dry-run",),
-    **{f"change {verb}": ("2", "3") for verb in ("show", "diff", "conflicts", "impact", "comment", "viewed", "approve", "revert", "close")},
-    "change list": ("", "--state merged"),
-    "confirm": ("HID-1 --until 2000-01-01",),
-    "feedback give": ("HID-1 right",),
-    "feedback close": ("1",),
-    "graph document": ("HID-1",),
-    "graph query": ("Amazonit",),
-    "graph entity": ("Rhodonit",),
-    "where": ("form HID-1 --config bm25",),
-    "compare": ("form 111 --config bm25 --config hybrid",),
-    "pool": ("form 111 --config bm25",),
-    "judge": ("form 111",),
-    "answers list": ("", "HID-1"),
-    "answers suggest": ("HID-1",),
-    "eval show": ("stones",),
-    "eval export": ("stones {out}",),
-    "eval question": ("stones words",),
-    "eval judgment": ("stones q1 HID-1 3",),
-    "words pin": ("nothing --document HID-1",),
-    "words unpin": ("heliotropfrage now",),
-    "disagreements check": ("{file}",),
-    "accounts add": ("nobody",),
-    "check": ("{file}",),
-    "upload": ("{file} --title nothing",),
-}  # fmt: skip
 ELSEWHERE = {  # what is not tried here, and why
     **dict.fromkeys(("init", "restore", "backup", "database move", "upgrade"), "whole workspaces, at the terminal of the machine"),
-    **dict.fromkeys(("serve", "worker"), "they wait; the jobs of this workspace were done by a worker, and their logs are read"),
+    **dict.fromkeys(("mcp", "worker"), "they wait; the jobs of this workspace were done by a worker, tools are tried below"),
+    "models fetch": "it asks a package registry",
     "eval beir": "it measures a workspace of its own",
 }  # fmt: skip
-NAMED = {
-    ("questions list", "quokkawort"),
-    ("inbox list", "quokkawort"),
-    ("review rules", "quarzpfad"),
-    *(("watch list", word) for word in ("quarzpfad", "zeolith")),
-    ("change rules", "quarzpfad"),
-}
-
-
-@pytest.fixture
-def typed(spare: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
-    """What a command says to an account; many write, and what they ask becomes a gap."""
-    return teller(spare, tmp_path, monkeypatch, capsys)
 
 
 def teller(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> Callable[[str, str], str]:
@@ -581,22 +541,11 @@ def teller(app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: An
     return say
 
 
-FORMS = {"reader": ("",), "reviewer": ("", " --json"), "admin": (" --json",)}  # of what a command says
-
-
-@pytest.mark.parametrize("account", ["reader", pytest.param("reviewer", marks=pytest.mark.slow), "admin"])
-def test_no_command_says_a_word_of_a_hidden_document(typed: Callable[[str, str], str], account: str) -> None:
-    leaks = []
-    for name in sorted(set(commands()) - ELSEWHERE.keys()):
-        for given in LINES.get(name, (WORDS.get(name, ""),)):
-            for json_ in FORMS[account]:
-                said = typed(f"{name} {given}{json_}", account)
-                words = [word for word in found_in(said, f"{given} hid-") if (name, word) not in NAMED]
-                leaks += [f"{name} {given}: {', '.join(words)}"] if words else []
-    assert not leaks, "\n".join(dict.fromkeys(leaks))
-
-
-ASKED = {  # what operations and tools are asked with
+ASKED = {  # what commands, operations and tools are asked with
+    "queryset": ("stones",),
+    "folder": ("quarzpfad",),
+    "doc": ("HID-1",),
+    "files": (Path("a.md"),),
     "document": ("HID-1", HIDDEN, "HID-2"),
     "name": ("stones", "HID-1"),
     "change": (MERGED, OPENED),
@@ -609,6 +558,32 @@ ASKED = {  # what operations and tools are asked with
     "as_of": ("", "main"),
     "entity": ("Rhodonit",),
 }
+
+
+CLAIMS = "---\nid: HID-1\n---\n# A\n\nFile Form 111 within 30 days of detection. Signed by all.\n"
+
+
+@pytest.mark.parametrize("account", ["reader", pytest.param("reviewer", marks=pytest.mark.slow), "admin"])
+def test_no_command_says_a_word_of_a_hidden_document(
+    spare: App, account: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each with every input of its form that could lead to one: what it prints, and the files that it writes."""
+    monkeypatch.setattr("sys.stdin.readline", lambda *_: "a long password\n", raising=False)
+    monkeypatch.setattr(session, "open_app", lambda settings: spare)
+    monkeypatch.chdir(tmp_path)
+    actor, leaks = replace(demo(account), door=COMMAND_LINE), []
+    for name in sorted(set(commands()) - ELSEWHERE.keys()):
+        found = record.COMMANDS[name]
+        for form in forms(found.form):
+            (tmp_path / "a.md").write_text(CLAIMS)
+            call = CommandCall(spare.settings, account, Terminal(as_json=True, quiet=True))
+            leaks += heard(name, form, actor, lambda: found.run(call, form))  # noqa: B023
+            written = [path for path in tmp_path.rglob("*") if path.is_file()]
+            texts = [path.read_text(errors="replace") for path in written]
+            leaks += [f"{name}: {around(texts, word)}" for word in found_in(texts, f"{told(form)} hid-")]
+            for path in written:
+                path.unlink()
+    assert not leaks, "\n".join(dict.fromkeys(leaks))
 
 
 @pytest.mark.parametrize("actor", [OUTSIDE[0], OUTSIDE[2]], ids=lambda actor: actor.role)
@@ -631,11 +606,20 @@ def forms(kind: type | None) -> Iterator[Any]:
         yield None
         return
     inputs = record.inputs(kind)
-    needed = {one.name: ASKED.get(one.name, ("nothing",))[0] for one in inputs if one.default is MISSING}
+    needed = {one.name: fitting(one, ASKED.get(one.name, ("nothing",))[0]) for one in inputs if one.default is MISSING}
     yield kind(**needed)
     for one in inputs:
         for value in ASKED.get(one.name, ()):
-            yield kind(**{**needed, one.name: value})
+            yield kind(**{**needed, one.name: fitting(one, value)})
+
+
+def fitting(one: record.Input, value: Any) -> Any:
+    """A value in the kind of an input."""
+    if get_origin(one.kind) is tuple:
+        return (value,)
+    if one.kind is int and value == "nothing":
+        return 99_999
+    return Path(value) if Path in (one.kind, *get_args(one.kind)) else value
 
 
 def asked(signature: inspect.Signature) -> Iterator[dict[str, Any]]:
@@ -652,7 +636,12 @@ def heard(name: str, given: Any, actor: Actor, call: Callable[[], Any]) -> list[
         with reading_as(actor):
             shown = call()
             said = (
-                told(shown.value.part() if isinstance(shown.value, record.Rows) else shown.value)
+                told(
+                    (
+                        shown.value.part() if isinstance(shown.value, record.Rows) else shown.value,
+                        shown.lines() if callable(shown.lines) else shown.lines,
+                    )
+                )
                 if isinstance(shown, record.Shown)
                 else told(shown)
             )
@@ -876,10 +865,7 @@ ASKING = {"q", "query", "question", "words", "entity"}
 ASKED_BESIDE = {"document": "BSA-2", "doc": "BSA-2"}
 CONFIGS = ("bm25@rank-bm25", "bm25@duckdb", "dense@lancedb", "two-hops", "trimodal-graph", "tm2c2-0.5+rerank")
 WAYS = [("", ""), *((config, "") for config in CONFIGS), ("", "beyond"), ("bm25", "beyond")]  # with a profile
-ASKING_LINES = (
-    *("search {} --json", "search {} --config bm25@duckdb", "where {} BSA-2 --json", "compare {} --json --config bm25"),
-    *("ask {}", "judge {}", "rate {}", "graph query {}", "questions list", "answers list"),
-)
+ASKING_LINES = ("search {} --json", "search {} --config bm25@duckdb", "compare {} --json --config bm25", "ask {}")
 TIMES = re.compile(r'"\w*(ms|seconds)": [-+.\de]+|\b[\d.,]+ m?s\b')  # they differ from call to call
 
 

@@ -83,6 +83,7 @@ class DocumentsExportOptions(OneDocument):
     "documents edit",
     "set owner, type, tags, review date, status or folder of many, as one change",
     "reviews.changes.propose",
+    example='documents edit --folder finance --set-owner "Petra Voss" --title "Finance is Petra\'s"',
 )
 def documents_edit(call: CommandCall, form: DocumentsEditOptions) -> Shown:
     app = call.app
@@ -131,7 +132,7 @@ def _bulk_edit(form: DocumentsEditOptions) -> BulkEdit:
     return BulkEdit(form.set_owner, form.set_status, due, *tags, form.set_type, form.move_to, form.flat)
 
 
-@operation("list_documents", "GET /documents", "[DocumentLine]", paged=True)
+@operation("list_documents", "GET /documents", "[DocumentLine]", paged=True, example="GET /documents?folder=finance")
 @command("documents list", "every document", "knowledge.documents.all", needs="read documents")
 def documents_list(call: UseCaseCall, form: DocumentsListOptions) -> Shown:
     """Every document, by path."""
@@ -144,8 +145,20 @@ def _list_lines(listed: Sequence[Document]) -> list[str]:
     return table(rows, ("id", "title", "type", "status", "version", "path"))
 
 
-@operation("read_document", "GET /documents/{document:path}", "WholeDocument", state="head")
-@command("documents show", "one document", "knowledge.documents.show_at", needs="read documents")
+@operation(
+    "read_document",
+    "GET /documents/{document:path}",
+    "WholeDocument",
+    state="head",
+    example="GET /documents/BSA-SOP-002",
+)
+@command(
+    "documents show",
+    "one document",
+    "knowledge.documents.show_at",
+    needs="read documents",
+    example="documents show BSA-SOP-002",
+)
 def documents_show(call: UseCaseCall, form: DocumentsShowOptions) -> Shown:
     """One document with its text, as it is now or as it was."""
     document = (
@@ -163,6 +176,7 @@ def documents_show(call: UseCaseCall, form: DocumentsShowOptions) -> Shown:
     paged=True,
     calls="knowledge.documents.history",
     needs="read documents",
+    example="GET /history/BSA-SOP-002",
 )
 def documents_history(call: UseCaseCall, form: OneDocument) -> Shown:
     """The versions of a document, newest first."""
@@ -177,6 +191,7 @@ def documents_history(call: UseCaseCall, form: OneDocument) -> Shown:
     state="head",
     calls="knowledge.documents.history",
     needs="read documents",
+    example="GET /diff/BSA-SOP-002",
 )
 def documents_diff(call: UseCaseCall, form: DocumentsDiffOptions) -> Shown:
     """What changed between two versions of a document."""
@@ -192,13 +207,19 @@ def documents_diff(call: UseCaseCall, form: DocumentsDiffOptions) -> Shown:
     state="head",
     calls="knowledge.documents.show",
     needs="read documents",
+    example="GET /links/BSA-SOP-002",
 )
 def documents_links(call: UseCaseCall, form: OneDocument) -> Shown:
     """Where a document leads, and what links to it."""
     return Shown(links_json(call.app.knowledge.documents, form.document))
 
 
-@command("documents export", "a document as a file", "knowledge.exports.export")
+@command(
+    "documents export",
+    "a document as a file",
+    "knowledge.exports.export",
+    example="documents export BSA-SOP-002 --format docx",
+)
 def documents_export(call: CommandCall, form: DocumentsExportOptions) -> Shown:
     file = call.app.knowledge.exports.export(call.actor, form.document, form.format)
     path = Path(form.out or file.name)

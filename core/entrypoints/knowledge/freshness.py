@@ -27,6 +27,7 @@ class ConfirmationForm:
     state="day",
     calls="knowledge.freshness.attention",
     needs="read documents",
+    example="GET /freshness",
 )
 def freshness(call: UseCaseCall) -> Shown:
     """Documents that are due for review, have no owner, or came in and were approved by nobody."""
@@ -34,7 +35,12 @@ def freshness(call: UseCaseCall) -> Shown:
 
 
 @operation(
-    "confirm_document", "POST /confirmations", "ConfirmationAnswer", status=201, calls="knowledge.freshness.confirm"
+    "confirm_document",
+    "POST /confirmations",
+    "ConfirmationAnswer",
+    status=201,
+    calls="knowledge.freshness.confirm",
+    example='POST /confirmations {"document": "BSA-SOP-002", "until": "2040-01-01"}',
 )
 def confirm(call: UseCaseCall, form: ConfirmationForm) -> Shown:
     """Say that a document is still right."""

@@ -41,25 +41,40 @@ class AssignmentForm(OneGap):
     account: Annotated[str, Argument("USER", "the id of an account")]
 
 
-@operation("list_gaps", "GET /gaps", "[Gap]", paged=True, calls="knowledge.gaps.open")
+@operation("list_gaps", "GET /gaps", "[Gap]", paged=True, calls="knowledge.gaps.open", example="GET /gaps")
 def gaps_list(call: UseCaseCall) -> Shown:
     """Questions without an answer."""
     return Shown(Rows(call.app.knowledge.gaps.open(call.actor)))
 
 
-@operation("assign_gap", "POST /gaps/{gap}/assign", "Gap", calls="knowledge.gaps.assign")
+@operation(
+    "assign_gap",
+    "POST /gaps/{gap}/assign",
+    "Gap",
+    calls="knowledge.gaps.assign",
+    example='POST /gaps/1/assign {"account": "author2"}',
+)
 def gaps_assign(call: UseCaseCall, form: AssignmentForm) -> Shown:
     """Let somebody look after a question."""
     return Shown(strict.plain(call.app.knowledge.gaps.assign(call.actor, form.gap, form.account)))
 
 
-@operation("report_gap", "POST /gaps", "Gap", status=201, calls="knowledge.gaps.report")
+@operation(
+    "report_gap",
+    "POST /gaps",
+    "Gap",
+    status=201,
+    calls="knowledge.gaps.report",
+    example='POST /gaps {"query": "Who feeds the giraffe?"}',
+)
 def gaps_report(call: UseCaseCall, form: GapForm) -> Shown:
     """Keep a question for the owners."""
     return Shown(strict.plain(call.app.knowledge.gaps.report(call.actor, form.query, form.note)))
 
 
-@operation("close_gap", "POST /gaps/{gap}/close", "ClosedGap", calls="knowledge.gaps.close")
+@operation(
+    "close_gap", "POST /gaps/{gap}/close", "ClosedGap", calls="knowledge.gaps.close", example="POST /gaps/1/close"
+)
 def gaps_close(call: UseCaseCall, form: OneGap) -> Shown:
     """Mark a question as answered."""
     call.app.knowledge.gaps.close(call.actor, form.gap)

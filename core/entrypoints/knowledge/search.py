@@ -101,8 +101,21 @@ class SearchForm(Among):
     explain: Annotated[bool, Option("show what each leg gave and how long each stage took", local=True)] = False
 
 
-@operation("search", "GET /search", "SearchAnswer", lane="search", state="served")
-@command("search", "search the knowledge base", "search.searcher.search", needs="search")
+@operation(
+    "search",
+    "GET /search",
+    "SearchAnswer",
+    lane="search",
+    state="served",
+    example="GET /search?q=how+long+do+we+keep+SAR+records&k=3",
+)
+@command(
+    "search",
+    "search the knowledge base",
+    "search.searcher.search",
+    needs="search",
+    example='search "how long do we keep SAR records" -k 3',
+)
 def search(call: UseCaseCall, form: SearchForm) -> Shown:
     """Passages of the approved documents that answer a question."""
     app, chosen = call.app, form.filters
@@ -221,8 +234,19 @@ class AskOptions(InState):
     as_of: AsOfInput = ""
 
 
-@operation("answer", "GET /answer", "CitedAnswer", lane="model")
-@command("ask", "let the language model answer a question, every sentence with its passage", "search.answerer.answer")
+@operation(
+    "answer",
+    "GET /answer",
+    "CitedAnswer",
+    lane="model",
+    example="GET /answer?q=who+files+the+currency+transaction+report",
+)
+@command(
+    "ask",
+    "let the language model answer a question, every sentence with its passage",
+    "search.answerer.answer",
+    example='ask "who files the currency transaction report"',
+)
 def ask(call: UseCaseCall, form: AskOptions) -> Shown:
     """An answer with citations from documents in effect. It asks the configured language model, which may cost money."""
     answer = call.app.search.answerer.answer(call.actor, form.query, form.filters, form.as_of)

@@ -59,7 +59,12 @@ def _word(pair: str) -> tuple[str, str]:
     return spelled(word), status.strip().lower()
 
 
-@command("check", "check files and look for duplicates, without writing anything", "upload.uploads.read")
+@command(
+    "check",
+    "check files and look for duplicates, without writing anything",
+    "upload.uploads.read",
+    example="check policy.md",
+)
 def check(call: CommandCall, form: CheckOptions) -> Shown:
     """What the Upload page would say; exit 1 when a file would be refused. Nothing is written."""
     batch = call.app.upload.uploads.read(call.actor, [read_file(path) for path in form.files], form.into, call.progress)
@@ -71,7 +76,12 @@ def check(call: CommandCall, form: CheckOptions) -> Shown:
     return Shown(value, [line for item in batch.items for line in _lines(item)], 1 if value["refused"] else 0)
 
 
-@command("upload", "bring files in as a change and submit it for review", "reviews.changes.submit")
+@command(
+    "upload",
+    "bring files in as a change and submit it for review",
+    "reviews.changes.submit",
+    example='upload policy.md --into finance --title "How cash is counted"',
+)
 def upload(call: CommandCall, form: UploadOptions) -> Shown:
     """What the Upload page does; exit 1 when a file stays behind."""
     actor, uploads = call.actor, call.app.upload.uploads
@@ -103,7 +113,12 @@ def _why(item: UploadItem) -> str:
     return f"{duplicate.kind}: {duplicate.path}. Add --duplicates {'|'.join(CHOICES)}, or decide on the Upload page."
 
 
-@command("import", "bring a folder of Markdown, a zip or one file in as one commit", "reviews.merger.importing")
+@command(
+    "import",
+    "bring a folder of Markdown, a zip or one file in as one commit",
+    "reviews.merger.importing",
+    example='import handbook --into imported --message "From the wiki"',
+)
 def import_any(call: CommandCall, form: ImportAnyOptions) -> Shown:
     """A folder of Markdown, or one file of any known kind, as one commit; or a repository as it is."""
     if bool(form.git) == bool(form.folder):

@@ -111,7 +111,10 @@ class EvalDriftOptions:
 
 
 @command(
-    "eval beir", "index a BEIR folder in a workspace of its own and score configurations", "evaluation.runs.measure"
+    "eval beir",
+    "index a BEIR folder in a workspace of its own and score configurations",
+    "evaluation.runs.measure",
+    example="eval beir scifact --config bm25 --profile finer",
 )
 def eval_beir(call: CommandCall, form: EvalBeirOptions) -> Shown:
     """Score configurations on a BEIR folder; the index is kept for the next time."""
@@ -160,7 +163,12 @@ def _beir_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return lines + [f"! {line}" for row in rows for line in row["warnings"]]
 
 
-@command("eval run", "run configurations over a query set; the same run again is free", "evaluation.runs.estimate")
+@command(
+    "eval run",
+    "run configurations over a query set; the same run again is free",
+    "evaluation.runs.estimate",
+    example="eval run few --config bm25",
+)
 def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
     app = call.app
     pairs = _pairs(call, form.profile, form.config)
@@ -204,7 +212,14 @@ def eval_run(call: CommandCall, form: EvalRunOptions) -> Shown:
     return Shown(value, lines)
 
 
-@operation("start_run", "POST /runs", "StartedJob", calls="evaluation.runs.start", status=202)
+@operation(
+    "start_run",
+    "POST /runs",
+    "StartedJob",
+    calls="evaluation.runs.start",
+    status=202,
+    example='POST /runs {"queryset": "few", "configs": ["bm25"]}',
+)
 def start_run(call: UseCaseCall, form: RunForm) -> Shown:
     """Run configurations over a query set, as a job."""
     pairs = _pairs(call, form.profiles, form.configs)
@@ -212,7 +227,7 @@ def start_run(call: UseCaseCall, form: RunForm) -> Shown:
     return Shown({"job": job.id}, [f"Started as job {job.id}. Look at it with: python -m core jobs list"])
 
 
-@operation("show_run", "GET /runs/{run}", "RunAnswer", calls="evaluation.runs.show")
+@operation("show_run", "GET /runs/{run}", "RunAnswer", calls="evaluation.runs.show", example="GET /runs/RUN")
 def show_run(call: UseCaseCall, form: OneRun) -> Shown:
     """One run with its measures."""
     return Shown(run_json(call.app.evaluation.runs.show(call.actor, form.run)))
@@ -254,7 +269,7 @@ def _ranked(row: comparisons.LeaderboardRow, against: str, by: str, measure: str
     }
 
 
-@operation("list_runs", "GET /runs", "[RunAnswer]", paged=True)
+@operation("list_runs", "GET /runs", "[RunAnswer]", paged=True, example="GET /runs?queryset=few")
 @command("eval runs", "runs that were kept, newest first", "evaluation.runs.listed")
 def eval_runs(call: UseCaseCall, form: EvalRunsOptions) -> Shown:
     """Runs that were kept, newest first."""
@@ -267,8 +282,13 @@ def eval_runs(call: UseCaseCall, form: EvalRunsOptions) -> Shown:
     return Shown(Rows(runs, run_json), table(rows, heads))
 
 
-@operation("compare_runs", "GET /comparisons", "RunComparisonAnswer")
-@command("eval compare", "two runs: difference, interval, wins, ties, losses", "evaluation.runs.show")
+@operation("compare_runs", "GET /comparisons", "RunComparisonAnswer", example="GET /comparisons?before=RUN&after=OTHER")
+@command(
+    "eval compare",
+    "two runs: difference, interval, wins, ties, losses",
+    "evaluation.runs.show",
+    example="eval compare RUN OTHER",
+)
 def eval_compare(call: UseCaseCall, form: EvalCompareOptions) -> Shown:
     """Two runs: difference, interval, wins, ties, losses."""
     before, after = (call.app.evaluation.runs.show(call.actor, run) for run in (form.before, form.after))

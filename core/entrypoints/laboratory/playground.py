@@ -54,8 +54,19 @@ class WhereIsOptions(Among):
     profile: ProfileInput = ""
 
 
-@operation("compare", "GET /compare", "CompareAnswer", lane="slow")
-@command("compare", "search with several configurations and compare what they find", "playground.comparer.run")
+@operation(
+    "compare",
+    "GET /compare",
+    "CompareAnswer",
+    lane="slow",
+    example="GET /compare?q=cash+over+10,000&config=bm25&config=dense",
+)
+@command(
+    "compare",
+    "search with several configurations and compare what they find",
+    "playground.comparer.run",
+    example='compare "cash over 10,000" --config bm25 --config dense',
+)
 def compare(call: UseCaseCall, form: CompareOptions) -> Shown:
     """Several configurations side by side; without any, both legs alone and what is in production."""
     app = call.app
@@ -104,7 +115,14 @@ def _pair_lines(comparison: Comparison) -> list[str]:
     return table(rows, ("columns", "shared", "jaccard", "rbo", "inversions")) if rows else []
 
 
-@operation("where", "GET /where", "Diagnosis", lane="slow", calls="playground.locator.where")
+@operation(
+    "where",
+    "GET /where",
+    "Diagnosis",
+    lane="slow",
+    calls="playground.locator.where",
+    example="GET /where?q=cash+over+10,000&document=BSA-SOP-001",
+)
 def where_is(call: UseCaseCall, form: WhereIsOptions) -> Shown:
     """Where a document ranks for a question and why, and what would bring it into the list."""
     column = column_of(call.app, form.config, form.profile)

@@ -85,7 +85,10 @@ class EvalJudgeOptions:
 
 
 @command(
-    "eval querysets", "query sets, or one of them with agreement and lost judgments", "evaluation.querysets.listed"
+    "eval querysets",
+    "query sets, or one of them with agreement and lost judgments",
+    "evaluation.querysets.listed",
+    example="eval querysets answers",
 )
 def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
     if form.name:
@@ -93,7 +96,14 @@ def eval_querysets(call: CommandCall, form: EvalQuerysetsOptions) -> Shown:
     return list_querysets(call)
 
 
-@operation("list_querysets", "GET /querysets", "[QuerySetSummary]", calls="evaluation.querysets.listed", paged=True)
+@operation(
+    "list_querysets",
+    "GET /querysets",
+    "[QuerySetSummary]",
+    calls="evaluation.querysets.listed",
+    paged=True,
+    example="GET /querysets",
+)
 def list_querysets(call: UseCaseCall) -> Shown:
     """Every query set, newest first."""
     querysets = call.app.evaluation.querysets.listed(call.actor)
@@ -104,7 +114,13 @@ def list_querysets(call: UseCaseCall) -> Shown:
     return Shown(Rows(querysets), table(rows, ("name", "questions", "judgments", "judges", "created", "about")))
 
 
-@operation("show_queryset", "GET /querysets/{queryset}", "QuerySetWhole", calls="evaluation.querysets.show")
+@operation(
+    "show_queryset",
+    "GET /querysets/{queryset}",
+    "QuerySetWhole",
+    calls="evaluation.querysets.show",
+    example="GET /querysets/answers?questions=true",
+)
 def show_queryset(call: UseCaseCall, form: OneQuerySet) -> Shown:
     """A query set, how far its judges agree, and which judgments find no place."""
     value = one_json(call.app, call.actor, form.queryset, questions=form.questions)
@@ -153,7 +169,12 @@ def show_estimate(rows: Sequence[CallEstimate]) -> Shown:
     )
 
 
-@command("eval generate", "make a query set from the knowledge base", "evaluation.jobs.estimate")
+@command(
+    "eval generate",
+    "make a query set from the knowledge base",
+    "evaluation.jobs.estimate",
+    example="eval generate known --kind frontmatter",
+)
 def eval_generate(call: CommandCall, form: EvalGenerateOptions) -> Shown:
     app = call.app
     generator = app.evaluation.generator
@@ -194,7 +215,12 @@ def eval_generate(call: CommandCall, form: EvalGenerateOptions) -> Shown:
     return Shown(value, lines)
 
 
-@command("eval import", "a query set from BEIR, TREC, CSV or JSONL", "evaluation.querysets.read")
+@command(
+    "eval import",
+    "a query set from BEIR, TREC, CSV or JSONL",
+    "evaluation.querysets.read",
+    example="eval import questions.csv --name typed",
+)
 def eval_import(call: CommandCall, form: EvalImportOptions) -> Shown:
     """Bad lines are named, the rest is imported."""
     queryset, problems = call.app.evaluation.querysets.read(call.actor, form.path, form.format, form.name, form.split)
@@ -205,7 +231,12 @@ def eval_import(call: CommandCall, form: EvalImportOptions) -> Shown:
     return Shown({**value, "problems": strict.plain(problems)}, lines)
 
 
-@command("eval export", "a query set or a run as files", "evaluation.querysets.listed")
+@command(
+    "eval export",
+    "a query set or a run as files",
+    "evaluation.querysets.listed",
+    example="eval export answers answers.jsonl",
+)
 def eval_export(call: CommandCall, form: EvalExportOptions) -> Shown:
     app = call.app
     actor = call.actor
@@ -220,7 +251,12 @@ def eval_export(call: CommandCall, form: EvalExportOptions) -> Shown:
     return Shown({"files": [str(path) for path in files]}, [f"Wrote {path}" for path in files])
 
 
-@command("eval judge", "let the language model judge what runs found; labelled as such", "evaluation.runs.show")
+@command(
+    "eval judge",
+    "let the language model judge what runs found; labelled as such",
+    "evaluation.runs.show",
+    example="eval judge answers RUN --estimate",
+)
 def eval_judge(call: CommandCall, form: EvalJudgeOptions) -> Shown:
     """Grades by a language model, labelled as such, and its agreement with people."""
     app = call.app

@@ -148,7 +148,10 @@ class TuneRollbackOptions:
 
 
 @command(
-    "tune alpha", "a measure over alpha 0 to 1 with intervals, by category and question", "tuning.sweeps.alpha_curves"
+    "tune alpha",
+    "a measure over alpha 0 to 1 with intervals, by category and question",
+    "tuning.sweeps.alpha_curves",
+    example="tune alpha few",
 )
 def tune_alpha(call: CommandCall, form: TuneAlphaOptions) -> Shown:
     config = configs.parse(form.config or CONVEX)
@@ -225,7 +228,12 @@ def _write(path: Path, content: Report) -> str:
     return f"Report: {path}"
 
 
-@command("tune tau", "the smallest tau that is safe: calibrated, verified on held-out questions", "tuning.sweeps.tau")
+@command(
+    "tune tau",
+    "the smallest tau that is safe: calibrated, verified on held-out questions",
+    "tuning.sweeps.tau",
+    example="tune tau few --by precision",
+)
 def tune_tau(call: CommandCall, form: TuneTauOptions) -> Shown:
     app = call.app
     config = below_tau(app.evaluation.runs.plan(config=form.config).config)
@@ -320,7 +328,12 @@ def _tau_report(
     )
 
 
-@command("tune train", "learn alpha per question: ridge, xgboost, mlp or distribution", "tuning.training.train")
+@command(
+    "tune train",
+    "learn alpha per question: ridge, xgboost, mlp or distribution",
+    "tuning.training.train",
+    example="tune train few",
+)
 def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
     config = configs.parse(form.config) if form.config else None
     training = call.app.tuning.training.train(
@@ -358,7 +371,10 @@ def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
 
 
 @command(
-    "tune ranker", "learn an order from judged questions: boosted trees over readable features", "tuning.rankers.train"
+    "tune ranker",
+    "learn an order from judged questions: boosted trees over readable features",
+    "tuning.rankers.train",
+    example="tune ranker few",
 )
 def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
     trained = call.app.tuning.rankers.train(
@@ -387,7 +403,10 @@ def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
 
 
 @command(
-    "tune embedder", "fine-tune the embedder on judged questions; the result is a new profile", "tuning.embedders.train"
+    "tune embedder",
+    "fine-tune the embedder on judged questions; the result is a new profile",
+    "tuning.embedders.train",
+    example="tune embedder few",
 )
 def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
     how = FineTuning(epochs=form.epochs, rate=form.rate, batch=form.batch, seed=form.seed)
@@ -414,6 +433,7 @@ def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
     "tune learn",
     "learn alpha, a ranker and an embedder from your questions, and see what each is worth",
     "tuning.learning.learn",
+    example="tune learn few",
 )
 def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
     report = call.app.tuning.learning.learn(call.actor, form.querysets, call.progress)
@@ -436,7 +456,12 @@ def _gained(gain: PairedComparison | None) -> str:
     return f"{gain.difference.mean:+.4f} ({gain.difference.low:+.4f} to {gain.difference.high:+.4f})" if gain else "-"
 
 
-@command("tune prompt", "let a language model rewrite its reranking prompt where it failed", "tuning.prompts.tune")
+@command(
+    "tune prompt",
+    "let a language model rewrite its reranking prompt where it failed",
+    "tuning.prompts.tune",
+    example="tune prompt few --estimate",
+)
 def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
     app = call.app
     settings = PromptSettings(form.start, form.config, form.model, form.samples, form.rounds, form.seed)
@@ -463,7 +488,10 @@ def tune_prompts(call: CommandCall) -> Shown:
 
 
 @command(
-    "tune confidence", "how well confidence tells what is answered here, and its threshold", "tuning.confidence.current"
+    "tune confidence",
+    "how well confidence tells what is answered here, and its threshold",
+    "tuning.confidence.current",
+    example="tune confidence few",
 )
 def tune_confidence(call: CommandCall, form: TuneConfidenceOptions) -> Shown:
     app = call.app
@@ -505,7 +533,12 @@ def _show_confidence(report: ConfidenceReport) -> Shown:
 # ---------------------------------------------------------------- production
 
 
-@command("tune promote", "put a run's configuration into production, with its evidence", "tuning.production.promote")
+@command(
+    "tune promote",
+    "put a run's configuration into production, with its evidence",
+    "tuning.production.promote",
+    example='tune promote RUN --reason "It finds more"',
+)
 def tune_promote(call: CommandCall, form: TunePromoteOptions) -> Shown:
     promoted = call.app.tuning.production.promote(
         call.actor,

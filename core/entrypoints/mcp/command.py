@@ -22,7 +22,11 @@ class ServeOptions:
     check: Annotated[bool, Option("say who would act and with which tools, and stop")] = False
 
 
-@command("mcp", "serve assistants on this machine: the Model Context Protocol on standard input and output")
+@command(
+    "mcp",
+    "serve assistants on this machine: the Model Context Protocol on standard input and output",
+    example="mcp --check",
+)
 def serve(call: CommandCall, form: ServeOptions) -> Shown | None:
     """Nothing but the protocol goes to standard output."""
     from core.entrypoints.mcp.server import build_server

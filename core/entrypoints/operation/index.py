@@ -136,7 +136,12 @@ def _chunker(name: str, params: dict[str, int]) -> dict[str, Any]:
     return {"name": preset.name, "params": {**preset.params, **params}} if preset else {"name": name, "params": params}
 
 
-@command("profiles add", "keep a new profile", "index.admin.check_profile")
+@command(
+    "profiles add",
+    "keep a new profile",
+    "index.admin.check_profile",
+    example="profiles add small --chunker fixed --param max_tokens=200",
+)
 def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
     raw: dict[str, Any] = {
         "name": form.name,
@@ -166,13 +171,23 @@ def profiles_add(call: CommandCall, form: ProfilesAddOptions) -> Shown:
     )
 
 
-@command("profiles default", "search with another profile from now on", "index.admin.make_default")
+@command(
+    "profiles default",
+    "search with another profile from now on",
+    "index.admin.make_default",
+    example="profiles default local",
+)
 def profiles_default(call: CommandCall, form: OneProfile) -> Shown:
     production = call.app.index.admin.make_default(call.actor, form.name)
     return Shown(strict.plain(production), [f"The profile {production.profile.name} is in production now."])
 
 
-@command("profiles delete", "delete a profile that was added, with its generations", "index.admin.delete_profile")
+@command(
+    "profiles delete",
+    "delete a profile that was added, with its generations",
+    "index.admin.delete_profile",
+    example="profiles delete finer",
+)
 def profiles_delete(call: CommandCall, form: OneProfile) -> Shown:
     call.app.index.admin.delete_profile(call.actor, form.name)
     return Shown({"deleted": form.name}, [f"The profile {form.name} was deleted with its generations."])
@@ -212,7 +227,7 @@ def generations_list(call: CommandCall, form: GenerationsListOptions) -> Shown:
     )
 
 
-@command("generations rollback", "serve an older one", "index.admin.rollback")
+@command("generations rollback", "serve an older one", "index.admin.rollback", example="generations rollback 1")
 def generations_rollback(call: CommandCall, form: GenerationsRollbackOptions) -> Shown:
     generation = call.app.index.admin.rollback(call.actor, form.number, form.profile)
     return Shown(

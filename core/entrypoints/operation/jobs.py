@@ -33,7 +33,7 @@ class RunWorkerOptions:
     place: Annotated[int, Option(SUPPRESS)] = 0  # the lock that whoever started it hands over
 
 
-@operation("list_jobs", "GET /jobs", "[Job]", paged=True)
+@operation("list_jobs", "GET /jobs", "[Job]", paged=True, example="GET /jobs")
 @command("jobs list", "running and past jobs", "platform.jobs.listed")
 def jobs_list(call: UseCaseCall) -> Shown:
     """Running and past jobs, newest first."""
@@ -48,7 +48,7 @@ def jobs_list(call: UseCaseCall) -> Shown:
     return Shown(Rows(jobs), lines)
 
 
-@operation("show_job", "GET /jobs/{job}", "Job", calls="platform.jobs.show")
+@operation("show_job", "GET /jobs/{job}", "Job", calls="platform.jobs.show", example="GET /jobs/1")
 def show_job(call: UseCaseCall, form: OneJob) -> Shown:
     """One job and how far it is."""
     return Shown(strict.plain(call.app.platform.jobs.show(call.actor, form.job)))
@@ -66,13 +66,13 @@ def _stuck(waiting: Waiting) -> str:
     return f"{waiting.jobs} waiting, and no worker is alive. Start one with: python -m core worker"
 
 
-@command("jobs log", "what a job printed", "platform.jobs.log")
+@command("jobs log", "what a job printed", "platform.jobs.log", example="jobs log 1")
 def jobs_log(call: CommandCall, form: OneJob) -> Shown:
     log = call.app.platform.jobs.log(call.actor, form.job)
     return Shown({"job": form.job, "log": log}, log.splitlines() or [f"Job {form.job} printed nothing."])
 
 
-@command("jobs cancel", "ask a job to stop", "index.admin.cancel")
+@command("jobs cancel", "ask a job to stop", "index.admin.cancel", example="jobs cancel 1")
 def jobs_cancel(call: CommandCall, form: OneJob) -> Shown:
     job = call.app.index.admin.cancel(call.actor, form.job)
     return Shown(
@@ -85,6 +85,7 @@ def jobs_cancel(call: CommandCall, form: OneJob) -> Shown:
     "worker",
     "claim and do jobs until it is stopped; Concord starts its own unless CONCORD_WORKERS=0",
     "platform.workers.run",
+    example="worker --once",
 )
 def run_worker(call: CommandCall, form: RunWorkerOptions) -> Shown:
     """Until SIGTERM or Ctrl-C: then what is under way is handed to another worker."""

@@ -87,7 +87,12 @@ class RestoreOptions:
     folder: Annotated[str, Argument("DIR", "a folder that `backup` made, or its address on a store")]
 
 
-@command("init", "make the workspace and bring in a first folder of documents", "knowledge.documents.import_folder")
+@command(
+    "init",
+    "make the workspace and bring in a first folder of documents",
+    "knowledge.documents.import_folder",
+    example="init --from handbook",
+)
 def init(call: CommandCall, form: InitOptions) -> Shown:
     """Create the workspace; import a first folder if it is empty."""
     app = build_app(call.settings)
@@ -227,7 +232,9 @@ def doctor(call: CommandCall) -> Shown:
     return Shown({"ok": not faults, "checkups": strict.plain(checkups)}, lines, 1 if faults else 0)
 
 
-@command("backup", "save the workspace in a new folder, while people work", "platform.backups.take")
+@command(
+    "backup", "save the workspace in a new folder, while people work", "platform.backups.take", example="backup saved"
+)
 def backup(call: CommandCall, form: BackupOptions) -> Shown:
     backups, actor, flags = call.app.platform.backups, call.actor, {"with_index": form.with_index}
     if form.folder.startswith(STORE):
@@ -237,7 +244,12 @@ def backup(call: CommandCall, form: BackupOptions) -> Shown:
     return Shown(strict.plain(saved), [f"Backed up to {saved.folder}: {_contents(saved)}."])
 
 
-@command("database move", "copy every row into another, empty database; stop the app first", "platform.backups.move")
+@command(
+    "database move",
+    "copy every row into another, empty database; stop the app first",
+    "platform.backups.move",
+    example="database move postgresql://concord:password@db.example.org/concord",
+)
 def database_move(call: CommandCall, form: DatabaseMoveOptions) -> Shown:
     url = "" if form.url == "sqlite" else form.url
     place = call.app.platform.backups.move(call.actor, url, call.progress)
@@ -245,7 +257,7 @@ def database_move(call: CommandCall, form: DatabaseMoveOptions) -> Shown:
     return Shown({"place": place}, [f"The database is in {place} now. {then}, then start the call.app again."])
 
 
-@command("restore", "fill an empty workspace from a backup", "platform.backups.restore")
+@command("restore", "fill an empty workspace from a backup", "platform.backups.restore", example="restore saved")
 def restore(call: CommandCall, form: RestoreOptions) -> Shown:
     """Exit 0 only if the restored workspace verifies."""
     if call.user:
@@ -267,6 +279,7 @@ def restore(call: CommandCall, form: RestoreOptions) -> Shown:
     "upgrade",
     "bring a workspace of an earlier version to this one: tried on a copy, saved first",
     "platform.upgrades.run",
+    example="upgrade saved --check",
 )
 def upgrade(call: CommandCall, form: UpgradeOptions) -> Shown:
     """Stop the server first; --check works beside it. The way back is to restore DIR with the version before."""

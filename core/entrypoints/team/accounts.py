@@ -52,7 +52,12 @@ def accounts_list(call: CommandCall) -> Shown:
     return Shown([strict.plain(account) for account in accounts], table(rows, heads))
 
 
-@command("accounts add", "let somebody new in", "people.accounts.add")
+@command(
+    "accounts add",
+    "let somebody new in",
+    "people.accounts.add",
+    example='accounts add zoe --name "Zoe Ma" --email zoe@example.org --role author',
+)
 def accounts_add(call: CommandCall, form: AccountsAddOptions) -> Shown:
     password = _password() if form.password else ""
     account = call.app.people.accounts.add(
@@ -74,14 +79,19 @@ def _password() -> str:
     return getpass.getpass("Password: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
 
 
-@command("accounts role", "give somebody another role", "people.accounts.set_role")
+@command(
+    "accounts role", "give somebody another role", "people.accounts.set_role", example="accounts role author2 reviewer"
+)
 def accounts_role(call: CommandCall, form: AccountsRoleOptions) -> Shown:
     account = call.app.people.accounts.set_role(call.actor, form.account, form.role)
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {account.role}."])
 
 
 @command(
-    "accounts groups", "the groups that somebody is in; folders name them as readers", "people.accounts.set_groups"
+    "accounts groups",
+    "the groups that somebody is in; folders name them as readers",
+    "people.accounts.set_groups",
+    example="accounts groups author2 hr finance",
 )
 def accounts_groups(call: CommandCall, form: AccountsGroupsOptions) -> Shown:
     account = call.app.people.accounts.set_groups(call.actor, form.account, form.groups)
@@ -89,13 +99,23 @@ def accounts_groups(call: CommandCall, form: AccountsGroupsOptions) -> Shown:
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is in {groups}."])
 
 
-@command("accounts password", "set a password (read from standard input)", "people.accounts.set_password")
+@command(
+    "accounts password",
+    "set a password (read from standard input)",
+    "people.accounts.set_password",
+    example="accounts password author2",
+)
 def accounts_password(call: CommandCall, form: OneAccount) -> Shown:
     call.app.people.accounts.set_password(call.actor, form.account, _password())
     return Shown({"account": form.account}, ["The password is set."])
 
 
-@command("accounts link", "a page on which somebody chooses a new password, once", "people.accounts.password_link")
+@command(
+    "accounts link",
+    "a page on which somebody chooses a new password, once",
+    "people.accounts.password_link",
+    example="accounts link author2",
+)
 def accounts_link(call: CommandCall, form: OneAccount) -> Shown:
     link = call.app.people.accounts.password_link(call.actor, form.account)
     url = f"{call.settings.url.rstrip('/')}{link.page}"
@@ -104,12 +124,12 @@ def accounts_link(call: CommandCall, form: OneAccount) -> Shown:
     return Shown({**strict.plain(link), "url": url}, lines)
 
 
-@command("accounts on", "switch an account on", "people.accounts.set_active")
+@command("accounts on", "switch an account on", "people.accounts.set_active", example="accounts on author2")
 def accounts_on(call: CommandCall, form: OneAccount) -> Shown:
     return _switched(call, form.account, active=True)
 
 
-@command("accounts off", "switch an account off", "people.accounts.set_active")
+@command("accounts off", "switch an account off", "people.accounts.set_active", example="accounts off author2")
 def accounts_off(call: CommandCall, form: OneAccount) -> Shown:
     return _switched(call, form.account, active=False)
 
@@ -119,13 +139,23 @@ def _switched(call: CommandCall, name: str, *, active: bool) -> Shown:
     return Shown(strict.plain(account), [f"{account.name} ({account.id}) is {'on' if account.active else 'off'}."])
 
 
-@command("accounts unbind", "forget who an account is at the sign-in provider", "people.accounts.unbind")
+@command(
+    "accounts unbind",
+    "forget who an account is at the sign-in provider",
+    "people.accounts.unbind",
+    example="accounts unbind author2",
+)
 def accounts_unbind(call: CommandCall, form: OneAccount) -> Shown:
     account = call.app.people.accounts.unbind(call.actor, form.account)
     return Shown(strict.plain(account), [f"Whoever the provider reports as {account.email} next has {account.id}."])
 
 
-@command("accounts unlock", "let somebody in whose password others guess at", "people.accounts.unlock")
+@command(
+    "accounts unlock",
+    "let somebody in whose password others guess at",
+    "people.accounts.unlock",
+    example="accounts unlock author2",
+)
 def accounts_unlock(call: CommandCall, form: OneAccount) -> Shown:
     unlocked = call.app.people.accounts.unlock(call.actor, form.account)
     lines = [
@@ -154,7 +184,12 @@ class TokenRevokeOptions:
     id: Annotated[int, Argument("ID", "the id of a token, as token list prints it")]
 
 
-@command("token add", "make a token; it is shown once", "people.tokens.make")
+@command(
+    "token add",
+    "make a token; it is shown once",
+    "people.tokens.make",
+    example="token add nightly --scope read --days 30",
+)
 def token_add(call: CommandCall, form: TokenAddOptions) -> Shown:
     text, made = call.app.people.tokens.make(
         call.actor, form.name, form.scope, form.days, form.account, folders=form.folder
@@ -182,7 +217,7 @@ def token_list(call: CommandCall, form: TokenListOptions) -> Shown:
     return Shown([strict.plain(token) for token in tokens], table(rows, heads) if rows else ["No access tokens."])
 
 
-@command("token revoke", "end a token at once", "people.tokens.revoke")
+@command("token revoke", "end a token at once", "people.tokens.revoke", example="token revoke 1")
 def token_revoke(call: CommandCall, form: TokenRevokeOptions) -> Shown:
     token = call.app.people.tokens.revoke(call.actor, form.id)
     return Shown(strict.plain(token), [f"{token.name} of {token.account} is revoked."])
@@ -210,7 +245,7 @@ def sessions_list(call: CommandCall, form: SessionsListOptions) -> Shown:
     )
 
 
-@command("sessions end", "sign somebody out", "people.sessions.end_all")
+@command("sessions end", "sign somebody out", "people.sessions.end_all", example="sessions end --all")
 def sessions_end(call: CommandCall, form: SessionsEndOptions) -> Shown:
     if form.all == (form.id is not None):
         raise BadInput("Name one session by its ID, or give --all.", SESSIONS)

@@ -58,7 +58,7 @@ def messages_send(call: CommandCall) -> Shown:
     return Shown(strict.plain(done), [words])
 
 
-@command("messages test", "send a letter at once", "deliveries.board.test_mail")
+@command("messages test", "send a letter at once", "deliveries.board.test_mail", example="messages test --to admin")
 def messages_test(call: CommandCall, form: MessagesTestOptions) -> Shown:
     return _show_attempt(call.app.deliveries.board.test_mail(call.actor, form.to))
 
@@ -81,7 +81,12 @@ def _state(hook: Webhook) -> str:
     return "off" if not hook.active else "failing" if hook.failing else "on"
 
 
-@command("webhook add", "send events to an address; prints the secret, once", "deliveries.webhooks.add")
+@command(
+    "webhook add",
+    "send events to an address; prints the secret, once",
+    "deliveries.webhooks.add",
+    example="webhook add https://hooks.example.org/concord --event change.merged",
+)
 def webhook_add(call: CommandCall, form: WebhookAddOptions) -> Shown:
     hook, secret = call.app.deliveries.webhooks.add(
         call.actor, form.url, form.name, form.format, tuple(form.event), reads_as=form.reads_as
@@ -90,13 +95,13 @@ def webhook_add(call: CommandCall, form: WebhookAddOptions) -> Shown:
     return Shown({**strict.plain(hook), "secret": secret}, lines)
 
 
-@command("webhook remove", "it hears nothing more", "deliveries.webhooks.remove")
+@command("webhook remove", "it hears nothing more", "deliveries.webhooks.remove", example="webhook remove 1")
 def webhook_remove(call: CommandCall, form: OneWebhook) -> Shown:
     hook = call.app.deliveries.webhooks.remove(call.actor, form.webhook)
     return Shown(strict.plain(hook), [f"{hook.name} hears nothing more."])
 
 
-@command("webhook test", "send a test at once", "deliveries.webhooks.test")
+@command("webhook test", "send a test at once", "deliveries.webhooks.test", example="webhook test 1")
 def webhook_test(call: CommandCall, form: OneWebhook) -> Shown:
     return _show_attempt(call.app.deliveries.webhooks.test(call.actor, form.webhook))
 

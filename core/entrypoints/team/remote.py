@@ -47,7 +47,12 @@ class PullRequestOptions:
     code_quality: Annotated[Path | None, Option("write findings as GitLab shows them", metavar="FILE")] = None
 
 
-@command("remote add", "name the repository; an empty knowledge base takes its history over", "remote.remotes.add")
+@command(
+    "remote add",
+    "name the repository; an empty knowledge base takes its history over",
+    "remote.remotes.add",
+    example="remote add https://git.example.org/team/handbook.git",
+)
 def remote_add(call: CommandCall, form: RemoteAddOptions) -> Shown:
     remotes = call.app.remote.remotes
     added = remotes.add(call.actor, form.url, form.branch, form.folder, trust=form.trust)
@@ -83,6 +88,7 @@ def remote_remove(call: CommandCall) -> Shown:
     "pull-request",
     "check a pull request of your own repository, and what it does to search",
     "remote.pull_requests.look",
+    example="pull-request --base main",
 )
 def pull_request(call: CommandCall, form: PullRequestOptions) -> Shown:
     """Exit 1 when the documents could not be merged. Without --home, in a workspace that is gone afterwards."""

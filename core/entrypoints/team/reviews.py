@@ -189,7 +189,15 @@ class ChangesListOptions:
     text: Annotated[str, Option("only those with these words")] = ""
 
 
-@operation("propose_change", "POST /changes", "ChangeAnswer", status=201, head=True, calls="reviews.changes.propose")
+@operation(
+    "propose_change",
+    "POST /changes",
+    "ChangeAnswer",
+    status=201,
+    head=True,
+    calls="reviews.changes.propose",
+    example='POST /changes {"title": "Count twice", "files": [{"path": "finance/drawers.md", "text": "# Drawers\\n\\nCount twice.\\n"}]}',
+)
 def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     """Propose a change of one or more documents. It is a draft until it is submitted for review."""
     files = _files(form)
@@ -197,7 +205,14 @@ def new(call: UseCaseCall, form: ProposalForm) -> Shown:
     return _show(call, change)._replace(location=f"changes/{change.id}")
 
 
-@operation("edit_change", "POST /changes/{change}/edits", "ChangeAnswer", head=True, calls="reviews.changes.show")
+@operation(
+    "edit_change",
+    "POST /changes/{change}/edits",
+    "ChangeAnswer",
+    head=True,
+    calls="reviews.changes.show",
+    example='POST /changes/5/edits {"files": [{"path": "finance/drawers.md", "text": "# Drawers\\n\\nCount three times.\\n"}]}',
+)
 def edit(call: UseCaseCall, form: EditForm) -> Shown:
     """Add an edit, or give another title. Earlier approvals are void."""
     changes, actor, files = call.app.reviews.changes, call.actor, _files(form)
@@ -211,7 +226,14 @@ def edit(call: UseCaseCall, form: EditForm) -> Shown:
     return _show(call, change)
 
 
-@operation("submit_change", "POST /changes/{change}/submit", "ChangeAnswer", head=True, calls="reviews.changes.submit")
+@operation(
+    "submit_change",
+    "POST /changes/{change}/submit",
+    "ChangeAnswer",
+    head=True,
+    calls="reviews.changes.submit",
+    example='POST /changes/5/submit {"reviewers": ["reviewer"]}',
+)
 def submit(call: UseCaseCall, form: ReviewersForm) -> Shown:
     """Ask for review."""
     change = call.app.reviews.changes.submit(call.actor, form.change, form.reviewer)
@@ -219,7 +241,12 @@ def submit(call: UseCaseCall, form: ReviewersForm) -> Shown:
 
 
 @operation(
-    "invite_co_authors", "POST /changes/{change}/co-authors", "ChangeAnswer", calls="reviews.changes.invite", head=True
+    "invite_co_authors",
+    "POST /changes/{change}/co-authors",
+    "ChangeAnswer",
+    calls="reviews.changes.invite",
+    head=True,
+    example='POST /changes/2/co-authors {"accounts": ["author2"]}',
 )
 def invite_or_remove(call: UseCaseCall, form: CoAuthorsForm) -> Shown:
     """Invite others to work on it as its author does, or remove them. Whoever is no author of a change comments with a suggestion."""
@@ -228,7 +255,12 @@ def invite_or_remove(call: UseCaseCall, form: CoAuthorsForm) -> Shown:
 
 
 @operation(
-    "withdraw_change", "POST /changes/{change}/withdraw", "ChangeAnswer", head=True, calls="reviews.changes.withdraw"
+    "withdraw_change",
+    "POST /changes/{change}/withdraw",
+    "ChangeAnswer",
+    head=True,
+    calls="reviews.changes.withdraw",
+    example="POST /changes/2/withdraw",
 )
 def withdraw(call: UseCaseCall, form: OneChange) -> Shown:
     """Take it back to draft."""
@@ -241,6 +273,7 @@ def withdraw(call: UseCaseCall, form: OneChange) -> Shown:
     "PlacedComment",
     status=201,
     calls="reviews.discussion.comment",
+    example='POST /changes/2/comments {"message": "Why?"}',
 )
 def comment(call: UseCaseCall, form: CommentForm) -> Shown:
     """Say something about a change, about lines of it, or in answer to a comment."""
@@ -256,7 +289,12 @@ def comment(call: UseCaseCall, form: CommentForm) -> Shown:
 
 
 @operation(
-    "judge_change", "POST /changes/{change}/verdicts", "ChangeAnswer", calls="reviews.discussion.approve", head=True
+    "judge_change",
+    "POST /changes/{change}/verdicts",
+    "ChangeAnswer",
+    calls="reviews.discussion.approve",
+    head=True,
+    example='POST /changes/2/verdicts {"verdict": "approve"}',
 )
 def verdict(call: UseCaseCall, form: VerdictForm) -> Shown:
     """Approve a change, request changes, or take one's verdict back."""
@@ -267,8 +305,17 @@ def verdict(call: UseCaseCall, form: VerdictForm) -> Shown:
     return _show(call, judge(call.actor, form.change, form.message, head=form.head))
 
 
-@operation("merge_change", "POST /changes/{change}/merge", "ChangeAnswer", lane="slow", head=True)
-@command("change merge", "make it part of the knowledge base", "reviews.merger.merge")
+@operation(
+    "merge_change",
+    "POST /changes/{change}/merge",
+    "ChangeAnswer",
+    lane="slow",
+    head=True,
+    example="POST /changes/1/merge {}",
+)
+@command(
+    "change merge", "make it part of the knowledge base", "reviews.merger.merge", example="change merge 1 --no-wait"
+)
 def merge(call: UseCaseCall, form: MergeOptions) -> Shown:
     """Make it part of the knowledge base. It can be found once the index has it, which a job sees to."""
     change = call.app.reviews.merger.merge(call.actor, form.change, bypass=form.bypass, head=form.head)
@@ -277,8 +324,12 @@ def merge(call: UseCaseCall, form: MergeOptions) -> Shown:
     return _show(call, change)
 
 
-@operation("measure_impact", "POST /changes/{change}/impact", "ImpactAnswer", lane="slow")
-@command("change impact", "what it does to search, before and after", "reviews.impacts.measure")
+@operation(
+    "measure_impact", "POST /changes/{change}/impact", "ImpactAnswer", lane="slow", example="POST /changes/2/impact"
+)
+@command(
+    "change impact", "what it does to search, before and after", "reviews.impacts.measure", example="change impact 2"
+)
 def impact(call: UseCaseCall, form: OneChange) -> Shown:
     """Measure what a change does to search, unless that is known; this can take a while."""
     measured = call.app.reviews.impacts.measure(call.actor, form.change, call.progress)
@@ -289,7 +340,13 @@ def impact(call: UseCaseCall, form: OneChange) -> Shown:
     return Shown(impact_json(measured), lines)
 
 
-@operation("change_impact", "GET /changes/{change}/impact", "ImpactAnswer", calls="reviews.impacts.show")
+@operation(
+    "change_impact",
+    "GET /changes/{change}/impact",
+    "ImpactAnswer",
+    calls="reviews.impacts.show",
+    example="GET /changes/2/impact",
+)
 def impact_so_far(call: UseCaseCall, form: OneChange) -> Shown:
     """What a change does to search, as it was measured last; `head` and `main` say on which texts."""
     measured = call.app.reviews.impacts.show(call.actor, form.change)
@@ -308,13 +365,27 @@ def _wait(call: UseCaseCall) -> None:
         app.platform.jobs.tend()
 
 
-@operation("close_change", "POST /changes/{change}/close", "ChangeAnswer", head=True, calls="reviews.changes.close")
+@operation(
+    "close_change",
+    "POST /changes/{change}/close",
+    "ChangeAnswer",
+    head=True,
+    calls="reviews.changes.close",
+    example="POST /changes/2/close {}",
+)
 def close(call: UseCaseCall, form: MessageForm) -> Shown:
     """Give it up."""
     return _show(call, call.app.reviews.changes.close(call.actor, form.change, form.message))
 
 
-@operation("reopen_change", "POST /changes/{change}/reopen", "ChangeAnswer", head=True, calls="reviews.changes.reopen")
+@operation(
+    "reopen_change",
+    "POST /changes/{change}/reopen",
+    "ChangeAnswer",
+    head=True,
+    calls="reviews.changes.reopen",
+    example="POST /changes/3/reopen",
+)
 def reopen(call: UseCaseCall, form: OneChange) -> Shown:
     """Take a closed change up again."""
     return _show(call, call.app.reviews.changes.reopen(call.actor, form.change))
@@ -327,20 +398,21 @@ def reopen(call: UseCaseCall, form: OneChange) -> Shown:
     status=201,
     head=True,
     calls="reviews.merger.revert",
+    example="POST /changes/4/revert",
 )
 def revert(call: UseCaseCall, form: OneChange) -> Shown:
     """Propose to undo a merged change."""
     return _show(call, call.app.reviews.merger.revert(call.actor, form.change))
 
 
-@operation("show_change", "GET /changes/{change}", "ChangeAnswer", head=True)
-@command("change show", "one change with its discussion", "reviews.changes.show")
+@operation("show_change", "GET /changes/{change}", "ChangeAnswer", head=True, example="GET /changes/2")
+@command("change show", "one change with its discussion", "reviews.changes.show", example="change show 2")
 def show(call: UseCaseCall, form: OneChange) -> Shown:
     """One change with its discussion. Its ETag goes into If-Match."""
     return _show(call, call.app.reviews.changes.show(call.actor, form.change))
 
 
-@operation("list_changes", "GET /changes", "[ChangeLine]", paged=True)
+@operation("list_changes", "GET /changes", "[ChangeLine]", paged=True, example="GET /changes?state=open")
 @command("change list", "changes, the one last touched first", "reviews.looks.news")
 def changes_list(call: UseCaseCall, form: ChangesListOptions) -> Shown:
     """Changes, the one last touched first."""
@@ -386,13 +458,21 @@ class DiffOptions(OneChange):
     since_look: Annotated[bool, Option("only what changed since your last look")] = False
 
 
-@operation("change_diff", "GET /changes/{change}/diff", "ChangeDiff", calls="reviews.looks.look")
+@operation(
+    "change_diff", "GET /changes/{change}/diff", "ChangeDiff", calls="reviews.looks.look", example="GET /changes/2/diff"
+)
 def diff(call: UseCaseCall, form: DiffOptions) -> Shown:
     """What a change does, line by line; remembers that the account looked."""
     return Shown(compared(call.app, call.actor, form.change, since_look=form.since_look))
 
 
-@operation("change_conflicts", "GET /changes/{change}/conflicts", "[ConflictAnswer]", calls="reviews.merger.collisions")
+@operation(
+    "change_conflicts",
+    "GET /changes/{change}/conflicts",
+    "[ConflictAnswer]",
+    calls="reviews.merger.collisions",
+    example="GET /changes/2/conflicts",
+)
 def conflicts(call: UseCaseCall, form: OneChange) -> Shown:
     """What must be decided before it can be merged."""
     collisions = call.app.reviews.merger.collisions(call.actor, form.change)

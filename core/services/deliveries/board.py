@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.access import READS, Actor, use_case
 from core.cures import DELIVERIES
-from core.errors import BadInput, NotFound, Refused
+from core.errors import BadInput, NotFound, Refused, Unavailable
 from core.services.deliveries import formats
 from core.services.deliveries.letters import TEST
 from core.services.deliveries.outbox import STATES, Delivery, OutboxItem, delivery
@@ -83,7 +83,9 @@ class DeliveryBoard:
     def test_mail(self, actor: Actor, account: str = "") -> Delivery:
         """A letter to oneself or another account, at once; what the mail server said."""
         if self.sender.mailer is None:
-            raise BadInput("Mail is not configured. Whoever runs the app sets CONCORD_SMTP_URL, see docs/messages.md.")
+            raise Unavailable(
+                "Mail is not configured. Whoever runs the app sets CONCORD_SMTP_URL, see docs/messages.md."
+            )
         row = self.database.accounts.get(account or actor.id)
         if row is None:
             raise NotFound(f"There is no account {account or actor.id!r}. Name one with --to.")

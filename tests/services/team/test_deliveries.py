@@ -21,7 +21,7 @@ from core.access import Actor
 from core.bootstrap import App
 from core.entrypoints import session
 from core.entrypoints.cli import main
-from core.errors import BadInput, Refused, StorageFailed
+from core.errors import BadInput, Refused, StorageFailed, Unavailable
 from core.services.deliveries.choices import TOPICS, topic_of
 from core.services.deliveries.letters import one_line
 from core.services.deliveries.outbox import Delivery
@@ -211,7 +211,7 @@ def test_nothing_is_written_for_whoever_chose_nothing_or_where_mail_is_not_confi
     silent.deliveries.choices.choose(PETRA, "at once")
     tell(silent)
     assert log(app) == log(silent) == []
-    with pytest.raises(BadInput, match="Mail is not configured"):
+    with pytest.raises(Unavailable, match="Mail is not configured"):
         silent.deliveries.board.test_mail(ADMIN)
 
 
