@@ -171,6 +171,11 @@ def test_a_generation_built_on_one_machine_is_served_by_the_others(store: str, t
     assert serving(bob) == 2
     assert found(bob, "error 809")[0] == "vpn.md"
     assert not list(bob.index.generations.damaged())
+    here = ann.index.generations.copies.index.read(ann.index.generations.folder(profile(ann)).name).serving
+    published = ann.index.generations.copies.index.files(here)
+    assert "fts.duckdb" in published
+    assert not [name for name in published if name.endswith(".npy")], "each machine makes its arrays from the record"
+    assert list(bob.settings.caches.glob("arrays/*/where.npy"))
 
 
 @pytest.mark.slow
