@@ -13,7 +13,7 @@ TORCH := $(VENV)/lib/python3*/site-packages/torch
 unexport PYTHONDONTWRITEBYTECODE  # what is imported is compiled once, not in every process
 PRETTIER := .ci/node_modules/.bin/prettier
 STYLED := "pages/**/*.js" "pages/**/*.css"
-PARALLEL ?= --cores auto  # tests on several cores, one file on one core
+PARALLEL ?= -n auto --maxprocesses 4  # processes that run the tests, each of them one file at a time
 
 .DEFAULT_GOAL := help
 .PHONY: help setup models sample serve run cluster cluster-down test test-all faults test-postgres real-models screens vectors reference lint format lock editor bench clean
@@ -60,10 +60,10 @@ cluster: setup $(VENV)/.tested ## a whole cluster on this machine: three nodes, 
 cluster-down: ## end it from another terminal
 	@$(PY) -m bench.cluster --port $(CLUSTER_PORT) down
 
-test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 shows where the seconds go
-	@$(PY) -m pytest -m "not slow" $(PARALLEL)
+test: setup $(VENV)/.tested ## everything quick: units, laws, doctests, architecture, pages, browser; DURATIONS=1 names the slowest
+	@$(PY) -m pytest -m "not slow" $(PARALLEL) $(if $(DURATIONS),--durations=20)
 
-test-all: PARALLEL = --cores 4  # two wait, for browsers and servers
+test-all: PARALLEL = -n 4 -o faulthandler_timeout=3600  # two wait, for browsers and servers
 test-all: setup $(VENV)/.tested ## also what takes long: kills, walks, large collections, laws on new examples every time
 	@$(PY) -m pytest --hypothesis-profile=long $(PARALLEL)
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.support import browser
+from tests.support.bases import starter
 from tests.support.browser import ROOT
-from tests.walker_bases import starter
 
 SCRIPT = ROOT / ".ci" / "node_modules" / "axe-core" / "axe.min.js"
 RUN = """async (spared) => {

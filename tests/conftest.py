@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gc
 import hashlib
-import logging
 import os
 import re
 import shutil
@@ -43,8 +42,6 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
 import numpy as np
 import pytest
 import threadpoolctl
-from _pytest.doctest import DoctestModule
-from _pytest.logging import catching_logs
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -60,6 +57,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from hypothesis.internal.conjecture import providers
 from sqlalchemy import create_engine, event
+from xdist.scheduler import LoadScopeScheduling
 
 from core.access import Actor
 from core.adapters.conversion import worker_pool
@@ -81,8 +79,6 @@ from core.storage.index.record import duckdb as duckdb_files
 from core.storage.state import sqlite as sqlite_state
 from core.storage.state.sqlite import SqliteDatabase
 from core.types import Answer, LlmRequest, Person, Profile
-from tests import cores
-from tests.durations import Durations
 from tests.support import blank
 from tests.support.postgres import Homes, Server, server
 
@@ -122,45 +118,54 @@ def rounds(count: int) -> int:
     return round(count * float(os.environ.get("CONCORD_ROUNDS", "1")))
 
 
-LOGGED = catching_logs.__enter__
+class Scopes(LoadScopeScheduling):
+    """One process runs a file, because what its tests share is made once; and one runs all files with a browser, which takes
+    five CPU seconds to start and leaves the processor to the others while it is waited for."""
 
-
-def _logged_by_root(self: catching_logs[Any]) -> logging.Handler:
-    logging.root.addHandler(self.handler)
-    self.attached_loggers.append(logging.root)
-    return self.handler
-
-
-class Logs:
-    """Pytest gives its handlers to every logger that keeps to itself, a hundred of Streamlit's and torch's, six times a test:
-    a CPU millisecond, which only a test that asks for `caplog` needs."""
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
-        asked = "caplog" in getattr(item, "fixturenames", ())
-        catching_logs.__enter__ = LOGGED if asked else _logged_by_root  # type: ignore[method-assign]
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return "browser" if path.startswith("tests/browser/") else path
 
 
 class Examples:
-    """Looks for examples only in files that have some."""
+    """Leaves out files with neither tests nor examples, in core and pages too: they are not imported to look for some."""
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_collect_file(self, file_path: Path) -> Iterator[None]:
-        found = yield
-        some = file_path.suffix == ".py" and ">>> " in file_path.read_text(encoding="utf-8")
-        return found if some else [node for node in found if not isinstance(node, DoctestModule)]
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--cores", default="1", help="run the tests in so many processes, or in auto")
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        if collection_path.suffix != ".py" or collection_path.name.startswith("test_"):
+            return None
+        return ">>> " not in collection_path.read_text(encoding="utf-8") or None
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Durations(config), "durations")
-    config.pluginmanager.register(Examples(), "examples")
-    config.pluginmanager.register(Logs(), "logs")
-    if (count := cores.processes(config.getoption("--cores"))) > 1:
-        config.pluginmanager.register(cores.Cores(config, count), "cores")
+    config.pluginmanager.register(Examples())
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scopes:
+    return Scopes(config, log)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with the longest tests first, as their marks say, then those with a browser."""
+    files: dict[Path, tuple[float, bool]] = {}
+    for item in items:
+        minutes = max((mark.kwargs.get("minutes", 0.2) for mark in item.iter_markers("slow")), default=0.0)
+        files[item.path] = max(files.get(item.path, (0.0, False)), (minutes, "browser" in item.keywords))
+    items.sort(key=lambda item: files[item.path], reverse=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """A failure is named at once: its story comes with the others at the end."""
+    if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
+        print(f" {report.nodeid}", flush=True)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """By then the other processes have ended, so that their seconds count."""
+    seed = config.getoption("randomly_seed", None)
+    order = f"; this order again: --randomly-seed={seed}" if seed else ""
+    terminalreporter.line(f"{sum(os.times()[:4]):.0f} CPU seconds{order}")
 
 
 def pytest_collection_finish() -> None:
@@ -174,6 +179,8 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """What lies in memory goes when all went well, and else with the next run."""
+    if forks := sys.modules.get("tests.support.fork_server"):
+        forks.end()
     made: Path | None = session.config._tmp_path_factory._basetemp  # type: ignore[attr-defined]
     if exitstatus == 0 and made and made.is_relative_to(MEMORY):
         shutil.rmtree(made, ignore_errors=True)
@@ -530,13 +537,13 @@ def app(tmp_path: Path) -> App:
 
 
 @pytest.fixture(scope="session")
-def kb_home(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def kb_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The starter knowledge base, indexed with the bundled model. Vectors are kept between sessions.
 
     Built once, also where several processes run the tests: each works on a copy of its own.
     """
     own = tmp_path_factory.mktemp("kb") / "kb"
-    if not request.config.pluginmanager.hasplugin("inside"):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
         return built_kb(own)
     shared = tmp_path_factory.getbasetemp().parent / "kb"
     with flock(shared.with_suffix(".lock")):

@@ -19,32 +19,34 @@
     const hand = handOf(node), box = hand.getBoundingClientRect();
     return box.width > 1 && box.height > 1 && hand.checkVisibility({ opacityProperty: true, visibilityProperty: true });
   };
-  const off = (node) => node.disabled || node.getAttribute("aria-disabled") === "true";
-  const hidden = (node) => above(node, "[inert], [aria-hidden=true]");
   const text = (node) => (node?.innerText || node?.textContent || "").replace(/\s+/g, " ").trim();
   const nameOf = (node) =>
     (node.getAttribute("aria-label") || text(node) || node.title || node.placeholder || text(node.labels?.[0]) || text(handOf(node))).slice(0, 90);
   const kindOf = (node) => {
     const role = node.getAttribute("role"), tag = node.tagName.toLowerCase();
     if (role === "combobox") return "choice";
-    if (tag === "input") return ["checkbox", "radio", "file", "range", "number"].includes(node.type) ? node.type : node.closest("[data-testid=stDateInput]") ? "date" : "text";
-    return role || { a: "link", textarea: "text" }[tag] || tag;
+    if (tag !== "input") return role || { a: "link", textarea: "text" }[tag] || tag;
+    if (["checkbox", "radio", "file", "range", "number"].includes(node.type)) return node.type;
+    return node.closest("[data-testid=stDateInput]") ? "date" : "text";
   };
   const keyOf = (node) => above(node, "[class*=st-key-]")?.className.match(/st-key-([\w-]+)/)?.[1] || "";
   const chain = (node) => {
     const parts = [];
     for (let current = node; current && parts.length < 3; current = current.parentElement)
-      parts.push(current.tagName + (current.getRootNode() instanceof ShadowRoot ? `.${current.className}` : ""));
+      parts.push(current.tagName + (current.getRootNode() instanceof ShadowRoot ? `.${current.classList[0] || ""}` : ""));
     return parts.join("<");
   };
-  const where = (node) => (above(node, "[role=dialog]") ? "dialog" : above(node, "[data-testid=stPopoverBody]") ? "popover" : above(node, "[data-testid=stSidebar]") ? "sidebar" : above(node, "[data-testid=stHeader], [role=menu], [data-testid=stMainMenuPopover]") ? "header" : "main");
-  const chosen = (node) => node.getAttribute("aria-selected") === "true" || node.getAttribute("aria-checked") === "true" || node.getAttribute("aria-pressed") === "true" || ["page", "true"].includes(node.getAttribute("aria-current")) || (node.type === "radio" && node.checked);
+  const PLACES = { dialog: "[role=dialog]", popover: "[data-testid=stPopoverBody]", sidebar: "[data-testid=stSidebar]", header: "[data-testid=stHeader], [role=menu]" };
+  const where = (node) => Object.keys(PLACES).find((place) => above(node, PLACES[place])) || "main";
+  const chosen = (node) =>
+    ["aria-selected", "aria-checked", "aria-pressed", "aria-current"].some((name) => ["page", "true"].includes(node.getAttribute(name))) || (node.type === "radio" && node.checked);
   const controls = () => {
-    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !hidden(node) && !above(node, "[data-testid=stToastContainer]"));
+    const hidden = (node) => above(node, "[inert], [aria-hidden=true], [data-testid=stToastContainer]");
+    const nodes = [...every(document.body)].filter((node) => node.matches(PRESSABLE) && (node.type === "file" || seen(node)) && !hidden(node));
     const top = nodes.filter((node) => where(node) === "dialog");
     return (top.length ? top : nodes).map((node) => ({
       node: node.type === "file" ? node : handOf(node), kind: kindOf(node), name: nameOf(node), key: keyOf(node), chain: chain(node), where: where(node),
-      href: node.href || "", chosen: chosen(node), off: Boolean(off(node)),
+      href: node.href || "", chosen: chosen(node), off: Boolean(node.disabled || node.getAttribute("aria-disabled") === "true"),
     }));
   };
   const hash = (value) => [...value].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 7);
@@ -59,39 +61,26 @@
   window.print = () => copied++;
   const write = navigator.clipboard?.writeText?.bind(navigator.clipboard);
   if (write) navigator.clipboard.writeText = (value) => (copied++, write(value));
-  const quiet = (node) => above(node, "[data-testid=stStatusWidget]");
-  const print = () => hash([location.href, copied, document.fullscreenElement ? 1 : 0, ...[...every(document.body)].filter((node) => !quiet(node)).map(state)].join("\n"));
+  const loud = (node) => !above(node, "[data-testid=stStatusWidget]");
+  const print = () => hash([location.href, copied, Boolean(document.fullscreenElement), ...[...every(document.body)].filter(loud).map(state)].join("\n"));
   const main = () => document.querySelector("[data-testid=stMain]") || document.body;
-  const lines = () => {
-    const found = [];
-    const read = (node) => {
-      if (node.nodeType === 3) { if (node.data.trim()) found.push(node.data.trim()); return; }
-      if (node.nodeType !== 1 || ["STYLE", "SCRIPT"].includes(node.tagName) || !node.checkVisibility()) return;
-      if (node.matches("[data-testid=stToastContainer], [role=tooltip]")) return;
-      for (const child of (node.shadowRoot || node).childNodes) read(child);
-    };
-    read(main());
-    return found;
-  };
+  const parts = (selector) => [...every(main())].filter((node) => node.matches(selector) && seen(node));
   const view = () => ({
     title: document.title,
-    headings: [...every(main())].filter((node) => node.matches("h1, h2") && seen(node) && !above(node, "aside")).map(text),
-    tabs: [...every(main())].filter((node) => node.matches("[role=tab], [role=radio]") && chosen(node) && seen(node)).map(nameOf),
-    lines: lines(),
+    headings: parts("h1, h2").filter((node) => !above(node, "aside")).map(text),
+    tabs: parts("[role=tab], [role=radio]").filter(chosen).map(nameOf),
   });
-  const trouble = () => lines().filter((line) => line.includes("Something went wrong here") || line.includes("Traceback (most recent")).concat([...document.querySelectorAll("[data-testid=stException]")].map(text));
   const cut = (node) => {
     for (let current = up(node); current && current !== main(); current = up(current)) if (getComputedStyle(current).overflowX !== "visible") return true;
     return false;
   };
   const beyond = (node) => node.getBoundingClientRect().right > innerWidth + 1 && seen(node) && !cut(node);
-  const outside = () =>
-    [...every(main())].filter((node) => beyond(node) && ![...node.children].some(beyond)).slice(0, 2).map((node) => `${keyOf(node)} ${chain(node)} ${text(node).slice(0, 50)}`);
-  const stale = () => {
-    const entry = document.querySelector("[data-testid=stSidebarNavLink][aria-current=page]"); // the page that is shown
-    return entry && entry.pathname !== location.pathname ? [`still ${entry.pathname}`] : [];
-  };
-  const waiting = () => [...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen).map(keyOf).concat(stale());
-  const look = () => ({ waiting: waiting(), trouble: trouble(), outside: outside() });
-  window.walker = { look, controls, print, view };
+  const look = () => ({
+    exception: [...document.querySelectorAll("[data-testid=stException]"), ...parts("p").filter((node) => text(node).includes("Something went wrong here"))].map(text),
+    "sticks out": [...every(main())].filter((node) => beyond(node) && ![...node.children].some(beyond)).slice(0, 2).map((node) => `${keyOf(node)} ${chain(node)} ${text(node).slice(0, 50)}`),
+    "a placeholder is still there": waiting(),
+  });
+  const stale = () => [...document.querySelectorAll("[data-testid=stSidebarNavLink][aria-current=page]")].filter((entry) => entry.pathname !== location.pathname);
+  const waiting = () => [...[...document.querySelectorAll("[data-testid=stSkeleton]")].filter(seen), ...stale()].map((node) => keyOf(node) || node.pathname);
+  window.walker = { look, waiting, controls, print, view };
 })();

@@ -10,7 +10,7 @@ import pytest
 from core.bootstrap import App
 from tests import axe
 from tests.support import browser
-from tests.walker_bases import in_review
+from tests.support.bases import in_review
 
 pytestmark = pytest.mark.browser
 QUICK = ("search results", "document", "change")

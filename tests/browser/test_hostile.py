@@ -18,8 +18,8 @@ from core.services.reviews.discussion import CommentPlace
 from core.types import Document
 from tests.conftest import put
 from tests.support import browser
+from tests.support.bases import settled
 from tests.support.hostile import INSPECT, PAYLOADS, document
-from tests.walker_bases import settled
 
 ATTRIBUTES = {
     "start",

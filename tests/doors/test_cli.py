@@ -336,6 +336,7 @@ def test_every_command_of_the_table_is_added_by_its_module() -> None:
     assert one["search"].format_help() == everything["search"].format_help()
 
 
+@pytest.mark.sqlite
 def test_a_command_imports_only_what_it_needs(kb_home: Path) -> None:
     code = """if True:
         import sys

@@ -586,6 +586,7 @@ def test_no_command_says_a_word_of_a_hidden_document(
     assert not leaks, "\n".join(dict.fromkeys(leaks))
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("actor", [OUTSIDE[0], OUTSIDE[2]], ids=lambda actor: actor.role)
 def test_no_operation_and_no_tool_gives_a_word_of_a_hidden_document(app: App, actor: Actor) -> None:
     leaks = []

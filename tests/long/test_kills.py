@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -11,8 +13,7 @@ import pytest
 
 from core.bootstrap import App
 from core.errors import Unavailable
-from tests.conftest import put, rounds, small_app, until
-from tests.forks import forks
+from tests.conftest import ROOT, put, rounds, small_app, until
 from tests.programs.kill_server import OPERATIONS
 from tests.programs.kill_worker import DOCUMENTS
 from tests.support.kill_driver import kill
@@ -69,7 +70,9 @@ def kill_at_random(home: Path, kills: int, seed: int, pause: float = 0.0) -> Rea
 def kill_workers(app: App, home: Path, kills: int, rng: random.Random) -> None:
     for n in range(kills):
         said = home.with_name(f"{home.name}-said-{n}")
-        worker = forks().start("tests.programs.kill_worker", [str(home)], said)
+        with said.open("wb") as log:
+            command = [sys.executable, "-m", "tests.programs.kill_worker", str(home)]
+            worker = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log)
         try:  # the next start repairs by itself; some builds are whole, and a part of the next
             until(lambda said=said, lines=1 + (n + 1) % 3: said.exists() and said.read_text().count("\n") >= lines)  # type: ignore[misc]
             assert said.read_text().startswith("ready\n")

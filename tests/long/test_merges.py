@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -10,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from core.bootstrap import App
-from tests.conftest import NoProcesses, put, rounds, small_app, until
-from tests.forks import Forked, forks
+from tests.conftest import ROOT, NoProcesses, put, rounds, small_app, until
 
 
-def started(home: Path, name: str, threads: int, rounds: int) -> tuple[Forked, Path]:
+def started(home: Path, name: str, threads: int, rounds: int) -> tuple[subprocess.Popen[bytes], Path]:
     """A crew of people in a process of their own, and the file with what they say."""
     said = home.with_name(f"{name}.log")
-    return forks().start("tests.programs.merge_worker", [str(home), name, str(threads), str(rounds)], said), said
+    command = [sys.executable, "-m", "tests.programs.merge_worker", str(home), name, str(threads), str(rounds)]
+    with said.open("wb") as log:
+        return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log), said
 
 
 def merged_ids(app: App) -> Counter[int]:

@@ -485,18 +485,6 @@ def test_a_role_that_is_lost_while_the_page_is_drawn_is_said_in_a_sentence(
     assert "Ada Brandt is a reader" in words(app)
 
 
-@pytest.mark.parametrize("act", ["rebuild", "rollback", "cancel", "add_profile", "make_default", "verify"])
-@pytest.mark.parametrize("persona", ["reader", "author", "reviewer"])
-def test_services_refuse_whatever_door_was_used(own_app: App, act: str, persona: str) -> None:
-    from core.types import Profile
-
-    arguments = {"rollback": (1,), "cancel": (1,), "add_profile": (Profile("x"),), "make_default": ("local",)}.get(
-        act, ()
-    )
-    with pytest.raises(Refused, match="Only admins may"):
-        getattr(own_app.index.admin, act)(demo(persona), *arguments)
-
-
 def test_the_demo_refuses_any_other_address(visit: Open, monkeypatch: pytest.MonkeyPatch, kb_home: Path) -> None:
     import streamlit as st
 

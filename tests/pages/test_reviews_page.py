@@ -16,8 +16,8 @@ from core.adapters.system.processes import SystemClock
 from core.bootstrap import App, build
 from core.curation.document.frontmatter import decode, read_document
 from core.curation.review import policy
-from core.curation.review.moves import MOVES, STATES, refusal
-from core.errors import BadInput, Cancelled, Reached, Refused
+from core.curation.review.moves import MOVES, refusal
+from core.errors import BadInput, Cancelled, Refused
 from core.services.knowledge import drafts
 from core.services.reviews.changes import Change
 from core.services.reviews.discussion import CommentPlace
@@ -354,32 +354,6 @@ def test_a_click_on_a_button_from_before_is_refused_in_the_rules_own_words(visit
     assert kb.reviews.changes.get(number).state == state
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_the_page_refuses_every_move_that_a_state_forbids(visit: Open, kb: App, state: str) -> None:
-    from core.services.reviews.authoring import Target, save
-    from pages.ui.reviews import comments, transitions
-
-    change, admin = brought(kb, state), who(kb, "admin")
-    visit("reviews", "admin", change=str(change.id))
-    said = {"do": "comment", "path": PATH, "line": 10, "last": 10, "body": "Hm."}
-    ways = {
-        **{
-            name: lambda name=name: transitions.TRANSITIONS[name](admin, change.id, "now", change.head)
-            for name in transitions.TRANSITIONS
-        },
-        "comment": lambda: comments.perform(admin, change.id, said),
-        "edit": lambda: save(kb.reviews.changes, admin, Target(change.id, base=change.head), {PATH: TEXT.encode()}),
-    }
-    assert set(ways) == set(MOVES), "every move of the table has a way through the page"
-    for move, way in ways.items():
-        if sentence := refusal(move, state):
-            with pytest.raises((Refused, Reached)) as refused:
-                way()
-            assert str(refused.value) == sentence
-    assert kb.reviews.changes.get(change.id).state == state
-    assert kb.reviews.changes.get(change.id).head == change.head
-
-
 def test_nobody_approves_their_own_change_here_either(visit: Open, kb: App) -> None:
     change = kb.reviews.changes.propose(who(kb, "reviewer"), "Mine", {PATH: TEXT.replace("5", "6").encode()})
     kb.reviews.changes.submit(who(kb, "reviewer"), change.id)
@@ -413,42 +387,6 @@ def test_what_is_not_ones_own_is_not_offered_and_the_panel_says_whom_to_ask(visi
     )
     editor = visit("documents", "author2", do="edit", change=str(number), path=PATH)
     assert "Typed before" in drawn(editor, "editor")["text"], "what was typed is there to read"
-
-
-def test_the_author_invites_on_the_page_and_the_invited_go_on(visit: Open, kb: App) -> None:
-    number = brought(kb, "draft").id
-    page = visit("reviews", "author", change=str(number))
-    page.multiselect(key=f"whom_invite_{number}").set_value(["author2"]).run()
-    page.button(key=f"do_invite_{number}").click().run()
-    assert "Invited. They are told in their inbox." in words(page)
-    facts = dict(drawn(page, "header")["facts"])
-    assert (facts["Author"], facts["Co-authors"]) == ("Avery Lindqvist", "Jonas Mbeki")
-    page = visit("reviews", "author2", change=str(number))
-    assert drawn(page, "review")["may"]["edit"]
-    assert drawn(visit("reviews", "author2", queue="mine"), "listing")["items"]
-    page.button(key=f"author2_uninvite_{number}").click().run()
-    assert kb.reviews.changes.get(number).co_authors == ()
-    assert f"do_submit_{number}" not in {button.key for button in page.button}
-
-
-def test_an_admin_takes_a_change_over_on_the_page(visit: Open, kb: App) -> None:
-    number = brought(kb, "draft").id
-    page = visit("reviews", "admin", change=str(number))
-    assert "Avery Lindqvist is told. Invite yourself to take the change over." in words(page)
-    assert f"do_submit_{number}" not in {button.key for button in page.button}
-    page.multiselect(key=f"whom_invite_{number}").set_value(["admin"]).run()
-    page.button(key=f"do_invite_{number}").click().run()
-    page.button(key=f"do_submit_{number}").click().run()
-    assert kb.reviews.changes.get(number).state == "in review"
-
-
-def test_an_approval_is_for_the_text_that_was_shown(visit: Open, kb: App) -> None:
-    number = brought(kb, "in review").id
-    app = visit("reviews", "reviewer", change=str(number))
-    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5", "9").encode()})
-    app.button(key=f"do_approve_{number}").click().run()
-    assert "The change was edited after you opened it" in words(app)
-    assert kb.reviews.changes.get(number).approvals == ()
 
 
 def test_authors_cannot_approve_even_with_a_button_from_before(visit: Open, kb: App) -> None:
@@ -518,67 +456,6 @@ def offered(text: str, told: tuple[str, ...]) -> None:
     readers.offer(identity.me(), "finance", text, told)
 
 
-def test_a_conflict_is_solved_place_by_place(visit: Open, kb: App) -> None:
-    number = brought(kb, "in review").id
-    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
-    app = visit("reviews", "author", change=str(number), side="Conflicts")
-    assert "conflicts with what was merged meanwhile" in words(app)
-    place = drawn(app, "conflict")
-    assert [row["after"] for side in place["sides"] for row in side["rows"]] == [
-        [[False, "Keep invoices "], [True, "7"], [False, " years."]],
-        [[False, "Keep invoices "], [True, "6"], [False, " years."]],
-    ]
-    assert (place["before"], place["both"]) == ("Keep invoices 5 years.", None)
-    assert app.button(key=f"solve_{number}").disabled, "nothing is chosen beforehand"
-    assert "0 of 1 place decided" in words(app)
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
-    app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("edit").run()
-    app.text_area(key=f"conflict_text_{seen}_0_0").set_value("Keep invoices 8 years.").run()
-    app.button(key=f"solve_{number}").click().run()
-    change = kb.reviews.changes.get(number)
-    assert change.conflicts == ()
-    assert "8 years" in kb.knowledge.repository.read(change.head, PATH).decode()
-
-
-def test_edits_of_different_words_are_offered_together_and_still_need_a_click(visit: Open, kb: App) -> None:
-    number = started(kb, TEXT.replace("Keep invoices", "Keep all invoices")).id
-    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
-    app = visit("reviews", "author", change=str(number), side="Conflicts")
-    assert drawn(app, "conflict")["both"]
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
-    choice = app.segmented_control(key=f"conflict_choice_{seen}_0_0")
-    assert (choice.options[0], choice.value, app.button(key=f"solve_{number}").disabled) == ("Both edits", None, True)
-    choice.set_value("both").run()
-    app.button(key=f"solve_{number}").click().run()
-    text = kb.knowledge.repository.read(kb.reviews.changes.get(number).head, PATH).decode()
-    assert "Keep all invoices 6 years." in text
-
-
-def test_a_document_that_the_knowledge_base_deleted_is_kept_whole(visit: Open, kb: App) -> None:
-    number = brought(kb, "in review").id
-    text = kb.knowledge.repository.read(kb.reviews.changes.get(number).head, PATH)
-    put(kb, {PATH: None}, "meanwhile")
-    app = visit("reviews", "author", change=str(number), side="Conflicts")
-    assert "The knowledge base no longer has this document here" in words(app)
-    assert app.button(key=f"solve_{number}").disabled
-    app.radio[0].set_value("keep").run()
-    app.button(key=f"solve_{number}").click().run()
-    change = kb.reviews.changes.get(number)
-    assert (change.conflicts, kb.knowledge.repository.read(change.head, PATH)) == ((), text)
-
-
-def test_a_button_from_before_solves_nothing_that_nobody_saw(visit: Open, kb: App) -> None:
-    number = brought(kb, "in review").id
-    put(kb, {PATH: TEXT.replace("5 years", "6 years")}, "meanwhile")
-    app = visit("reviews", "author", change=str(number), side="Conflicts")
-    seen = f"{kb.reviews.changes.get(number).head[:10]}_{kb.knowledge.repository.head()[:10]}"
-    app.segmented_control(key=f"conflict_choice_{seen}_0_0").set_value("mine").run()
-    edited = kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "9 years").encode()})
-    app.button(key=f"solve_{number}").click().run()
-    assert "look at the conflicts again" in words(app)
-    assert kb.reviews.changes.get(number).head == edited.head
-
-
 def test_after_approving_there_is_no_second_approve_beside_merge(visit: Open, kb: App) -> None:
     number = brought(kb, "approved").id
     app = visit("reviews", "reviewer", change=str(number))
@@ -633,40 +510,6 @@ def test_the_merge_dialog_names_the_conversations_that_are_open(visit: Open, kb:
     app.button(key=f"talk_{talk}").click().run()
     assert app.segmented_control(key="side").value == "Documents"
     assert drawn(app, "review")["at"] == f"c{talk}"
-
-
-def test_the_second_look_compares_with_what_was_seen(visit: Open, kb: App) -> None:
-    number = brought(kb, "in review").id
-    rows = drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"]
-    assert [badge["text"] for badge in rows[0]["beside"]] == ["New to you"]
-    visit("reviews", "reviewer", change=str(number))
-    kb.reviews.changes.edit(who(kb, "author"), number, {PATH: TEXT.replace("5 years", "8 years").encode()})
-    kb.reviews.discussion.comment(who(kb, "author"), number, "Better?")
-    rows = drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"]
-    assert [badge["text"] for badge in rows[0]["beside"]] == ["1 new edit", "1 new comment"]
-    app = visit("reviews", "reviewer", change=str(number))
-    assert "1 edit since you looked on" in words(app)
-    changed = lambda app: [
-        row["before"] for row in drawn(app, "review")["documents"][0]["rows"] if row["kind"] == "changed"
-    ]
-    assert changed(app) == [[[False, "Keep invoices "], [True, "7"], [False, " years."]]]
-    app.segmented_control(key="look").set_value("whole").run()
-    assert changed(app) == [[[False, "Keep invoices "], [True, "5"], [False, " years."]]]
-    assert drawn(visit("reviews", "reviewer", queue="open"), "listing")["items"][0]["beside"] == []
-
-
-def test_the_text_of_a_long_change_comes_when_it_is_asked_for(visit: Open, kb: App) -> None:
-    from pages.ui.reviews.documents import AT_ONCE
-
-    files = {f"it/part{n:02}.md": f"# Part {n}\n\nText.\n".encode() for n in range(40)}
-    number = kb.reviews.changes.propose(who(kb, "author"), "Forty", files).id
-    kb.reviews.looks.mark(who(kb, "reviewer"), number, "it/part00.md")
-    shown = drawn(visit("reviews", "reviewer", change=str(number)), "review")["documents"]
-    assert len(shown) == 40
-    assert [one["path"] for one in shown if "rows" in one] == [f"it/part{n:02}.md" for n in range(1, AT_ONCE + 1)]
-    assert [one["path"] for one in shown if one["viewed"]] == ["it/part00.md"]
-    linked = drawn(visit("reviews", "reviewer", change=str(number), at="l3:it/part39.md"), "review")["documents"]
-    assert "rows" in linked[39]
 
 
 def test_a_comment_offers_its_words_for_editing_to_its_author_alone(visit: Open, kb: App) -> None:
@@ -935,21 +778,6 @@ def test_one_of_two_texts_is_chosen_in_the_tab_that_came_second(
     assert "You also typed in another tab" in words(first)
 
 
-@pytest.mark.parametrize(("button", "wanted"), [("keep_mine", "First"), ("use_other", "Second")])
-def test_one_of_two_texts_is_chosen_after_a_reload(
-    visit: Open, kb: App, tabs: tuple[AppTest, AppTest], button: str, wanted: str
-) -> None:
-    page = visit("documents", "author", doc="FIN-1", do="edit")
-    page.button(key=button).click().run()
-    assert not page.exception
-    assert "You also typed" not in words(page)
-    assert (title_of_draft(kb), drawn(page, "editor")["title"]) == (wanted, wanted)
-    assert kb.knowledge.drafts.beside(who(kb, "author"), f"0:{PATH}") == []
-    if button == "use_other":
-        titled(tabs[1], "Second again")
-        assert title_of_draft(kb) == "Second again", "the text that was taken is the one of that tab"
-
-
 def test_a_text_submitted_in_one_tab_is_neither_brought_back_nor_lost_in_another(
     visit: Open, kb: App, tabs: tuple[AppTest, AppTest]
 ) -> None:
@@ -1091,37 +919,6 @@ def test_moving_retiring_and_restoring_make_changes(visit: Open, kb: App) -> Non
     app = visit("documents", "author", doc="FIN-1", tab="History")
     app.button(key="restore").click().run()
     assert "5 years" in kb.knowledge.repository.read(kb.reviews.changes.all()[0].head, PATH).decode()
-
-
-def test_moving_deleting_and_restoring_are_journeys_to_the_merge_and_back(visit: Open, kb: App) -> None:
-    put(kb, {"it/vpn.md": "# VPN\n\nSee [records](../finance/records.md).\n"})
-
-    def merged() -> None:
-        number = str(kb.reviews.changes.all()[0].id)
-        visit("reviews", "author", change=number).button(key=f"do_submit_{number}").click().run()
-        visit("reviews", "reviewer", change=number).button(key=f"do_approve_{number}").click().run()
-        visit("reviews", "author", change=number).button(key=f"do_merge_{number}").click().run()
-        assert kb.reviews.changes.get(int(number)).state == "merged"
-
-    there = lambda: {document.path for document in kb.knowledge.documents.all()}
-    app = visit("documents", "author", doc="FIN-1")
-    app.text_input(key="move_to_FIN-1").set_value("finance/kept/records.md").run()
-    app.button(key="move").click().run()
-    merged()
-    assert "finance/kept/records.md" in there()
-    assert "(../finance/kept/records.md)" in kb.knowledge.documents.show("it/vpn.md").text, "links follow"
-    app = visit("documents", "author", doc="FIN-1")
-    app.radio(key="fate").set_value("Delete").run()
-    assert "1 document links to it" in words(app)
-    app.button(key="delete").click().run()
-    merged()
-    assert "finance/kept/records.md" not in there()
-    gone = visit("documents", "author", doc="FIN-1")
-    assert "There is no document FIN-1" in words(gone)
-    gone.button(key="bring_back").click().run()
-    merged()
-    assert kb.knowledge.documents.show("FIN-1").text == TEXT, "as it was, with its id and its history"
-    assert len(kb.knowledge.documents.history("FIN-1")) > 0
 
 
 def test_what_was_typed_for_one_document_stays_with_it(visit: Open, kb: App) -> None:

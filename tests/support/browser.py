@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from bench.cluster.browsers import FLAGS, executable
-from tests.forks import Forked, forks
+from tests.support.fork_server import Program, start
 
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = executable()
@@ -75,13 +75,13 @@ def server(home: Path, log: Path, *flags: str, folder: Path = ROOT, port: int = 
         "CONCORD_CACHE": str(ROOT / ".cache" / "tests"),
         **environment,
     }
-    process = forks().start("streamlit", arguments, log, folder, variables)
+    process = start("streamlit", arguments, log, folder, variables)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process, log)
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
-        process.wait(PATIENCE)
+        process.join(PATIENCE)
     assert "Traceback" not in log.read_text(), log.read_text()
 
 
@@ -102,10 +102,10 @@ def free(port: int) -> int:
     raise OSError("no port is free")
 
 
-def wait_for(url: str, process: Forked, log: Path) -> None:
+def wait_for(url: str, process: Program, log: Path) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        if process.poll() is not None:
+        if not process.is_alive():
             raise RuntimeError(log.read_text())
         try:
             urllib.request.urlopen(url, timeout=PATIENCE)

@@ -408,7 +408,7 @@ def test_a_profile_takes_only_writers_that_were_checked_and_found_fit(tmp_path: 
         profile = Profile("rich", context="contextual", embedder="potion-base-8m", writers=(MODEL,))
         check = lambda: IndexAdmin._check_fitness(app.index.admin, MODEL, "context")
         assert profile.writers == (MODEL,)
-        with pytest.raises(Refused, match="was not checked"):
+        with pytest.raises(Refused, match="is not checked"):
             check()
         unfit(app, "context")
         with pytest.raises(Unfit):

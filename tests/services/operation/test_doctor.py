@@ -65,6 +65,7 @@ def test_only_admins_ask_the_doctor(whole: App) -> None:
         whole.platform.doctor.examine(demo("author"))
 
 
+@pytest.mark.sqlite
 def test_twelve_planted_faults_are_named_each_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home, weights = tmp_path / "home", BUNDLED[0]
     (tmp_path / ".streamlit").mkdir()

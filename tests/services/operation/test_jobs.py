@@ -17,7 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.access import Actor
-from core.adapters.system import processes as system_processes
 from core.adapters.system.processes import SystemProcesses
 from core.bootstrap import App, build
 from core.errors import BadInput, NotFound
@@ -27,7 +26,6 @@ from core.services.jobs.jobs import MAX_ATTEMPTS, Job, next_in_line
 from core.services.jobs.workers import Worker
 from core.services.people.accounts import NewAccount, local_admin
 from core.settings import load
-from tests import forks
 from tests.conftest import ROOT, NoProcesses, demo, put, small_app, sql, until
 from tests.support.evaluated import evaluated
 from tests.support.remotes import bare, git
@@ -99,11 +97,7 @@ def test_an_unexpected_error_fails_the_job_and_is_not_hidden(app: App) -> None:
 
 
 @pytest.mark.sqlite
-def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its workers are forked: the test above starts one as users do."""
-    monkeypatch.setattr(system_processes, "subprocess", subprocess)  # put back at the end of the test
-    assert forks.forks()
-    forks.fork_workers(forks.ADDRESS)
+def test_a_killed_worker_is_replaced_and_the_work_is_finished(real_app: App) -> None:
     new = uuid.uuid4().hex  # no vector of an earlier run helps, so there is work to be killed in
     put(real_app, {f"{n}.md": f"# Document {n}\n\n" + f"Sentence {n} of {new} with words. " * 90 for n in range(8)})
     jobs = real_app.platform.jobs

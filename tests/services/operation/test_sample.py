@@ -160,6 +160,7 @@ def words_left(home: Path) -> list[str]:
     return [name for name, raw in texts.items() if any(word in raw for word in words)]
 
 
+@pytest.mark.sqlite
 def test_it_goes_completely_and_the_workspace_is_as_new(sample_app: App, tmp_path: Path) -> None:
     home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
     app = small_app(home)
@@ -231,6 +232,7 @@ def test_pages_of_an_empty_base_have_a_picture_of_the_sample_in_light_and_dark()
     assert max(sizes.values()) < 40_000
 
 
+@pytest.mark.sqlite
 def test_a_removal_that_was_killed_is_ended_at_the_next_start(sample_app: App, tmp_path: Path) -> None:
     home = shutil.copytree(sample_app.settings.home, tmp_path / "home")
     app = small_app(home)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,8 +21,7 @@ from core.bootstrap import App
 from core.errors import BadInput, Refused
 from core.services.people.accounts import NewAccount
 from core.services.people.tries import HOUR, MAX_ACCOUNT, MAX_HOURLY, MAX_TRIES, WINDOW, Source
-from tests.conftest import NoProcesses, demo, small_app, sql
-from tests.forks import Forked, forks
+from tests.conftest import ROOT, NoProcesses, demo, small_app, sql
 from tests.programs.guess_worker import guess
 
 ADMIN, PASSWORD = demo("admin"), "correct horse battery"
@@ -55,16 +55,16 @@ def tries(app: App) -> int:
     return int(sql(app, "SELECT count(*) FROM attempts")[0][0])
 
 
-def guesses(home: Path, threads: int, *names: str) -> tuple[Forked, Path]:
-    """Somebody who guesses in a process of their own, and the file with what came of it."""
-    said = home.with_name(f"{uuid.uuid4().hex}.json")
-    return forks().start("tests.programs.guess_worker", [str(home), str(threads), *names], said), said
+def guesses(home: Path, threads: int, *names: str) -> subprocess.Popen[str]:
+    """Somebody who guesses in a process of their own."""
+    command = [sys.executable, "-m", "tests.programs.guess_worker", str(home), str(threads), *names]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
-def outcome(guessing: tuple[Forked, Path]) -> dict[str, Any]:
-    process, said = guessing
-    assert process.wait(600) == 0
-    return dict(json.loads(said.read_text()))
+def outcome(guessing: subprocess.Popen[str]) -> dict[str, Any]:
+    said, _ = guessing.communicate(timeout=600)
+    assert guessing.returncode == 0
+    return dict(json.loads(said))
 
 
 # ---------------------------------------------------------------- parallel

@@ -1,4 +1,4 @@
-"""Knowledge bases for the walker: the starter set, a handbook nobody wrote for Concord, and a real one."""
+"""Knowledge bases to walk: the starter set, a handbook that was not written for Concord, and a real one."""
 
 from __future__ import annotations
 
