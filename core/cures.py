@@ -150,9 +150,9 @@ def measure_impact(change: int) -> Cure:
     return Cure("open", "Measure what the change does to search", command, "reviews", query, "propose a change")
 
 
-def train_model(kind: str, command: str) -> Cure:
+def train_model(kind: str) -> Cure:
     """Train what is chosen by name."""
-    return _do(f"Train a new {kind}", "tuning", "change what is in production", command, tuning_tab="Train")
+    return _do(f"Train a new {kind}", "tuning", "change what is in production", "tune learn", tuning_tab="Learn")
 
 
 def together(cures: Sequence[Cure]) -> Cure:

@@ -1,4 +1,4 @@
-"""Tuning: one desk of sliders and curves over a whole query set, what can be trained, and promotion with evidence."""
+"""Tuning: a desk of sliders over a query set, tau, confidence, what questions teach, and promotion with evidence."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import streamlit as st
 from pages.ui import actions, identity, progress
 from pages.ui.evaluation import new_set, selection
 from pages.ui.home import empty
-from pages.ui.tuning import production, sliders, state, train
+from pages.ui.tuning import confidence, learn, production, sliders, state, tau
 
 me = identity.require("run an evaluation")
 
@@ -35,8 +35,14 @@ if not queryset:
 tuning_set = state.open_set(queryset)
 selection.say_why(queryset)
 state.start()
-progress.draw(("evaluate", "calibrate", "learn", "prompt", "ranker", "embedder", "learn-all", "drift"))
-PARTS = {"Desk": sliders.draw, "Train": train.draw, "Production": production.draw}
+progress.draw(("evaluate", "calibrate", "learn-all", "drift"))
+PARTS = {
+    "Desk": sliders.draw,
+    "Tau": tau.draw,
+    "Confidence": confidence.draw,
+    "Learn": learn.draw,
+    "Production": production.draw,
+}
 for tab, part in zip(
     st.tabs(list(PARTS), key=state.TAB, bind="query-params", on_change="rerun"), PARTS.values(), strict=True
 ):

@@ -521,7 +521,8 @@ def _on_postgres(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def few_trees() -> Iterator[None]:
     """Learners of a few trees and epochs, for files that look at how something is learned and not at how well."""
-    from core.evaluation.learning import lambdamart, learners
+    from bench.papers import learners
+    from core.evaluation.learning import lambdamart
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lambdamart, "ROUNDS", (0, 10, 30))

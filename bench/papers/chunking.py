@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from bench.papers import plots
 from bench.papers.context import DEPTH, PaperContext, figures
 from core.chunking import CHUNKERS, presets
 from core.errors import ConcordError
-from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.reports.run_report import leaderboard_parts
 from core.evaluation.runs.run import Run
@@ -102,7 +102,7 @@ def run(context: PaperContext, progress: Progress) -> Report:
         Text("What it says", (_best(names, runs), *remarks(trials), *skipped)),
         *leaderboard_parts(runs, COLUMNS, names={run.id: name for name, run in zip(names, runs, strict=True)}),
         cost_table(trials, runs),
-        Chart("Quality against ingestion time", charts.dots(names, seconds, gained, "ingestion, s per document", "nDCG@10")),
+        Chart("Quality against ingestion time", plots.dots(names, seconds, gained, "ingestion, s per document", "nDCG@10")),
     ]  # fmt: skip
     values = {**figures(runs), "chunkers": costs(trials, runs), "skipped": skipped}
     return context.report("chunking", TITLE, ABOUT, runs, parts, values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from core.access import Actor
@@ -43,15 +42,13 @@ BENCHMARK: Mapping[str, int] = {  # the compliance benchmark's questions, 1,706 
 @dataclass(frozen=True, slots=True)
 class PaperOptions:
     """What may be chosen of a replay: language models to compare, the first of which does the rest; more embedders; how often
-    the calls of one row are repeated; the size of the questions that are made; how many documents are taken, 0 for all; and
-    where the report goes."""
+    the calls of one row are repeated; the size of the questions that are made; and how many documents are taken, 0 for all."""
 
     models: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()
     repeats: int = 3
     questions: int = 0
     documents: int = 0
-    out: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

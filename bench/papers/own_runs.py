@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from core import strict
 from core.evaluation.querysets.queryset import QuerySet
 from core.evaluation.runs.run import Run
 from core.ports import Llm, Progress
-from core.retrieval.prompts import RerankPrompt
 from core.services.evaluation.cached_candidates import CandidateCache, RankedQuestion, search_key
 from core.services.evaluation.runs import RunPlan, Runs, SetRunner
 from core.types import Answer, LlmRequest, Profile, SearchConfig
@@ -21,8 +20,8 @@ class OwnConfigurations(CandidateCache):
 
     chosen: Mapping[str, SearchConfig] = {}  # by the words of a question
 
-    def rank(self, query: str, config: SearchConfig, prompt: RerankPrompt | None = None) -> RankedQuestion:
-        return super().rank(query, self.chosen.get(query, config), prompt)
+    def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
+        return super().rank(query, self.chosen.get(query, config))
 
 
 class OneCache(SetRunner):
@@ -50,7 +49,7 @@ def each(
 def again(runs: Runs, queryset: QuerySet, plan: RunPlan, repeat: int, progress: Progress) -> Run:
     """The same run with calls of its own; its rankings are stored, the run is not."""
     runner = OneCache(runs, runs.searcher.generations.open(plan.profile), queryset)
-    searcher: Any = AskingAgain(runs.searcher, repeat)
+    searcher: Any = Asking(runs.searcher, lambda asked: asked._replace(llm=lambda: _Again(asked.llm(), repeat)))
     runner.cache = CandidateCache(searcher, runner.database, runner.index, plan.config, runner.reader)
     number = f"{search_key(runs.searcher, runner.index, plan.config)}-{repeat}"
     return _run(runs, runner, plan, number, progress)
@@ -62,18 +61,17 @@ def _run(runs: Runs, runner: SetRunner, plan: RunPlan, number: str, progress: Pr
     return runs.assemble(number, runner, plan, results, ranked, 0.0)
 
 
-class AskingAgain:
-    """A searcher whose language model does not give the answers of the times before."""
+class Asking:
+    """A searcher that asks for a ranking in another way."""
 
-    def __init__(self, searcher: Any, repeat: int) -> None:
-        self._searcher, self._repeat = searcher, repeat
+    def __init__(self, searcher: Any, change: Callable[[Any], Any]) -> None:
+        self._searcher, self._change = searcher, change
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._searcher, name)
 
     def ask(self, *arguments: Any, **named: Any) -> Any:
-        asked = self._searcher.ask(*arguments, **named)
-        return asked._replace(llm=lambda: _Again(asked.llm(), self._repeat))
+        return self._change(self._searcher.ask(*arguments, **named))
 
 
 class _Again:

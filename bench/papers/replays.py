@@ -1,10 +1,9 @@
-"""The replays by name: each runs on a query set and ends in a self-contained HTML report."""
+"""The replays by name: each runs on a query set and ends in a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from bench.papers import cascade, chunking, compliance, support, thesis
 from bench.papers.context import KNOWN, QA, PaperContext, PaperOptions
@@ -12,13 +11,10 @@ from bench.papers.material import prepared
 from core.access import SYSTEM, Actor, reading_as
 from core.bootstrap import App
 from core.errors import NotFound
-from core.evaluation.reports import report
 from core.evaluation.reports.report import Report
 from core.ports import Progress, no_progress
 from core.services.models.call_estimates import CallEstimate
 from core.types import Profile, SearchConfig
-
-OUT = Path(__file__).resolve().parent.parent / "out" / "papers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +40,6 @@ REPLAYS: Mapping[str, Replay] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenReport:
-    """A report and its file."""
-
-    report: Report
-    path: Path
-
-
 @reading_as(SYSTEM)
 def replay(
     app: App,
@@ -61,15 +49,10 @@ def replay(
     limit: int = 0,
     progress: Progress = no_progress,
     options: PaperOptions = PaperOptions(),
-) -> WrittenReport:
-    """Run a replay and write its report, over all documents or a few; each has a query set of its own by default."""
+) -> Report:
+    """A study on a query set, over all documents or a few; each has a query set of its own by default."""
     study, context = _named(name), PaperContext(app, app.evaluation.runs, options=options)
-    found = study.run(prepared(context, actor, queryset, limit, study.questions, progress), progress)
-    file = f"{name}-{found.facts['commit'][:12]}-{found.facts['query set digest']}.html"
-    path = options.out or OUT / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(report.html(found), encoding="utf-8")
-    return WrittenReport(found, path)
+    return study.run(prepared(context, actor, queryset, limit, study.questions, progress), progress)
 
 
 @reading_as(SYSTEM)

@@ -196,7 +196,7 @@ class _Study:
             return []
         tuned = self.context.runs.team_settings.prompts()[-1:]
         if not tuned:
-            self.skipped.append("No prompt was tuned yet. Tune one with: python -m core tune prompt QUERYSET")
+            self.skipped.append("No prompt was tuned yet. Tune one with: python -m bench.papers prompt QUERYSET")
         names = (SHOT, LESSONS, *(prompt.title for prompt in tuned))
         rows = [
             self.row(f"{best.title} + LLM, {name}", best.profile, _listwise(best.config, name, self.model))

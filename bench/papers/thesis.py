@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from bench.papers import chunking, own_runs, thesis_report
 from bench.papers.chunking import Trial
 from bench.papers.context import PaperContext
+from bench.papers.crossfit import crossfit
+from bench.papers.learners import LEARNERS, NETWORKS, network
 from bench.papers.thesis_report import TAU, Replay
 from core.errors import BadInput, ConcordError
-from core.evaluation.learning.learners import NETWORKS
-from core.evaluation.learning.training import crossfit
 from core.evaluation.reports.report import Report
 from core.evaluation.runs.run import Run, means, times_of
 from core.evaluation.tuning import calibration
@@ -34,7 +33,8 @@ DENSE, GRAPH, FUSED = "dense", "graph", "tm2c2-0.5"  # ten candidates per leg, a
 ALPHAS = (0.0, 0.3, 0.5, 0.7, 1.0)
 TAUS = (*(tau / 100 for tau in range(50, 101, 5)), 2.0)  # of table 5, then whatever the score
 RERANKED = 20  # candidates that a model reads: all that two legs give
-GRIDS: Mapping[str, Any] = {"ridge": None, "xgboost": None, "mlp": NETWORKS[::36]}
+KINDS = (LEARNERS["ridge"], LEARNERS["xgboost"])
+GRID = NETWORKS[::36]  # of the network, whose vectors take long to learn from
 CHUNKERS = {
     "fixed-700-20": ("fixed", Frozen({"max_tokens": 700, "overlap": 140})),
     "semantic-80-1-800": ("semantic", Frozen({"percentile": 80, "buffer": 1, "max_tokens": 800})),
@@ -145,12 +145,12 @@ def _own(context: PaperContext, config: SearchConfig, alphas: Mapping[str, float
 def _learn(context: PaperContext, replay: Replay, foundation: Trial, config: SearchConfig, progress: Progress) -> None:
     index = context.runs.searcher.generations.open(foundation.profile)
     searched = replace(config, parents=False)
-    examples = AlphaExamples(context.runs, index, searched, context.queryset, whole=True).all(True, "lss", progress)
-    for kind, grid in GRIDS.items():
+    examples = AlphaExamples(context.runs, index, searched, context.queryset, whole=True).all("lss", progress)
+    for learner in (*KINDS, network(context.runs.searcher.weighers(index).embed, GRID)):
         try:
-            replay.fits[kind] = crossfit(kind, examples, grid=grid, progress=progress)
+            replay.fits[learner.kind] = crossfit(learner, examples, progress=progress)
         except ConcordError as error:
-            replay.skipped.append(f"Alpha by {kind} was left out: {error}")
+            replay.skipped.append(f"Alpha by {learner.kind} was left out: {error}")
 
 
 # ---------------------------------------------------------------- reranking

@@ -9,11 +9,11 @@ from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
-from bench.papers import chunking
+from bench.papers import chunking, plots
 from bench.papers.chunking import Trial
 from bench.papers.context import PaperContext, figures
+from bench.papers.crossfit import CrossFit
 from bench.papers.material import KINDS
-from core.evaluation.learning.training import CrossFit
 from core.evaluation.measures.by_name import KEY
 from core.evaluation.reports import charts
 from core.evaluation.reports.report import Chart, Part, Report, ReportTable, Text
@@ -191,7 +191,7 @@ def learned_parts(fits: Mapping[str, CrossFit]) -> list[Part]:
             ys.append(row.predicted)
         title = f"Alpha by {kind} against the optimum (figure 8), R² {fit.r2:.3f}"
         note = "Every question was predicted by a model that had not seen it."
-        parts.append(Chart(title, charts.against_by(groups, "optimal alpha", "predicted alpha"), note))
+        parts.append(Chart(title, plots.against_by(groups, "optimal alpha", "predicted alpha"), note))
     if "xgboost" in fits and fits["xgboost"].contributions:
         parts += _shap(fits["xgboost"])
     return parts
@@ -204,7 +204,7 @@ def _shap(fit: CrossFit) -> list[Part]:
     table = tuple((row["feature"], f"{row['strength']:.4f}", f"{row['low']:+.4f}", f"{row['high']:+.4f}", row["sentence"]) for row in rows)  # fmt: skip
     heads = ("Feature", "mean strength", "push where low", "push where high", "What it says")
     values, pushes = ([[line[n] for n in at] for line in table] for table in (fit.values, fit.contributions))
-    swarm = charts.beeswarm(names, values, pushes, "push on alpha (SHAP)")
+    swarm = plots.beeswarm(names, values, pushes, "push on alpha (SHAP)")
     note = "To the right: more weight on meaning; to the left: more on words."
     return [
         Chart("What moves alpha (figure 6)", swarm, note),

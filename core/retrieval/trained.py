@@ -51,7 +51,6 @@ class TrainedKind(Generic[M]):
     title: str
     word: str  # for it, where it is clear which kind is meant
     folder: str  # of the workspace's models
-    command: str  # that trains one
     setting: str  # of a configuration, which names it
     purpose: Callable[
         [SearchConfig, str], str
@@ -81,5 +80,5 @@ class TrainedKind(Generic[M]):
         if model.trained_for != self.purpose(config, profile):
             raise Refused(
                 f"The {self.title} {model.name!r} was trained for another way of searching or another profile.",
-                train_model(self.title, self.command),
+                train_model(self.title),
             )

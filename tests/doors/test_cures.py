@@ -57,17 +57,15 @@ def test_no_message_holds_a_command_for_a_shell() -> None:
 
 
 def elsewhere() -> Iterator[str]:
-    """The commands that other modules hand to a cure: of a trained model, of a check."""
+    """The commands that other modules hand to a cure, as that of a check."""
     for path in {*(ROOT / "core").rglob("*.py")} - {ROOT / "core/cures.py"}:
         for call in (
             node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)
         ):
-            if isinstance(call.func, ast.Name) and call.func.id in ("run", "add_model", "train_model"):
+            if isinstance(call.func, ast.Name) and call.func.id in ("run", "add_model"):
                 given = call.args[1]
                 first = given.values[0] if isinstance(given, ast.JoinedStr) else given
                 yield from [str(first.value)] if isinstance(first, ast.Constant) else []
-            if isinstance(call.func, ast.Name) and call.func.id == "TrainedKind":
-                yield from (str(ast.literal_eval(each.value)) for each in call.keywords if each.arg == "command")
 
 
 def test_every_command_of_a_cure_exists() -> None:
@@ -75,7 +73,7 @@ def test_every_command_of_a_cure_exists() -> None:
     known = re.findall(r"^\*\*`([a-z][a-z -]*[a-z])", reference, re.MULTILINE)
     made = (cure.command.removeprefix(PROGRAM) for cure in EVERY if cure.command.startswith(PROGRAM))
     named = {*elsewhere(), *(text for text in made if not text.endswith(" 1"))}
-    assert {"tune train", "models check "} <= named
+    assert {" tune learn", "models check "} <= named
     for text in named:
         typed = re.sub(r" ?--home \S+", "", text).split()
         assert any(typed[: len(name.split())] == name.split() for name in known), text

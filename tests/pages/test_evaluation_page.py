@@ -21,16 +21,13 @@ from core.evaluation.reports.report import html
 from core.evaluation.runs.comparisons import leaderboard
 from core.evaluation.runs.run import Run, distinct, latest, over_commits
 from core.evaluation.statistics import compare
-from core.retrieval.presets import spell
 from core.services.evaluation.runs import RunPlan
 from core.services.playground.compare import Column
+from core.services.tuning.learning import LearnedPart, LearningReport
 from core.services.tuning.production import ProductionSettings
-from core.services.tuning.prompts import choice
-from core.services.tuning.recommendation import LearnedPart, LearningReport
 from core.services.tuning.sweeps import SweepScope
 from pages.ui import charts, flash
 from tests.conftest import NoProcesses, ScriptedLlm, SmallModels, demo, forget_app, put, serve, small_app
-from tests.services.laboratory.test_embedder import NotingTrainer
 from tests.support.apptest import page_of
 from tests.support.apptest import plain_words as words
 from tests.support.evaluated import ADMIN, AUTHOR, evaluated, questions
@@ -389,7 +386,7 @@ def test_the_desk_shows_the_curve_the_best_production_and_where_one_stands(visit
 
 
 def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb: App) -> None:
-    app = visit("tuning", kb, persona="author", tuning_tab="Train", train="Tau")
+    app = visit("tuning", kb, persona="author", tuning_tab="Tau")
     assert "Tau is not calibrated" in words(app)
     assert "in the background" in words(app)
     ran(app.selectbox(key="tau_rule").set_value("precision"))
@@ -398,7 +395,7 @@ def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb:
     ran(app)
     ran(app.button(key="tau_go").click())
     work(kb)
-    app = visit("tuning", kb, tuning_tab="Train", train="Tau")
+    app = visit("tuning", kb, tuning_tab="Tau")
     band, line = figure(app, "tau_precision")["data"]
     assert len(band["x"]) == 2 * len(line["x"])
     assert "At tau" in words(app)
@@ -408,11 +405,11 @@ def test_tau_is_calibrated_as_a_job_and_shown_with_its_interval(visit: Open, kb:
 
 
 def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: App) -> None:
-    app = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    app = visit("tuning", kb, tuning_tab="Learn")
     assert "Nothing was learned yet" in words(app)
     assert not app.button(key="learning_go").disabled
-    job = kb.evaluation.jobs.learn_all(demo("admin"))
-    waiting = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    job = kb.evaluation.jobs.learn(demo("admin"))
+    waiting = visit("tuning", kb, tuning_tab="Learn")
     assert waiting.button(key="learning_go").disabled
     assert "Nothing was learned yet" not in words(waiting)
     kb.evaluation.jobs.cancel(demo("admin"), job.id)
@@ -423,88 +420,22 @@ def test_all_that_questions_teach_is_learned_with_one_button(visit: Open, kb: Ap
     )
     report = LearningReport(("small",), 60, parts)
     kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", report.plain(), querysets=["small"])
-    shown = words(visit("tuning", kb, persona="author", tuning_tab="Train", train="All at once"))
+    shown = words(visit("tuning", kb, persona="author", tuning_tab="Learn"))
     assert f"About {report.more:,} more judged questions would tell" in shown
     assert "Embedder: Not learned: no torch." in shown
     (run,) = kb.evaluation.runs.evaluate("small", [kb.evaluation.runs.plan("", "bm25")])
     unsettled = replace(report, best="Ranker", run=run.id, judged=gap)
     kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", unsettled.plain(), querysets=["small"])
-    app = visit("tuning", kb, tuning_tab="Train", train="All at once")
+    app = visit("tuning", kb, tuning_tab="Learn")
     assert not app.success
     assert ["Look before you promote it" in box.value for box in app.info] == [True]
     ran(app.button(key="learning_weigh").click())
     assert (app.session_state["tuning_tab"], app.selectbox(key="promote_run").value) == ("Production", run.id)
-
-
-def test_a_trained_model_shows_its_evidence_and_says_when_it_is_thin(visit: Open, kb: App) -> None:
-    assert (
-        visit("tuning", kb, persona="author", tuning_tab="Train", train="Learned alpha").button(key="learn_go").disabled
-    )
-    app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
-    ran(app.selectbox(key="learn_target").select("ranking"))
-    ran(app.button(key="learn_go").click())
-    work(kb)
-    app = visit("tuning", kb, tuning_tab="Train", train="Learned alpha")
-    assert "The evidence is thin" in words(app)
-    assert "R² on test" in words(app)
-    assert {"model", "oracle"} < set(figure(app, "learn_quality")["data"][0]["y"])
-    assert figure(app, "learn_strengths")["data"][0]["x"]
-
-
-def test_a_prompt_is_tuned_measured_and_listed_with_its_versions(visit: Open, kb: App) -> None:
-    assert "No language model is configured" in words(visit("tuning", kb, tuning_tab="Train", train="Prompts"))
-    kb = small_app(kb.settings.home, NoProcesses(), llm="openai:scripted")
-    assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Prompts").button(key="prompt_go").disabled
-    llm = ScriptedLlm("[3, 2, 1]")
-    kb.search.searcher.models = SmallModels(llm)
-    from pages.ui.tuning import prompts
-
-    visit("tuning", kb, tuning_tab="Train", train="Prompts")
-    assert "Tuning as job" in prompts.begin(demo("admin"), "small", "zero-shot", 6, 1)
-    work(kb)
-    kb.platform.settings.add_prompt(
-        "parts", "A task that was tuned here.", False, {"sentence": "It gained."}, demo("admin").person
-    )
-    app = visit("tuning", kb, tuning_tab="Train", train="Prompts")
-    assert "recall at 10 was" in words(app)
-    assert "It gained." in words(app)
-    assert "A task that was tuned here." in words(app)
-    config = choice(kb.platform.settings.production().config, "tuned-parts-v1")
-    assert "Measuring as job" in prompts.run(demo("admin"), "small", spell(config))
-    assert (config.reranker, config.rerank_prompt, config.rerank) == ("listwise", "tuned-parts-v1", "always")
-
-
-def test_a_ranker_is_trained_in_the_background_shows_its_evidence_and_becomes_a_run(visit: Open, kb: App) -> None:
-    assert visit("tuning", kb, persona="author", tuning_tab="Train", train="Ranker").button(key="ranker_go").disabled
-    assert "No ranker was trained on this query set" in words(visit("tuning", kb, tuning_tab="Train", train="Ranker"))
-    kb.evaluation.querysets.keep(ADMIN, questions(each=2, name="wide"))
-    kb.evaluation.jobs.learn_ranker(demo("admin"), ["wide", "small"])
-    work(kb)
-    app = visit("tuning", kb, tuning_tab="Train", train="Ranker")
-    assert "nDCG@10 in production" in words(app)
-    assert "each by trees that have not seen it" in words(app)
-    ran(app.button(key="ranker_run").click())
-    newest = kb.evaluation.jobs.jobs.recent()[0]
-    assert newest.kind == "evaluate"
-    assert "learned" in newest.arguments["pairs"][0][1]
-
-
-def test_an_embedder_that_was_trained_shows_what_it_gains_and_too_few_questions_are_said_at_once(
-    visit: Open, kb: App
-) -> None:
-    assert (
-        visit("tuning", kb, persona="author", tuning_tab="Train", train="Embedder").button(key="embedder_go").disabled
-    )
-    assert "No embedder was trained on this query set" in words(
-        visit("tuning", kb, tuning_tab="Train", train="Embedder")
-    )
-    kb.evaluation.querysets.keep(ADMIN, questions(each=3, name="wide"))
-    kb.tuning.embedders.trainer = NotingTrainer(kb.settings.home)
-    kb.evaluation.jobs.train_embedder(demo("admin"), ["wide"])
-    work(kb)
-    app = visit("tuning", kb, tuning_tab="Train", train="Embedder", queryset="wide")
-    assert "Keep production: the trained embedder is not shown to be better" in words(app)
-    assert "promote its run under Production" in words(app)
+    promoted = replace(unsettled, promoted=True).plain()
+    kb.evaluation.jobs.keep_result(demo("admin"), "learn-all", promoted, querysets=["small"])
+    app = visit("tuning", kb, tuning_tab="Learn")
+    assert ["Ranker wins and is in production now" in box.value for box in app.success] == [True]
+    assert not [button for button in app.button if button.key == "learning_weigh"]
 
 
 # ---------------------------------------------------------------- production

@@ -83,7 +83,7 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
     app.index.admin.rebuild(admin)
     _work(app)
     app.evaluation.runs.evaluate("small", [app.evaluation.runs.plan("", config) for config in ("", "bm25")])
-    app.evaluation.jobs.learn(admin, "small", "ridge", "convex-0.5", "nDCG@10", "lss")
+    app.evaluation.jobs.learn(admin, ["small"])
     here = spell(replace(app.platform.settings.production().config, rerank="unsure", rerank_blend=BLEND))
     app.evaluation.jobs.calibrate(admin, "small", here, TauRule("precision", 0.05, 2))
     _work(app)
@@ -136,7 +136,7 @@ def test_production_has_one_figure_on_every_door_for_two_query_sets(
         assert (level["y0"], level["y1"]) == pytest.approx((mean, mean), abs=1e-9)
         none = doors.said("tune", "tau", name)["curve"][0]
         assert (none["tau"], none["measure"]) == (0.0, pytest.approx(mean, abs=1e-9))
-    assert "Reranking everything" in words(doors.page("tuning", tuning_tab="Train", train="Tau", set="wide"))
+    assert "Reranking everything" in words(doors.page("tuning", tuning_tab="Tau", set="wide"))
 
 
 class Missed(NamedTuple):
@@ -196,21 +196,19 @@ def test_runs_and_their_measures(doors: Doors) -> None:
     assert tiles["Wins · ties · losses"] == f"{told['wins']} · {told['ties']} · {told['losses']}"
 
 
-def test_alpha_tau_and_what_was_trained(doors: Doors) -> None:
+def test_alpha_tau_and_what_was_learned(doors: Doors) -> None:
     curve, desk = doors.said("tune", "alpha", "small"), doors.page("tuning")
     here = next(point for point in curve["curve"] if point["alpha"] == 0.5)
     assert desk.metric[0].value == f"{here['mean']:.3f}"
     assert desk.metric[1].value == f"{here['low']:.3f}–{here['high']:.3f}"
     assert f"nDCG@10 {here['mean']:.3f} ({here['low']:.3f} to {here['high']:.3f}) on" in words(desk)
     assert f"the best is {curve['best']['alpha']:.2f}: {curve['best']['mean']:.3f}" in words(desk)
-    tau, trained = doors.last("calibrate"), doors.last("learn")
-    assert tau["sentence"] in words(doors.page("tuning", tuning_tab="Train", train="Tau"))
+    tau, learned = doors.last("calibrate"), doors.last("learn-all")
+    assert tau["sentence"] in words(doors.page("tuning", tuning_tab="Tau"))
     assert chart(desk, "tune_curve")["data"][2]["y"] == [round(point["measure"], 5) for point in tau["curve"]]
-    page = words(doors.page("tuning", tuning_tab="Train", train="Learned alpha"))
-    assert all(f"{trained['r2'][part]:.3f}" in page for part in ("train", "validation", "test"))
-    assert trained["advice"] in page
-    again = doors.said("tune", "train", "small", "--kind", "ridge", "--config", "convex-0.5")
-    assert (again["r2"], again["advice"]) == (trained["r2"], trained["advice"])
+    page = words(doors.page("tuning", tuning_tab="Learn"))
+    assert learned["advice"] in page
+    assert all(part["sentence"] in page for part in learned["parts"])
 
 
 def test_changes_gaps_and_questions(doors: Doors) -> None:

@@ -85,9 +85,7 @@ class ModelRegistry:
             return HubEmbedder(name, self.offline, self.device)
         folder = self.tuned / name.removeprefix(TUNED)
         if not _PLAIN.fullmatch(folder.name) or not (folder / "modules.json").is_file():
-            raise Unavailable(
-                f"There is no trained embedder {name!r} in this workspace.", train_model("embedder", "tune embedder")
-            )
+            raise Unavailable(f"There is no trained embedder {name!r} in this workspace.", train_model("embedder"))
         embedder = HubEmbedder(str(folder), True, self.device)
         embedder.name = name
         return embedder

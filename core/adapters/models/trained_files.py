@@ -50,7 +50,7 @@ class TrainedFiles(Generic[M]):
         except OSError:
             known = ", ".join(self.names()) or "none yet"
             sentence = f"There is no {kind.title} {name!r}. {kind.word.capitalize()}s: {known}."
-            raise NotFound(sentence, train_model(kind.title, kind.command)) from None
+            raise NotFound(sentence, train_model(kind.title)) from None
         stamp, cached = (stat.st_ino, stat.st_mtime_ns), self._cache.get(name)
         if cached is None or cached[0] != stamp:
             model = kind.from_json(path.read_text(encoding="utf-8"), path.name)

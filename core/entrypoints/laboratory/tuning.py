@@ -1,4 +1,4 @@
-"""Tuning on the command line: alpha, tau, learned alpha, and what is in production."""
+"""Tuning on the command line: alpha, tau, what questions teach, and what is in production."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from core import strict
-from core.entrypoints.laboratory.querysets import ESTIMATE, show_estimate
-from core.entrypoints.record import ANY, MAYBE, SOME, Argument, CommandCall, Option, Shown, command, form
+from core.entrypoints.record import ANY, MAYBE, Argument, CommandCall, Option, Shown, command, form
 from core.entrypoints.terminal import table
-from core.evaluation.learning.triplets import FineTuning
 from core.evaluation.reports import charts, report
 from core.evaluation.reports.report import Chart, Report, ReportTable, Text
 from core.evaluation.runs.run import label
@@ -21,23 +19,16 @@ from core.evaluation.tuning.calibration import Calibration, TauRule
 from core.evaluation.tuning.sweep import AlphaCurve
 from core.retrieval import config as configs
 from core.retrieval.presets import spell
-from core.retrieval.rerankers.features import ABOUT
-from core.services.tuning import prompts
-from core.services.tuning.alpha import AlphaSettings
 from core.services.tuning.confidence import ConfidenceReport
 from core.services.tuning.production import PromotionResult
-from core.services.tuning.prompts import PromptSettings
 from core.services.tuning.sweeps import AlphaCurves, SweepScope, below_tau, with_fusion
 from core.types import SearchConfig
 
 CONVEX = "convex-0.5"
-_TRAINED = "model kind r2 coefficients quality against_best_fixed folds spread warning wins advice config"  # what jobs keep, too
 
 
 ProfileInput = Annotated[str, Option("which index (default: the one in production)")]
 OutInput = Annotated[Path | None, Option("write an HTML report")]
-QUERYSETS = "names of query sets, as eval querysets lists them"
-QuerysetsInput = Annotated[tuple[str, ...], Argument("QUERYSET", QUERYSETS, nargs=SOME)]
 ReasonInput = Annotated[str, Option("why, where the evidence is not enough")]
 
 
@@ -70,48 +61,10 @@ class TuneTauOptions(OnQuerySet):
 
 
 @form
-class TuneTrainOptions(OnQuerySet):
-    kind: Annotated[str, Option("ridge, xgboost, mlp or distribution")] = "ridge"
-    folds: Annotated[int, Option("of cross-validation, whose spread is shown; 0 leaves it out")] = 5
-    target: Annotated[str, Option("what the best alpha of a question is best at: lss or ranking")] = "lss"
-    name: Annotated[str, Option("what to call the model")] = ""
-
-
-@form
-class TuneRankerOptions:
-    querysets: QuerysetsInput
-    config: Annotated[str, Option("the search that it reranks (default: the one in production)")] = ""
-    name: Annotated[str, Option("what to call the ranker")] = ""
-
-
-@form
-class TuneEmbedderOptions:
-    querysets: QuerysetsInput
-    epochs: Annotated[int, Option("how often each question is learned from")] = 4
-    rate: Annotated[float, Option("the learning rate")] = 2e-05
-    batch: Annotated[int, Option("questions at once (default: what the device holds)")] = 0
-    seed: Annotated[int, Option("the same seed draws the same examples")] = 42
-    name: Annotated[str, Option("what to call the embedder and its profile")] = ""
-
-
-@form
 class TuneLearnOptions:
     querysets: Annotated[
         tuple[str, ...], Argument("QUERYSET", "names of query sets, as eval querysets lists them", nargs=ANY)
     ] = ()
-
-
-@form
-class TunePromptOptions:
-    queryset: Annotated[str, Argument("QUERYSET", "the name of a query set, as eval querysets lists it")]
-    name: Annotated[str, Option("what to call it (default: as the query set)")] = ""
-    start: Annotated[str, Option("the prompt to start from")] = "one-shot"
-    config: Annotated[str, Option("what brings the fifty that are reranked (default: dense)")] = ""
-    model: Annotated[str, Option("which language model (default: the configured one)")] = ""
-    samples: Annotated[int, Option("questions that are looked at")] = prompts.SAMPLES
-    rounds: Annotated[int, Option("failures that are shown to the model")] = prompts.ROUNDS
-    estimate: Annotated[bool, Option(ESTIMATE)] = False
-    seed: Annotated[int, Option("the same seed takes the same questions")] = 42
 
 
 @form
@@ -329,114 +282,14 @@ def _tau_report(
 
 
 @command(
-    "tune train",
-    "learn alpha per question: ridge, xgboost, mlp or distribution",
-    "tuning.training.train",
-    example="tune train few",
-)
-def tune_train(call: CommandCall, form: TuneTrainOptions) -> Shown:
-    config = configs.parse(form.config) if form.config else None
-    training = call.app.tuning.training.train(
-        call.actor,
-        form.queryset,
-        AlphaSettings(
-            form.kind, profile=form.profile, config=config, measure=form.measure, target=form.target, folds=form.folds
-        ),
-        name=form.name,
-        progress=call.progress,
-    )
-    plain, trained = training.plain(), training.trained
-    call.app.evaluation.jobs.keep_result(call.actor, "learn", plain, queryset=form.queryset)
-    value = {key: plain[key] for key in _TRAINED.split()} | {
-        "trained_for": trained.model.trained_for,
-        "regret": dict(trained.regret),
-        "best_fixed_alpha": training.best_fixed,
-        "chosen": dict(trained.chosen),
-        "path": training.path,
-    }
-    rows = [
-        (name, f"{interval.mean:.4f}", f"{interval.low:.4f}", f"{interval.high:.4f}")
-        for name, interval in training.quality.items()
-    ]
-    lines = [
-        f"{trained.model.name}: R2 on test {trained.r2['test']:.3f}.",
-        *table(rows, (f"{training.measure} on test", "mean", "low", "high")),
-        f"Against the fixed alpha: {training.against_best_fixed.sentence}",
-        *([training.spread] if training.spread else []),
-        *([f"! {trained.warning}"] if trained.warning else []),
-        training.advice,
-        f'The model is served by: {{"alpha_from": "learned", "alpha_model": "{trained.model.name}"}}',
-    ]
-    return Shown(value, lines)
-
-
-@command(
-    "tune ranker",
-    "learn an order from judged questions: boosted trees over readable features",
-    "tuning.rankers.train",
-    example="tune ranker few",
-)
-def tune_ranker(call: CommandCall, form: TuneRankerOptions) -> Shown:
-    trained = call.app.tuning.rankers.train(
-        call.actor,
-        form.querysets,
-        name=form.name,
-        config=configs.parse(form.config) if form.config else None,
-        progress=call.progress,
-    )
-    call.app.evaluation.jobs.keep_result(call.actor, "ranker", trained.plain(), querysets=form.querysets)
-    rows = [
-        (name, f"{point.mean:.4f}", f"{point.low:.4f}", f"{point.high:.4f}") for name, point in trained.quality.items()
-    ]
-    shares = [(name, f"{share:.0%}", ABOUT[name]) for name, share in list(trained.importances.items())[:10]]
-    lines = [
-        f"{trained.model.name}: {trained.rounds} trees from {trained.learned_from} questions.",
-        *table(rows, ("nDCG@10, unseen questions", "mean", "low", "high")),
-        f"All unseen questions: {trained.unseen.sentence}",
-        f"The half that promotions are judged on: {trained.held_out.sentence}",
-        *table(shares, ("feature", "share", "what it is")),
-        *([f"! {trained.note}"] if trained.note else []),
-        trained.advice,
-        f"It is served by: {spell(trained.config)}",
-    ]
-    return Shown(trained.plain(), lines)
-
-
-@command(
-    "tune embedder",
-    "fine-tune the embedder on judged questions; the result is a new profile",
-    "tuning.embedders.train",
-    example="tune embedder few",
-)
-def tune_embedder(call: CommandCall, form: TuneEmbedderOptions) -> Shown:
-    how = FineTuning(epochs=form.epochs, rate=form.rate, batch=form.batch, seed=form.seed)
-    tuned = call.app.tuning.embedders.train(
-        call.actor, form.querysets, name=form.name, settings=how, progress=call.progress
-    )
-    value = tuned.plain()
-    call.app.evaluation.jobs.keep_result(call.actor, "embedder", value, querysets=form.querysets)
-    rows = [
-        (name, f"{one['before']:.4f}", f"{one['after']:.4f}", one["sentence"], one["run"][:8])
-        for name, one in value["compared"].items()
-    ]
-    facts = tuned.facts
-    lines = [
-        f"{tuned.name}: {tuned.base} trained on {tuned.learned_from} questions, {facts['steps']} steps in {facts['seconds']:.0f} s on {facts['device']}.",
-        *table(rows, ("questions it has not seen", "before", "after", "nDCG@10", "run")),
-        tuned.advice,
-        f"Its profile is {tuned.profile.name}; nothing uses it until a run on it is promoted.",
-    ]
-    return Shown(value, lines)
-
-
-@command(
     "tune learn",
-    "learn alpha, a ranker and an embedder from your questions, and see what each is worth",
+    "learn alpha, a ranker and an embedder from your questions; what wins is promoted",
     "tuning.learning.learn",
     example="tune learn few",
 )
 def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
-    report = call.app.tuning.learning.learn(call.actor, form.querysets, call.progress)
+    """Each part is judged on questions that it has not seen. The best is promoted where it wins; else production stays."""
+    report = call.app.tuning.learning.learn(call.actor, form.querysets, progress=call.progress)
     call.app.evaluation.jobs.keep_result(call.actor, "learn-all", report.plain(), querysets=list(form.querysets))
     rows = [
         (part.title, part.name or "-", _gained(part.gain), "yes" if part.wins else "no", part.more or "-")
@@ -444,44 +297,16 @@ def tune_learn(call: CommandCall, form: TuneLearnOptions) -> Shown:
     ]
     lines = [
         f"{report.questions} judged questions of {', '.join(report.querysets)}.",
-        *table(rows, ("learned", "name", "gained on unseen questions", "better", "more questions would tell")),
+        *table(rows, ("learned", "name", "gained on unseen questions", "wins", "more questions would tell")),
         *(f"{part.title}: {part.sentence}" for part in report.parts),
         report.advice,
-        *([f"python -m core tune promote {report.run[:8]}"] if report.run else []),
+        *([f"python -m core tune promote {report.run[:8]}"] if report.run and not report.promoted else []),
     ]
     return Shown(report.plain(), lines)
 
 
 def _gained(gain: PairedComparison | None) -> str:
     return f"{gain.difference.mean:+.4f} ({gain.difference.low:+.4f} to {gain.difference.high:+.4f})" if gain else "-"
-
-
-@command(
-    "tune prompt",
-    "let a language model rewrite its reranking prompt where it failed",
-    "tuning.prompts.tune",
-    example="tune prompt few --estimate",
-)
-def tune_prompt(call: CommandCall, form: TunePromptOptions) -> Shown:
-    app = call.app
-    settings = PromptSettings(form.start, form.config, form.model, form.samples, form.rounds, form.seed)
-    if form.estimate:
-        return show_estimate(app.tuning.prompts.estimate(call.actor, form.queryset, settings))
-    result = app.tuning.prompts.tune(call.actor, form.queryset, settings, name=form.name, progress=call.progress)
-    value = result.plain()
-    app.evaluation.jobs.keep_result(call.actor, "prompt", value, queryset=form.queryset)
-    rows = [(n, f"{tried.recall:.4f}", tried.failures, tried.analysis[:80]) for n, tried in enumerate(result.rounds)]
-    lines = [result.sentence, *table(rows, ("round", "recall at 10", "failures", "why it was rewritten"))]
-    if result.kept:
-        lines += [result.kept.task, f'It is chosen by: {{"rerank_prompt": "{result.kept.title}"}}']
-    return Shown(value, lines)
-
-
-@command("tune prompts", "prompts that were tuned here, every version", "tuning.prompts.listed")
-def tune_prompts(call: CommandCall) -> Shown:
-    kept = call.app.tuning.prompts.listed(call.actor)
-    value = [{"title": prompt.title, **strict.plain(prompt)} for prompt in kept]
-    return Shown(value, table([(prompt.title, prompt.prompt.about) for prompt in kept], ("prompt", "about")))
 
 
 # ---------------------------------------------------------------- confidence

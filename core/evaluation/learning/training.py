@@ -1,24 +1,25 @@
-"""Training of alpha models: examples from judged queries, a seeded split, cross-fitting, and a model with its evidence
-(thesis, 4.2).
+"""Training of alpha per question: judged questions as examples, a seeded split, ridge regression, and a model with its
+evidence (thesis, 4.2).
 """
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.errors import BadInput, one_of
-from core.evaluation.learning.learners import LEARNERS, Learned, r2
+from core.errors import BadInput
 from core.ports import Progress, no_progress
-from core.retrieval.alpha.alpha_models import INPUTS, Optimum, optimum, ranking_optimum
+from core.retrieval.alpha.alpha_models import Optimum, optimum, ranking_optimum
 from core.retrieval.alpha.predictors import FEATURES
 from core.retrieval.method_values import AlphaModel, LegScores
 
 if TYPE_CHECKING:
     import numpy as np
+
+    Part = tuple[np.ndarray, np.ndarray, np.ndarray]  # features, targets, weights
 
 
 SEED = 42
@@ -26,7 +27,8 @@ PARTS = (0.70, 0.15, 0.15)  # train, validation, test
 ENOUGH = 200  # judged queries; below this the evidence is thin
 LEAST = 20
 SMALLEST = 6  # queries of a group that reaches every part
-TARGETS = {"lss": optimum, "ranking": ranking_optimum}
+LAMBDAS = (0.01, 0.1, 1.0, 10.0, 100.0)
+TARGETS: Mapping[str, Callable[..., Optimum]] = {"lss": optimum, "ranking": ranking_optimum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,49 +40,37 @@ class Example:
     seen: LegScores
     alpha: float
     matters: float
-    vector: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fit: parameters to store, a predictor, and the chosen point of the grid."""
+
+    parameters: Mapping[str, Any]
+    predict: Callable[[np.ndarray], np.ndarray]
+    chosen: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Prediction:
-    """A test query: its best alpha and the predicted one."""
+class Learner:
+    """A kind of model: what it reads of an example, and how it is fitted over a grid."""
 
-    query: str
-    group: str
-    optimal: float
-    predicted: float
+    kind: str
+    features: Callable[[Example], Iterable[float]]
+    fit: Callable[[Part, Part, Sequence[Any], int, Progress], Learned]
+    grid: Sequence[Any]
+    weighted: bool = False  # by how much alpha matters: the error of alpha is then that of the fused scores
 
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """A model with everything that a report shows.
-
-    `regret` is what a choice of alpha adds to the squared error of the optimum, averaged over test queries: of the
-    model, and of the mean optimum of the training part. `contributions` are SHAP values per test query and feature;
-    `learned_from` are the queries of the other two parts.
-    """
+    """A model with its evidence: R² of each part, the alphas it predicts for the test part, and what it learned from."""
 
     model: AlphaModel
     r2: Mapping[str, float]
-    regret: Mapping[str, float]
     learned_from: tuple[str, ...]
-    chosen: Mapping[str, Any]
-    tried: tuple[tuple[Mapping[str, Any], float], ...]
-    test: tuple[Prediction, ...]
-    features: tuple[str, ...]
-    values: tuple[tuple[float, ...], ...]
-    coefficients: Mapping[str, float]
-    contributions: tuple[tuple[float, ...], ...]
-    losses: Mapping[str, tuple[float, ...]]
+    test: Mapping[str, float]
     warning: str
-
-
-def best_alpha(
-    target: str, labels: Mapping[int, float], dense: Mapping[int, float], other: Mapping[int, float]
-) -> Optimum:
-    """The best alpha of a question. `labels` are LSS of each candidate; `dense` and `other` normalised scores."""
-    one_of(target, TARGETS, "target")
-    return TARGETS[target](labels, dense, other)
 
 
 def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example], list[Example], list[Example]]:
@@ -106,80 +96,87 @@ def split(examples: Sequence[Example], seed: int = SEED) -> tuple[list[Example],
     return parts
 
 
+def feature_table(learner: Learner, part: Sequence[Example]) -> Part:
+    """Features, targets and sample weights."""
+    import numpy as np
+
+    rows = [[*learner.features(sample)] for sample in part]
+    alphas, matters = np.array([sample.alpha for sample in part]), np.array([sample.matters for sample in part])
+    weights = matters / matters.mean() if learner.weighted else np.ones(len(part))
+    return np.array(rows, dtype=np.float64), alphas, weights
+
+
+def r2(optimal: np.ndarray, predicted: np.ndarray) -> float:
+    """The share of the variance that is explained; 0 is what the mean would explain, below it is worse than that.
+
+    >>> import numpy as np
+    >>> r2(np.array([0.0, 1.0]), np.array([0.25, 0.75]))
+    0.75
+    """
+    spread = float(((optimal - optimal.mean()) ** 2).sum()) if len(optimal) else 0.0
+    return 1.0 - float(((optimal - predicted) ** 2).sum()) / spread if spread > 0 else 0.0
+
+
+def ridge(train: Part, validation: Part, grid: Sequence[float], seed: int, progress: Progress) -> Learned:
+    """w = (X'X + lambda I)^-1 X'y on centred values; the intercept is not penalised (thesis, equations 20 to 22)."""
+    scores: dict[float, float] = {}
+    for n, strength in enumerate(grid, 1):
+        slope, intercept = solve(train[0], train[1], strength)
+        scores[strength] = r2(validation[1], validation[0] @ slope + intercept)
+        progress(n, len(grid), "Fitting ridge regression")
+    best = max(scores, key=lambda strength: scores[strength])
+    slope, intercept = solve(train[0], train[1], best)
+    parameters = {"coefficients": [float(weight) for weight in slope], "intercept": float(intercept)}
+    return Learned(parameters, lambda x: x @ slope + intercept, {"lambda": best})
+
+
+def solve(x: np.ndarray, y: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
+    """The coefficients and the intercept of a ridge regression.
+
+    >>> import numpy as np
+    >>> solve(np.array([[0.0], [2.0]]), np.array([0.0, 4.0]), 2.0)
+    (array([1.]), 1.0)
+    """
+    import numpy as np
+
+    centre, middle = x.mean(axis=0), float(y.mean())
+    apart = x - centre
+    slope = np.linalg.solve(apart.T @ apart + strength * np.eye(x.shape[1]), apart.T @ (y - middle))
+    return slope, middle - float(centre @ slope)
+
+
+RIDGE = Learner("ridge", lambda sample: FEATURES["ridge"](sample.seen), ridge, LAMBDAS)
+
+
 def train(
-    kind: str,
     examples: Sequence[Example],
     trained_for: str,
     *,
     name: str = "",
-    grid: Sequence[Any] | None = None,
+    learner: Learner = RIDGE,
     progress: Progress = no_progress,
 ) -> Trained:
     """Fit every point of the grid on the train part, keep the best on validation, and report on the test part."""
-    one_of(kind, LEARNERS, "alpha model of kind", "Kinds")
+    import numpy as np
+
     useful = [sample for sample in examples if sample.matters > 0]
     if len(useful) < LEAST:
         raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; at least {LEAST} are needed to learn.")
     parts = split(useful)
-    tables = [feature_table(kind, part) for part in parts]
-    fit, points = LEARNERS[kind]
-    learned = fit(tables[0], tables[1], points if grid is None else grid, SEED, progress)
-    return _reported(kind, name or kind, trained_for, learned, parts, tables)
-
-
-def feature_table(kind: str, part: Sequence[Example]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Features, targets and sample weights.
-
-    Beyond the thesis, `distribution` weighs each query by how much its alpha matters: the weighted error of alpha is
-    then, up to clipping, the squared error that the fused scores gain.
-    """
-    import numpy as np
-
-    if kind == "mlp" and any(not sample.vector for sample in part):
-        raise BadInput("The network reads the query's vector, and some examples have none.")
-    rows = [sample.vector if kind == "mlp" else FEATURES[kind](sample.seen) for sample in part]
-    alphas, matters = np.array([sample.alpha for sample in part]), np.array([sample.matters for sample in part])
-    weights = matters / matters.mean() if kind == "distribution" else np.ones(len(part))
-    return np.array(rows, dtype=np.float64), alphas, weights
-
-
-def _reported(
-    kind: str,
-    name: str,
-    trained_for: str,
-    learned: Learned,
-    parts: Sequence[Sequence[Example]],
-    tables: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],
-) -> Trained:
-    import numpy as np
-
+    tables = [feature_table(learner, part) for part in parts]
+    learned = learner.fit(tables[0], tables[1], learner.grid, SEED, progress)
     predicted = [np.clip(learned.predict(x), 0.0, 1.0) for x, _, _ in tables]
-    scores = {
-        part: r2(y, p) for part, (_, y, _), p in zip(("train", "validation", "test"), tables, predicted, strict=True)
-    }
+    shown = zip(("train", "validation", "test"), tables, predicted, strict=True)
+    scores = {part: r2(best, alphas) for part, (_, best, _), alphas in shown}
     middle = np.full(len(parts[2]), _mean_optimum(parts[0]))
     regrets = {"model": _regret(parts[2], predicted[2]), "fixed": _regret(parts[2], middle)}
-    count = sum(map(len, parts))
-    evidence = {"r2": scores, "regret": regrets, "queries": count, "chosen": learned.chosen}
-    inputs = INPUTS[kind]
-    shap = learned.contributions(tables[2][0])[:, :-1] if learned.contributions else np.empty((0, 0))
+    evidence = {"r2": scores, "regret": regrets, "queries": len(useful), "chosen": learned.chosen}
     return Trained(
-        model=AlphaModel(name, kind, trained_for, learned.parameters, evidence),
+        model=AlphaModel(name or learner.kind, learner.kind, trained_for, learned.parameters, evidence),
         r2=scores,
-        regret=regrets,
         learned_from=tuple(sample.query for part in parts[:2] for sample in part),
-        chosen=learned.chosen,
-        tried=learned.tried,
-        test=tuple(
-            Prediction(sample.query, sample.group, sample.alpha, float(p))
-            for sample, p in zip(parts[2], predicted[2], strict=True)
-        ),
-        features=inputs,
-        values=rows_of(tables[2][0]) if inputs else (),
-        coefficients=dict(zip(inputs, learned.parameters["coefficients"], strict=True)) if kind == "ridge" else {},
-        contributions=rows_of(shap),
-        losses=learned.losses,
-        warning=_warning(count, regrets),
+        test={sample.query: float(alpha) for sample, alpha in zip(parts[2], predicted[2], strict=True)},
+        warning=_warning(len(useful), regrets),
     )
 
 
@@ -189,13 +186,9 @@ def _mean_optimum(part: Sequence[Example]) -> float:
 
 
 def _regret(part: Sequence[Example], alphas: np.ndarray) -> float:
+    """What a choice of alpha adds to the squared error of the optimum, on average."""
     losses = [sample.matters * (sample.alpha - float(a)) ** 2 for sample, a in zip(part, alphas, strict=True)]
     return sum(losses) / len(losses) if losses else 0.0
-
-
-def rows_of(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """An array as plain rows."""
-    return tuple(tuple(float(value) for value in row) for row in table)
 
 
 def _warning(count: int, regrets: Mapping[str, float]) -> str:
@@ -204,69 +197,3 @@ def _warning(count: int, regrets: Mapping[str, float]) -> str:
     if regrets["model"] >= regrets["fixed"]:
         return "The model's alphas are no nearer to the best ones than the same alpha for every query."
     return ""
-
-
-FOLDS = 5
-VALIDATION = 0.2  # of what a fold learns from
-
-
-@dataclass(frozen=True, slots=True)
-class CrossFit:
-    """Predictions for queries that the model of their fold has not seen, and what moved each of them.
-
-    `contributions` are SHAP values per query and feature, `values` the features themselves; both are empty for kinds
-    that have none.
-    """
-
-    kind: str
-    predictions: tuple[Prediction, ...]
-    r2: float
-    sizes: tuple[int, ...] = ()  # of the folds, in the order of the predictions
-    features: tuple[str, ...] = ()
-    values: tuple[tuple[float, ...], ...] = ()
-    contributions: tuple[tuple[float, ...], ...] = ()
-
-
-def folds_of(queries: int, least: int = LEAST, wanted: int = FOLDS) -> int:
-    """Into how many parts so many queries are divided, so that every model learns from enough.
-
-    >>> folds_of(60), folds_of(24), folds_of(20), folds_of(60, wanted=10)
-    (5, 6, 0, 10)
-    """
-    enough = (folds for folds in range(wanted, queries + 1) if queries - -(-queries // folds) >= least)
-    return next(enough, 0)
-
-
-def crossfit(
-    kind: str,
-    examples: Sequence[Example],
-    *,
-    seed: int = SEED,
-    grid: Sequence[Any] | None = None,
-    wanted: int = FOLDS,
-    progress: Progress = no_progress,
-) -> CrossFit:
-    """Fit a model per fold on the other folds, and predict the alphas of the fold with it."""
-    import numpy as np
-
-    useful = sorted((sample for sample in examples if sample.matters > 0), key=lambda sample: sample.query)
-    folds = folds_of(len(useful), wanted=wanted)
-    if not folds:
-        raise BadInput(f"Only {len(useful)} judged queries tell the legs apart; more than {LEAST} are needed to learn.")
-    random.Random(seed).shuffle(useful)
-    fit, points = LEARNERS[kind]
-    predictions: list[Prediction] = []
-    values: list[tuple[float, ...]] = []
-    shap: list[tuple[float, ...]] = []
-    for n in range(folds):
-        held, rest = useful[n::folds], [sample for at, sample in enumerate(useful) if at % folds != n]
-        cut = max(1, round(VALIDATION * len(rest)))
-        learned = fit(feature_table(kind, rest[cut:]), feature_table(kind, rest[:cut]), grid or points, seed, progress)
-        x = feature_table(kind, held)[0]
-        alphas = np.clip(learned.predict(x), 0.0, 1.0)
-        predictions += [Prediction(s.query, s.group, s.alpha, float(a)) for s, a in zip(held, alphas, strict=True)]
-        values += rows_of(x) if INPUTS[kind] else ()
-        shap += rows_of(learned.contributions(x)[:, :-1]) if learned.contributions else ()
-    optimal, predicted = (np.array([getattr(row, name) for row in predictions]) for name in ("optimal", "predicted"))
-    sizes = tuple(len(useful[n::folds]) for n in range(folds))
-    return CrossFit(kind, tuple(predictions), r2(optimal, predicted), sizes, INPUTS[kind], tuple(values), tuple(shap))

@@ -12,11 +12,10 @@ Figure = dict[str, Any]
 
 BLUE, GREY, RED = "#1f5fa8", "#9aa5b1", "#b3402a"
 TICKS = 6  # dates below a line
-SHADES = (BLUE, "#c77d0a", "#2e7d4f", RED, "#7fa8d6", "#0f3d73", GREY)
 ONE_HUE = [[0.0, "#f6f9fc"], [1.0, "#8fb8e6"]]  # dark figures are readable on all of it
 
 
-def _figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y: str = "", **layout: Any) -> Figure:
+def figure(traces: Sequence[Mapping[str, Any]], *, height: int, x: str = "", y: str = "", **layout: Any) -> Figure:
     base = {
         "height": height,
         "margin": {"l": 10, "r": 20, "t": 10, "b": 40},
@@ -50,7 +49,7 @@ def leaderboard(names: Sequence[str], figures: Sequence[Interval], measure: str,
     zero = {"type": "line", "x0": 0, "x1": 0, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": GREY, "dash": "dot"}}
     shapes = [zero] if any(interval.low <= 0 for interval in figures) else []
     lines = f"{measure},<br>mean and interval".replace(" from ", "<br>from ")  # a phone has no room for one
-    return _figure([dots], height=112 + 26 * len(names), x=lines, shapes=shapes)
+    return figure([dots], height=112 + 26 * len(names), x=lines, shapes=shapes)
 
 
 def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[str]) -> Figure:
@@ -66,7 +65,7 @@ def findability(days: Sequence[str], shares: Sequence[float], labels: Sequence[s
         "line": {"color": BLUE, "shape": "hv"},
         "marker": {"color": BLUE, "size": 10},
     }
-    chart = _figure([line], height=260)
+    chart = figure([line], height=260)
     chart["layout"]["xaxis"] |= {
         "tickvals": list(dated),
         "ticktext": [days[n] for n in dated],
@@ -99,7 +98,7 @@ def heatmap(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequen
         "colorbar": {"title": {"text": measure}},
     }
     axis = {"autorange": "reversed", "automargin": True}
-    return _figure([cells], height=110 + 28 * len(rows), yaxis=axis)
+    return figure([cells], height=110 + 28 * len(rows), yaxis=axis)
 
 
 def bars(
@@ -121,7 +120,7 @@ def bars(
         }
         for n, (name, heights) in enumerate(values.items())
     ]
-    return _figure(traces, height=380, y=y, barmode="stack" if stacked else "group")
+    return figure(traces, height=380, y=y, barmode="stack" if stacked else "group")
 
 
 def plot_curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, marked: float | None = None) -> Figure:
@@ -159,7 +158,7 @@ def plot_curve(xs: Sequence[float], points: Sequence[Interval], x: str, y: str, 
             }
         ]
     )
-    return _figure([band, line], height=360, x=x, y=y, shapes=shapes)
+    return figure([band, line], height=360, x=x, y=y, shapes=shapes)
 
 
 def mark(figure: Figure, x: float, text: str, colour: str, height: float, axis: str = "x") -> None:
@@ -206,21 +205,7 @@ def lines(xs: Sequence[float], values: Mapping[str, Sequence[float]], x: str, y:
         {"type": "scatter", "mode": "lines", "name": name, "x": list(xs), "y": [round(value, 5) for value in heights]}
         for name, heights in values.items()
     ]
-    return _figure(traces, height=380, x=x, y=y)
-
-
-def dots(names: Sequence[str], xs: Sequence[float], ys: Sequence[float], x: str, y: str) -> Figure:
-    """Named dots: what something costs against what it gives."""
-    trace = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "x": [round(value, 4) for value in xs],
-        "y": [round(value, 4) for value in ys],
-        "text": list(names),
-        "textposition": "top center",
-        "marker": {"color": BLUE, "size": 10},
-    }
-    return _figure([trace], height=420, x=x, y=y)
+    return figure(traces, height=380, x=x, y=y)
 
 
 def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colour: str = BLUE) -> Figure:
@@ -241,76 +226,4 @@ def trend(labels: Sequence[str], points: Sequence[Interval], measure: str, colou
         },
     }
     axis = {"type": "category", "title": {"text": "commit"}, "automargin": True}
-    return _figure([trace], height=300, y=measure, xaxis=axis)
-
-
-def against(xs: Sequence[float], ys: Sequence[float], x: str, y: str, colour: str = BLUE) -> Figure:
-    """Pairs of values in 0..1 with the diagonal."""
-    trace = {
-        "type": "scatter",
-        "mode": "markers",
-        "x": list(xs),
-        "y": list(ys),
-        "marker": {"color": colour, "size": 8, "opacity": 0.8},
-    }
-    same = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"color": GREY, "dash": "dot"}}
-    return _figure([trace, same], height=320, x=x, y=y, showlegend=False)
-
-
-def against_by(groups: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str) -> Figure:
-    """Pairs of values in 0..1 with the diagonal, one colour for each group."""
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": name,
-            "x": [round(value, 4) for value in xs],
-            "y": [round(value, 4) for value in ys],
-            "marker": {"color": SHADES[n % len(SHADES)], "size": 8, "opacity": 0.8},
-        }
-        for n, (name, (xs, ys)) in enumerate(groups.items())
-    ]
-    same = {"type": "scatter", "mode": "lines", "x": [0, 1], "y": [0, 1], "line": {"color": GREY, "dash": "dot"}}
-    return _figure([*traces, {**same, "showlegend": False}], height=360, x=x, y=y)
-
-
-def beeswarm(
-    features: Sequence[str], values: Sequence[Sequence[float]], pushes: Sequence[Sequence[float]], x: str
-) -> Figure:
-    """One dot per query and feature: how far the feature pushes, coloured by its own value from low (blue) to high
-    (red).
-
-    Dots that lie on each other are spread a little, in a fixed order.
-    """
-    traces = []
-    for n, name in enumerate(features):
-        own = [row[n] for row in values]
-        low, high = min(own, default=0.0), max(own, default=0.0)
-        spread = [n + 0.3 * ((turn * 0.618) % 1 - 0.5) for turn in range(len(own))]
-        marker = {
-            "color": [(value - low) / (high - low) if high > low else 0.5 for value in own],
-            "colorscale": [[0.0, BLUE], [1.0, RED]],
-            "cmin": 0,
-            "cmax": 1,
-            "size": 7,
-            "opacity": 0.8,
-            "showscale": n == 0,
-            "colorbar": {"title": {"text": "value"}, "tickvals": [0, 1], "ticktext": ["low", "high"]},
-        }
-        pushed = [round(row[n], 5) for row in pushes]
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers",
-                "name": name,
-                "x": pushed,
-                "y": spread,
-                "marker": marker,
-                "text": [f"{value:.3g}" for value in own],
-                "hovertemplate": f"{escape(name)} %{{text}}: %{{x:+.3f}}<extra></extra>",
-            }
-        )
-    axis = {"tickvals": list(range(len(features))), "ticktext": list(features), "autorange": "reversed"}
-    chart = _figure(traces, height=120 + 34 * len(features), x=x, showlegend=False)
-    chart["layout"]["yaxis"] |= axis
-    return chart
+    return figure([trace], height=300, y=measure, xaxis=axis)

@@ -29,7 +29,6 @@ ALPHA = TrainedKind(
     title="alpha model",
     word="model",
     folder="alpha",
-    command="tune train",
     setting="alpha_model",
     purpose=purpose,
     readable=lambda model: model.format == ALPHA_FORMAT and model.kind in INPUTS,

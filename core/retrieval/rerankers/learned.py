@@ -99,7 +99,6 @@ RANKER = TrainedKind(
     title="ranker",
     word="ranker",
     folder="rankers",
-    command="tune ranker",
     setting="rerank_model",
     purpose=purpose,
     readable=lambda model: model.format == RANKER_FORMAT,

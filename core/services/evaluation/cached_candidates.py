@@ -19,7 +19,6 @@ from core.ports import Index, Reranker
 from core.retrieval import config as configs
 from core.retrieval import pipeline
 from core.retrieval.candidates import Candidates, stored
-from core.retrieval.prompts import RerankPrompt
 from core.retrieval.trace import Trace
 from core.services.models.ledger import tally
 from core.services.search.searcher import Searcher
@@ -217,17 +216,14 @@ class CandidateCache:
             self._saved.put(query, _packed(gathered))
         self._known[query] = gathered
 
-    def rank(self, query: str, config: SearchConfig, prompt: RerankPrompt | None = None) -> RankedQuestion:
-        """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also its `hits`.
-
-        A prompt stands for the one that the configuration names.
-        """
+    def rank(self, query: str, config: SearchConfig) -> RankedQuestion:
+        """A query under a configuration: the pipeline's `rank` on cached candidates, without pins; with parents also its
+        `hits`."""
         gathered, trace, read = self.of(query), Trace(), []  # type: tuple[Gathered, Trace, list[float]]
         usual = self.searcher.ask(self.index, config)
         ask = usual._replace(
             rules=replace(usual.rules, pins={}),  # a pinned question would find what was written down for it
             reranker=lambda: self.reader.of(usual.reranker(), read),
-            prompt=lambda name: prompt or usual.prompt(name),
         )
         with tally() as paid:
             ranked = pipeline.rank(gathered.candidates, config, self.index, ask, trace)

@@ -1,4 +1,4 @@
-"""Long measurements as jobs: questions are generated, tau is calibrated, alpha is learned, drift is checked.
+"""Long measurements as jobs: questions are generated, tau is calibrated, what questions teach is learned, drift is checked.
 
 A job stores its result, so that a page can show it again.
 """
@@ -6,8 +6,7 @@ A job stores its result, so that a page can show it again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core import strict
@@ -21,21 +20,10 @@ from core.retrieval import config as configs
 from core.services.evaluation.question_generator import QuestionGenerator, check_count
 from core.services.jobs.jobs import Job, Jobs, Work
 from core.services.models.call_estimates import CallEstimate
-from core.services.tuning.prompts import ROUNDS, SAMPLES
+from core.services.tuning.learning import JOB as LEARN
 from core.services.tuning.sweeps import Sweeps
-from core.services.tuning.trainable import Trainable
 
-MEASURING = (
-    "generate",
-    "evaluate",
-    "calibrate",
-    "learn",
-    "prompt",
-    "ranker",
-    "embedder",
-    "learn-all",
-    "drift",
-)  # jobs that authors may cancel
+MEASURING = ("generate", "evaluate", "calibrate", LEARN, "drift")  # jobs that authors may cancel
 
 
 class EvaluationJobs:
@@ -45,17 +33,14 @@ class EvaluationJobs:
         self,
         generator: QuestionGenerator,
         tuning: Sweeps,
-        trainables: Iterable[Trainable],
         jobs: Jobs,
     ) -> None:
         self.generator, self.tuning, self.jobs = generator, tuning, jobs
-        self.trainables = {trainable.job: trainable for trainable in trainables}
 
     def works(self) -> Mapping[str, Work]:
         return {
             "generate": self._generate,
             "calibrate": self._calibrate,
-            **{job: partial(self._trained, trainable) for job, trainable in self.trainables.items()},
         }
 
     # ------------------------------------------------------------ start and cancel
@@ -85,37 +70,9 @@ class EvaluationJobs:
         return self.jobs.start("calibrate", arguments, actor)
 
     @use_case("change what is in production")
-    def learn(self, actor: Actor, queryset: str, kind: str, config: str, measure: str, target: str) -> Job:
-        arguments = {"queryset": queryset, "kind": kind, "config": config, "measure": measure, "target": target}
-        return self._train(actor, "learn", arguments)
-
-    @use_case("change what is in production")
-    def tune_prompt(
-        self, actor: Actor, queryset: str, start: str = "one-shot", samples: int = SAMPLES, rounds: int = ROUNDS
-    ) -> Job:
-        """Tune the prompt of a reranking language model on a query set."""
-        return self._train(
-            actor, "prompt", {"queryset": queryset, "start": start, "samples": samples, "rounds": rounds}
-        )
-
-    @use_case("change what is in production")
-    def learn_ranker(self, actor: Actor, querysets: Sequence[str], config: str = "") -> Job:
-        """Learn a ranker from query sets."""
-        return self._train(actor, "ranker", {"querysets": list(querysets), "config": config})
-
-    @use_case("change what is in production")
-    def train_embedder(self, actor: Actor, querysets: Sequence[str], epochs: int = 4) -> Job:
-        """Fine-tune the embedder of production on query sets; that there are enough questions is checked at once."""
-        return self._train(actor, "embedder", {"querysets": list(querysets), "epochs": epochs})
-
-    @use_case("change what is in production")
-    def learn_all(self, actor: Actor, querysets: Sequence[str] = ()) -> Job:
-        """Learn all that the questions of the knowledge base teach; nothing is promoted."""
-        return self._train(actor, "learn-all", {"querysets": list(querysets)})
-
-    def _train(self, actor: Actor, job: str, arguments: Mapping[str, Any]) -> Job:
-        self.trainables[job].check(arguments)
-        return self.jobs.start(job, arguments, actor)
+    def learn(self, actor: Actor, querysets: Sequence[str] = ()) -> Job:
+        """Learn what the questions of the knowledge base teach; what wins is promoted."""
+        return self.jobs.start(LEARN, {"querysets": list(querysets), "promote": True}, actor)
 
     @use_case("run an evaluation")
     def drift(self, actor: Actor) -> Job:
@@ -155,10 +112,6 @@ class EvaluationJobs:
             progress=progress,
         )
         return strict.plain(calibrated)
-
-    def _trained(self, trainable: Trainable, arguments: Mapping[str, Any], progress: Progress) -> Any:
-        actor = self.jobs.actor(arguments, "change what is in production")
-        return trainable.train(actor, arguments, progress).plain()
 
 
 def _sets(job: Job) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ def wire_runs(base: Base, jobs: Jobs, models: ModelRoom, searcher: Searcher) -> 
 def wire(base: Base, models: ModelRoom, runs: Runs, builder: IndexBuilder, tuning: Tuning) -> Evaluation:
     recogniser = spacy_ner.names if spacy_ner.installed() else None
     generator = QuestionGenerator(runs, builder, base.documents, models.registry, recogniser)
-    trained = (tuning.training, tuning.prompts, tuning.rankers, tuning.embedders, tuning.learning)
-    jobs = EvaluationJobs(generator, tuning.sweeps, [one.trainable for one in trained], runs.jobs)
+    jobs = EvaluationJobs(generator, tuning.sweeps, runs.jobs)
     base.upkeep.works.update(jobs.works())
     return Evaluation(runs.querysets, QuerySetEditor(runs.querysets), runs, generator, jobs)

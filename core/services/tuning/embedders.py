@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from core import strict
 from core.access import Actor, use_case
-from core.curation.document.names import free_name, safe_name
+from core.curation.document.names import free_name
 from core.curation.text.render import in_words
 from core.errors import BadInput
 from core.evaluation.learning.triplets import LEAST, TUNED, FineTuning, Lesson, mined
@@ -23,7 +21,6 @@ from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Index, Progress, no_progress
 from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
-from core.services.tuning.trainable import Trainable
 from core.types import Profile, SearchConfig
 
 if TYPE_CHECKING:
@@ -60,12 +57,9 @@ class TunedEmbedder:
     base: str
     profile: Profile
     learned_from: int
-    settings: FineTuning
     facts: dict[str, Any]  # device, steps, seconds, losses
-    seconds: float  # of everything, the index included
     compared: tuple[RunComparison, ...]  # one per query set
     apart: PairedComparison | None  # only questions none of whose answers stands in a document that was trained on
-    path: str
 
     @property
     def wins(self) -> bool:
@@ -79,35 +73,8 @@ class TunedEmbedder:
         if self.apart:
             said += f" Where the answer stands in a document that was not trained on: {self.apart.sentence}"
         if self.wins:
-            return f"Promote the run on {self.profile.name}: the trained embedder wins on questions it has not seen. {said}"
+            return f"The trained embedder wins on questions it has not seen. {said}"
         return f"Keep production: the trained embedder is not shown to be better on questions it has not seen. {said}"
-
-    def plain(self) -> dict[str, Any]:
-        """A trained embedder with its evidence, as plain values."""
-        return {
-            "name": self.name,
-            "base": self.base,
-            "profile": self.profile.name,
-            "embedder": self.profile.embedder,
-            "learned_from": self.learned_from,
-            "settings": strict.plain(self.settings),
-            "training": self.facts,
-            "seconds": self.seconds,
-            "compared": {
-                one.after.queryset: {
-                    "run": one.after.id,
-                    "against": one.before.id,
-                    "before": sum(row.before for row in one.rows) / len(one.rows),
-                    "after": sum(row.after for row in one.rows) / len(one.rows),
-                    **strict.plain(one.overall),
-                }
-                for one in self.compared
-            },
-            "apart": strict.plain(self.apart) if self.apart else None,
-            "wins": self.wins,
-            "advice": self.advice,
-            "path": self.path,
-        }
 
 
 class EmbedderTuning:
@@ -125,52 +92,25 @@ class EmbedderTuning:
         actor: Actor,
         querysets: Sequence[str],
         *,
-        name: str = "",
         settings: FineTuning = FineTuning(),
         progress: Progress = no_progress,
     ) -> TunedEmbedder:
         """Fine-tune the embedder of production on query sets; the result is a new profile that nothing uses yet."""
-        if not 1 <= settings.epochs <= 50 or not 0 < settings.rate < 0.01:
-            raise BadInput("A training has 1 to 50 epochs and a rate above 0 and below 0.01.")
-        began, plan = time.monotonic(), self.runs.plan()
-        name = self._named(name, querysets)
+        plan = self.runs.plan()
         base = self._base(plan.profile)
         index = self.runs.searcher.generations.open(plan.profile)
         lessons = self.lessons(index, querysets, progress)
+        taken = {*self.trainer.names(), *(profile.name for profile in self.runs.team_settings.profiles())}
+        name = free_name(f"{querysets[0]}-embedder", taken)
         facts = self.trainer.train(base, name, lessons, partial(_text, index), settings, progress)
-        profile = replace(plan.profile, name=name, embedder=f"{TUNED}{name}")
-        saved = self.admin.add_profile(actor, profile)
+        saved = self.admin.add_profile(actor, replace(plan.profile, name=name, embedder=f"{TUNED}{name}"))
         self.builder.build(saved, progress=progress)
         compared = tuple(self._compared(queryset, plan, saved, progress) for queryset in querysets)
-        seconds = round(time.monotonic() - began, 1)
-        learned = (len(lessons), settings, facts, seconds)
         apart = self._apart(compared, lessons, index)
-        tuned = TunedEmbedder(name, plan.profile.embedder, saved, *learned, compared, apart, "")
-        path = self.trainer.describe(name, _card(tuned, querysets, index))
+        tuned = TunedEmbedder(name, plan.profile.embedder, saved, len(lessons), facts, compared, apart)
+        self.trainer.describe(name, _card(tuned, querysets, index))
         self.runs.audit.note(actor, "train an embedder", name, detail=", ".join(querysets))
-        return replace(tuned, path=str(path))
-
-    @property
-    def trainable(self) -> Trainable:
-        return Trainable("embedder", self._check, self._as_job)
-
-    def _check(self, arguments: Mapping[str, Any]) -> None:
-        """That there are enough questions."""
-        self.lessons_of(self.runs.searcher.index(), arguments["querysets"])
-
-    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TunedEmbedder:
-        settings = FineTuning(epochs=arguments["epochs"])
-        return self.train(actor, arguments["querysets"], settings=settings, progress=progress)
-
-    def _named(self, name: str, querysets: Sequence[str]) -> str:
-        if not querysets:
-            raise BadInput("Name at least one query set to learn from.")
-        taken = {*self.trainer.names(), *(profile.name for profile in self.runs.team_settings.profiles())}
-        if name in taken:
-            raise BadInput(
-                f"There is an embedder or a profile {name!r} already, and it stays as it is. Choose another name."
-            )
-        return safe_name(name, "an embedder") if name else free_name(f"{querysets[0]}-embedder", taken)
+        return tuned
 
     def _base(self, profile: Profile) -> str:
         if profile.embedders:
@@ -239,5 +179,13 @@ def _text(index: Index, chunk: int) -> str:
 
 def _card(tuned: TunedEmbedder, querysets: Sequence[str], index: Index) -> str:
     """What the model is, beside its weights."""
-    facts = {"querysets": list(querysets), "commit": index.generation.commit, **tuned.plain()}
+    facts = {
+        "name": tuned.name,
+        "base": tuned.base,
+        "querysets": list(querysets),
+        "learned_from": tuned.learned_from,
+        "commit": index.generation.commit,
+        "training": tuned.facts,
+        "advice": tuned.advice,
+    }
     return json.dumps(facts, indent=1, sort_keys=True)

@@ -15,41 +15,34 @@ from core.evaluation.learning.lambdamart import LEAST, FittedRanker, RankingExam
 from core.evaluation.measures.by_name import ndcg
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import QuerySet, for_choosing, once
-from core.evaluation.statistics import Interval, PairedComparison, bootstrap, compare
+from core.evaluation.statistics import PairedComparison, compare
 from core.ports import Index, Progress, no_progress
-from core.retrieval import config as configs
 from core.retrieval.candidates import fuse
 from core.retrieval.method_values import CandidateFeatures, RankerModel
 from core.retrieval.rerankers.features import features
 from core.retrieval.rerankers.learned import DEPTH, RANKER, purpose, without
 from core.services.evaluation.cached_candidates import CandidateCache
 from core.services.evaluation.runs import RunPlan, Runs
-from core.services.tuning.trainable import Trainable, writable_name
+from core.services.tuning.alpha import unpromoted
 from core.types import SearchConfig
 
 if TYPE_CHECKING:
     from core.adapters.models.trained_files import TrainedFiles
 
 Measured = Sequence[tuple[RankingExample, float]]  # each with the figure of production
-THIN = 200  # judged questions below this: the evidence is thin
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedRanker:
-    """A trained ranker, and nDCG@10 with it and with production on questions that it has not seen.
+    """A trained ranker, and nDCG@10 with it against production on questions that it has not seen.
 
     `held_out` is the half that nothing was chosen on; `unseen` adds the other half, each question by trees of other folds.
     """
 
     model: RankerModel
     config: SearchConfig
-    path: str
-    querysets: tuple[str, ...]
     learned_from: int
     rounds: int
-    tried: Mapping[int, float]
-    importances: Mapping[str, float]
-    quality: Mapping[str, Interval]
     held_out: PairedComparison
     unseen: PairedComparison
 
@@ -66,34 +59,7 @@ class TrainedRanker:
             return "Keep production: in folds no tree improved the order, so the ranker learned nothing."
         if not self.wins:
             return f"Keep production: the ranker is not shown to be better ({found})."
-        return f"Measure it as a run and promote it: the ranker beats production ({found})."
-
-    @property
-    def note(self) -> str:
-        """What is missing for sure evidence."""
-        if self.unseen.queries >= THIN:
-            return ""
-        return f"The evidence is thin: {self.unseen.queries} judged questions, {THIN} are wanted."
-
-    def plain(self) -> dict[str, Any]:
-        """A ranker with its evidence, as plain values; its trees stay in its file."""
-        return {
-            "model": self.model.name,
-            "trained_for": self.model.trained_for,
-            "querysets": list(self.querysets),
-            "learned_from": self.learned_from,
-            "rounds": self.rounds,
-            "tried": {str(rounds): value for rounds, value in self.tried.items()},
-            "importances": dict(self.importances),
-            "quality": strict.plain(self.quality),
-            "held_out": strict.plain(self.held_out),
-            "unseen": strict.plain(self.unseen),
-            "wins": self.wins,
-            "advice": self.advice,
-            "note": self.note,
-            "config": strict.plain(self.config),
-            "path": self.path,
-        }
+        return f"The ranker beats production ({found})."
 
 
 class RankerTraining:
@@ -108,46 +74,19 @@ class RankerTraining:
         actor: Actor,
         querysets: Sequence[str],
         *,
-        name: str = "",
         config: SearchConfig | None = None,
-        profile: str = "",
         progress: Progress = no_progress,
     ) -> TrainedRanker:
-        """Learn an order from query sets for one way of searching, and store the ranker under a name."""
-        plan = replace(self.runs.plan(profile), config=self.runs.plan().config)
+        """Learn an order from query sets for one way of searching, that of production unless another is named, and store the
+        ranker."""
+        plan = self.runs.plan()
         base = without(config or plan.config)
-        usual = f"{profile or querysets[0]}-ranker" if querysets else "ranker"
-        name = writable_name(RANKER, self.runs.team_settings, name, usual)
         index = self.runs.searcher.generations.open(plan.profile)
-        today = self.runs.searcher.clock.today()
-        examples = RankingExamples(self.runs, index, base, plan, today, progress)
-        found = examples.all([self.runs.querysets.get(queryset) for queryset in querysets])
-        halves = _halves(found)
-        fitted = fit([example for example, _ in halves[0]], progress)
-        trained = self._trained(fitted, halves, name, base, index, tuple(querysets))
-        writable_name(RANKER, self.runs.team_settings, name)  # it may have been promoted during the training
-        path = self.store.save(trained.model)
-        self.runs.audit.note(actor, "learn a ranker", name, detail=", ".join(querysets))
-        return replace(trained, path=str(path))
-
-    def _trained(
-        self,
-        fitted: FittedRanker,
-        halves: tuple[Measured, Measured],
-        name: str,
-        base: SearchConfig,
-        index: Index,
-        querysets: tuple[str, ...],
-    ) -> TrainedRanker:
-        import numpy as np
-
-        learn, judge = halves
-        after = [measured(example, fitted.scores(example)) for example, _ in judge]
-        inside = [measured(example, fitted.crossfit[example.question]) for example, _ in learn]
-        before = [value for _, value in judge]
-        pairs = np.array([[*before, *(value for _, value in learn)], [*after, *inside]]).T
-        quality = dict(zip(("production", "ranker"), bootstrap(pairs), strict=True))
-        held_out, unseen = compare(before, after), compare(pairs[:, 0].tolist(), pairs[:, 1].tolist())
+        examples = RankingExamples(self.runs, index, base, plan, self.runs.searcher.clock.today(), progress)
+        learn, judge = _halves(examples.all([self.runs.querysets.get(queryset) for queryset in querysets]))
+        fitted = fit([example for example, _ in learn], progress)
+        held_out, unseen = _compared(fitted, learn, judge)
+        name = unpromoted(RANKER, self.runs.team_settings, f"{querysets[0]}-ranker")
         evidence: dict[str, Any] = {
             "querysets": list(querysets),
             "learned_from": len(learn),
@@ -156,22 +95,19 @@ class RankerTraining:
             "unseen": strict.plain(unseen),
             "commit": index.generation.commit,
         }
-        features_read = learn[0][0].table.names
-        model = RankerModel(name, purpose(base, index.generation.digest), features_read, fitted.plain, evidence)
+        trained_for, features_read = purpose(base, index.generation.digest), learn[0][0].table.names
+        model = RankerModel(name, trained_for, features_read, fitted.plain, evidence)
+        self.store.save(model)
+        self.runs.audit.note(actor, "learn a ranker", name, detail=", ".join(querysets))
         served = replace(base, rerank="always", reranker="learned", rerank_model=name, rerank_depth=DEPTH)
-        figures = (fitted.rounds, fitted.tried, fitted.importances, quality)
-        return TrainedRanker(model, served, "", querysets, len(learn), *figures, held_out, unseen)
-
-    @property
-    def trainable(self) -> Trainable:
-        return Trainable("ranker", lambda arguments: _config(arguments["config"]), self._as_job)
-
-    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> TrainedRanker:
-        return self.train(actor, arguments["querysets"], config=_config(arguments["config"]), progress=progress)
+        return TrainedRanker(model, served, len(learn), fitted.rounds, held_out, unseen)
 
 
-def _config(name: str) -> SearchConfig | None:
-    return configs.parse(name) if name else None
+def _compared(fitted: FittedRanker, learn: Measured, judge: Measured) -> tuple[PairedComparison, PairedComparison]:
+    """Against production on the half that nothing was chosen on; and with the other half, by trees of other folds."""
+    before, after = [value for _, value in judge], [measured(each, fitted.scores(each)) for each, _ in judge]
+    inside = [measured(each, fitted.crossfit[each.question]) for each, _ in learn]
+    return compare(before, after), compare([*before, *(value for _, value in learn)], [*after, *inside])
 
 
 def _halves(found: Measured) -> tuple[Measured, Measured]:

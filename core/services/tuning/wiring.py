@@ -15,10 +15,10 @@ from core.services.search.wiring import LearnedFiles
 from core.services.tuning.alpha import AlphaTraining
 from core.services.tuning.confidence import ConfidenceTuning
 from core.services.tuning.embedders import EmbedderTuning
+from core.services.tuning.learning import JOB, Learning, OwnQuestions, Trainers
 from core.services.tuning.production import ProductionSettings
-from core.services.tuning.prompts import PromptTuning
 from core.services.tuning.rankers import RankerTraining
-from core.services.tuning.recommendation import Learning, OwnQuestions, Recommendation, Trainers
+from core.services.tuning.recommendation import Recommendation
 from core.services.tuning.sweeps import Sweeps
 
 
@@ -30,7 +30,6 @@ class Tuning:
     training: AlphaTraining
     alphas: TrainedFiles[AlphaModel]
     production: ProductionSettings
-    prompts: PromptTuning
     confidence: ConfidenceTuning
     recommendation: Recommendation
     rankers: RankerTraining
@@ -57,12 +56,12 @@ def wire(base: Base, models: ModelRoom, runs: Runs, index: IndexRoom, files: Lea
     own = OwnQuestions(runs, lambda: base.rule_files.pins(base.repository.head()))
     learning = Learning(production, Trainers(alphas, rankers, embedders), own, settings.learn_every)
     base.events.served.then(learning.follow)
+    base.upkeep.works[JOB] = learning.work
     return Tuning(
         Sweeps(runs),
         alphas,
         files.alphas,
         production,
-        PromptTuning(runs, base.audit),
         ConfidenceTuning(runs),
         Recommendation(production),
         rankers,

@@ -23,7 +23,6 @@ from pages.ui.workspace import SweepKey, alpha_curves, app, generation, sweep_da
 PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer
 DEEP = 50  # candidates per leg that sliders can reach
 TAB = "tuning_tab"  # which tab is open, also in the URL
-TRAIN = "train"  # what is trained, also in the URL
 FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
 
 

@@ -1,4 +1,4 @@
-"""An admin's way from a base without a question to a promotion: take what documents answer, learn, weigh, promote."""
+"""An admin's way from a base without a question to a promotion: take what documents answer, and learn."""
 
 from __future__ import annotations
 
@@ -40,22 +40,14 @@ def test_from_no_question_to_a_promotion(chromium: Any, kb_home: Path, tmp_path:
         screen.open("/tuning")
         journey.step("nothing")
         journey.click(screen.key("take_answers").get_by_role("button"))
-        screen.open("/tuning?tuning_tab=Train&train=All+at+once")
+        screen.open("/tuning?tuning_tab=Learn")
         expect(screen.page.get_by_text("Nothing was learned yet")).to_be_visible()
         journey.step("before")
         journey.click(screen.key("learning_go").get_by_role("button"))
         journey.step("confirm")
         journey.click(screen.page.get_by_role("dialog").get_by_role("button", name="Learn"))
         journey.step("learning")
-        expect(screen.key("learning_weigh")).to_be_visible(timeout=600_000)
-        expect(screen.page.get_by_text("is better on questions it has not seen")).to_be_visible()
+        expect(screen.page.get_by_text("wins and is in production now")).to_be_visible(timeout=600_000)
         journey.step("learned")
-        journey.click(screen.key("learning_weigh").get_by_role("button"))
-        expect(screen.key("promote_run")).to_be_visible()
-        journey.step("weighed")
-        journey.click(screen.key("promote").get_by_role("button"))
-        journey.click(screen.page.get_by_role("dialog").get_by_role("button", name="Promote"))
-        expect(screen.page.get_by_text("is in production now")).to_be_visible()
-        journey.step("promoted")
         assert app.platform.settings.production() != before
-        assert journey.clicks == 6
+        assert journey.clicks == 3

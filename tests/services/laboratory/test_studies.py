@@ -16,6 +16,7 @@ from bench.papers import support
 from bench.papers.__main__ import queries
 from bench.papers.context import BENCHMARK, PaperOptions, shared_out
 from bench.papers.markdown import markdown
+from bench.papers.prompts import PromptSettings, parted, tune
 from bench.papers.replays import estimate, replay
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build, evaluation_workspace
@@ -25,7 +26,6 @@ from core.evaluation.reports.report import Report, ReportTable
 from core.profiles import check
 from core.retrieval import config as configs
 from core.services.evaluation import collections
-from core.services.tuning.prompts import PromptSettings, parted
 from core.settings import load
 from core.types import Filters, SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, WordReranker
@@ -80,7 +80,7 @@ def table(report: Report, title: str) -> dict[str, dict[str, str]]:
 def test_the_cascade_study_has_its_rows_and_tables_with_a_language_model(
     study_app: App, server: ScriptedServer
 ) -> None:
-    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED).report
+    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED)
     rows = ["dense", "bi-modal", "tri-modal", "tri-modal + cross-encoder", "full pipeline"]
     weighed = ["tri-modal, static weights", "tri-modal, weights by the model"]
     assert report.values["stages"] == list(table(report, "Ablation")) == [*rows, *weighed]
@@ -99,7 +99,7 @@ def test_the_cascade_study_has_its_rows_and_tables_with_a_language_model(
 
 
 def test_the_cascade_study_says_what_each_stage_moved_made_worse_and_took(study_app: App) -> None:
-    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED).report
+    report = replay(study_app, ADMIN, "cascade", "small", limit=ASKED)
     moved = table(report, "What each stage moved")
     assert list(moved) == ["cross-encoder", "language model"]
     assert moved["language model"]["another first document"] == "100%", "the last of ten came first"
@@ -177,7 +177,7 @@ def test_the_support_study_has_its_tables_with_several_language_models_and_makes
     server.answers = [by_meaning]
     options = PaperOptions(models=(MODEL, CHEAP), repeats=3)
     estimated = estimate(study_app, "support", "small", ASKED, options)
-    report = replay(study_app, ADMIN, "support", "small", limit=ASKED, options=options).report
+    report = replay(study_app, ADMIN, "support", "small", limit=ASKED, options=options)
     first, other = "bge-small-en-v1.5-int8", "all-minilm-l6-v2"
     assert list(table(report, "Embedders alone and BM25")) == [first, other, "BM25"]
     assert list(table(report, "The best embedder with each other by RRF")) == [first, f"{first} + {other} (RRF)", f"{first} + BM25 (RRF)"]  # fmt: skip
@@ -252,9 +252,7 @@ def teachable(tmp_path: Path, study_app: App) -> Iterator[App]:
 
 
 def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_chosen(teachable: App) -> None:
-    result = teachable.tuning.prompts.tune(
-        ADMIN, "small", PromptSettings("zero-shot", samples=12, rounds=3), name="parts"
-    )
+    result = tune(teachable, ADMIN, "small", PromptSettings("zero-shot", samples=12, rounds=3), name="parts")
     assert result.rounds[0].failures > 0
     assert result.kept is not None
     assert (result.kept.title, result.kept.task) == ("tuned-parts-v1", Teachable.lesson)
@@ -279,7 +277,7 @@ def test_a_prompt_is_rewritten_where_reranking_failed_and_the_best_is_kept_and_c
         "parts", "Another task that is long enough to be one.", False, {}, ADMIN.person
     )
     assert again.title == "tuned-parts-v2"
-    assert [prompt.title for prompt in teachable.tuning.prompts.listed(ADMIN)] == ["tuned-parts-v1", "tuned-parts-v2"]
+    assert [prompt.title for prompt in teachable.platform.settings.prompts()] == ["tuned-parts-v1", "tuned-parts-v2"]
 
 
 def test_a_prompt_that_is_not_there_leaves_the_order_with_a_warning(study_app: App) -> None:
@@ -289,17 +287,11 @@ def test_a_prompt_that_is_not_there_leaves_the_order_with_a_warning(study_app: A
     assert len(result.hits) > 1
 
 
-def test_tuning_a_prompt_says_first_what_it_would_ask(study_app: App) -> None:
-    (row,) = study_app.tuning.prompts.estimate(ADMIN, "small", PromptSettings("zero-shot", samples=12, rounds=3))
-    assert row.calls[0] == 12
-    assert row.calls[1] > 4 * 12, "a pass for the start and one for each rewrite"
-    with pytest.raises(BadInput, match="1 to 100 rounds"):
-        study_app.tuning.prompts.estimate(ADMIN, "small", PromptSettings(rounds=0))
-
-
 def test_what_is_no_new_task_is_named(study_app: App, server: ScriptedServer) -> None:
+    with pytest.raises(BadInput, match="1 to 100 rounds"):
+        tune(study_app, ADMIN, "small", PromptSettings(rounds=0))
     server.answers = [lambda prompt: last(prompt) if "<material>" not in prompt else "I would rather not."]
-    result = study_app.tuning.prompts.tune(ADMIN, "small", PromptSettings("zero-shot", samples=6, rounds=1))
+    result = tune(study_app, ADMIN, "small", PromptSettings("zero-shot", samples=6, rounds=1))
     assert result.kept is None
     assert "no other task was written. The answer of openai:large was not used" in result.sentence
 
@@ -335,7 +327,7 @@ def test_the_cascade_study_runs_on_a_sample_of_a_collection(study_app: App, coll
     app.knowledge.documents.save(collections.AUTHOR, drawn.files, [], "Records")
     app.index.builder.build(app.platform.settings.profile())
     kept = app.evaluation.querysets.keep(collections.AUTHOR, queries(drawn))
-    report = replay(app, collections.AUTHOR, "cascade", kept.name).report
+    report = replay(app, collections.AUTHOR, "cascade", kept.name)
     assert report.values["stages"][-1] == "tri-modal, weights by the model"
     assert table(report, "Queries that a stage made worse")["language model"]["degraded"].endswith(" / 4")
     config = configs.parse("rrf-60")
@@ -370,7 +362,7 @@ def test_a_collection_is_ranked_as_it_would_be_served_and_only_recall_looks_deep
 def test_the_compliance_benchmark_is_made_at_its_own_size_and_says_what_is_ours(study_app: App) -> None:
     options = PaperOptions(questions=1706)
     assert shared_out(1706) == BENCHMARK
-    report = replay(study_app, ADMIN, "compliance", limit=40, options=options).report
+    report = replay(study_app, ADMIN, "compliance", limit=40, options=options)
     said = markdown(report)
     assert re.fullmatch(r"known-items-1706 \(40 questions\), .*1,706 asked for\)", report.facts["query set"])
     assert re.search(r"1,706 questions were asked for; the documents give \d+", said)

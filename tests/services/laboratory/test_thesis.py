@@ -14,17 +14,17 @@ import pytest
 
 from bench.papers import chunking, thesis
 from bench.papers.context import PaperOptions
+from bench.papers.learners import LEARNERS, NETWORKS, TREES
 from bench.papers.markdown import markdown
-from bench.papers.replays import WrittenReport, replay
+from bench.papers.replays import replay
 from core.adapters.models.registry import ModelRegistry
 from core.bootstrap import App, build
 from core.entrypoints.cli import main
 from core.errors import BadInput
 from core.evaluation.generators import qa
-from core.evaluation.learning.learners import NETWORKS, TREES
 from core.evaluation.querysets import anchoring
 from core.evaluation.querysets.queryset import Judgment, QuerySet, Question
-from core.evaluation.reports.report import ReportTable
+from core.evaluation.reports.report import Report, ReportTable
 from core.settings import load
 from core.types import SearchConfig
 from tests.conftest import FixedClock, HashEmbedder, put, small_app
@@ -91,7 +91,8 @@ def priced(server: ScriptedServer, home: Path) -> Iterator[App]:
     patch.setattr(ModelRegistry, "embedder", lambda self, name: HashEmbedder())
     patch.setattr(ModelRegistry, "of", lambda self, profile: HashEmbedder())
     patch.setattr(chunking, "SIX", 1)
-    patch.setattr(thesis, "GRIDS", {"ridge": None, "xgboost": TREES[:1], "mlp": NETWORKS[:1]})
+    patch.setattr(thesis, "KINDS", (LEARNERS["ridge"], replace(LEARNERS["xgboost"], grid=TREES[:1])))
+    patch.setattr(thesis, "GRID", NETWORKS[:1])
     settings = load({}, home=home, prices=home / "prices.json", llm=MODEL, openai_url=f"{server.url}/v1")
     app = build(settings, clock=FixedClock())
     app.platform.workspace.create()
@@ -120,16 +121,16 @@ def replay_app(replay_server: ScriptedServer, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="module")
-def replayed(replay_app: App) -> WrittenReport:
+def replayed(replay_app: App) -> Report:
     return replay(replay_app, ADMIN, "thesis", limit=24, options=PaperOptions(documents=4))
 
 
-def tables(made: WrittenReport) -> dict[str, ReportTable]:
-    return {part.title: part for part in made.report.parts if isinstance(part, ReportTable)}
+def tables(made: Report) -> dict[str, ReportTable]:
+    return {part.title: part for part in made.parts if isinstance(part, ReportTable)}
 
 
-def test_the_thesis_has_every_stage_in_its_order_and_leaves_nothing_out(replayed: WrittenReport) -> None:
-    values = replayed.report.values
+def test_the_thesis_has_every_stage_in_its_order_and_leaves_nothing_out(replayed: Report) -> None:
+    values = replayed.values
     assert tuple(values["stages"]) == STAGES
     assert values["skipped"] == []
     assert all(set(row) == {"T1EM", "T1C", "T1O", "SpanMRR"} for row in values["stages"].values())
@@ -141,9 +142,9 @@ def test_the_thesis_has_every_stage_in_its_order_and_leaves_nothing_out(replayed
 
 
 def test_both_agentic_chunkers_stand_beside_the_others_and_cost_what_their_builds_paid(
-    replayed: WrittenReport, replay_app: App
+    replayed: Report, replay_app: App
 ) -> None:
-    rows = {row["name"]: row for row in replayed.report.values["chunkers"]}
+    rows = {row["name"]: row for row in replayed.values["chunkers"]}
     assert list(rows) == ["fixed-700-20", "semantic-80-1-800", "hierarchical-2000-500-100", "agentic-1", "agentic-2"]
     assert all(rows[name]["dollars_per_document"] == 0 == rows[name]["calls"] for name in list(rows)[:3])
     assert rows["agentic-1"]["calls"] == rows["agentic-1"]["chunks"], "one context for each chunk"
@@ -153,17 +154,17 @@ def test_both_agentic_chunkers_stand_beside_the_others_and_cost_what_their_build
     assert written == pytest.approx(spent["context"] + spent["segment"])
 
 
-def test_the_graph_is_compared_with_agentic_chunks_alone(replayed: WrittenReport) -> None:
-    graph = replayed.report.values["graph"]
+def test_the_graph_is_compared_with_agentic_chunks_alone(replayed: Report) -> None:
+    graph = replayed.values["graph"]
     assert list(graph) == ["agentic, no graph", "graph + hierarchical", "graph + agentic"]
     assert set(graph["graph + agentic"]) == {"T1EM", "T5EM", "T1C", "MC", "SpanMRR", "T1O", "BO"}
     assert graph["graph + hierarchical"]["T5EM"] > 0
 
 
 def test_alpha_is_fixed_learned_and_known_in_hindsight_and_its_features_have_a_direction(
-    replayed: WrittenReport,
+    replayed: Report,
 ) -> None:
-    values = replayed.report.values
+    values = replayed.values
     fixed = [f"alpha {alpha}" for alpha in ("0", "0.3", "0.5", "0.7", "1")]
     assert list(values["alphas"])[:9] == [*fixed, "learned, ridge", "learned, xgboost", "learned, mlp", "oracle"]
     assert set(values["r2"]) == {"ridge", "xgboost", "mlp"}
@@ -171,26 +172,26 @@ def test_alpha_is_fixed_learned_and_known_in_hindsight_and_its_features_have_a_d
     assert all(row["sentence"] for row in values["shap"])
 
 
-def test_every_tau_has_its_cost_its_time_and_its_uplift(replayed: WrittenReport) -> None:
-    taus = replayed.report.values["taus"]
+def test_every_tau_has_its_cost_its_time_and_its_uplift(replayed: Report) -> None:
+    taus = replayed.values["taus"]
     assert [row["tau"] for row in taus] == [*(f"{tau / 100:.2f}" for tau in range(50, 101, 5)), "always"]
     assert taus[-1]["dollars"] > 0
     assert [row["dollars"] for row in taus] == sorted(row["dollars"] for row in taus)
     assert sum(row["uplift"] for row in taus) == pytest.approx(taus[-1]["measure"] - taus[0]["measure"])
-    assert replayed.report.values["event"].startswith("T5EM")
+    assert replayed.values["event"].startswith("T5EM")
 
 
 def test_a_limited_replay_says_what_was_limited_and_asks_few_hundred_times(
-    replayed: WrittenReport, replay_server: ScriptedServer, replay_app: App
+    replayed: Report, replay_server: ScriptedServer, replay_app: App
 ) -> None:
-    facts = replayed.report.facts
+    facts = replayed.facts
     assert facts["documents"] == "4 of 8: the longest"
     assert facts["questions"].startswith("24 of ")
     assert facts["question source"].startswith("written by openai:small from segments of 250 words")
     assert len(replay_server.seen) < 600
     assert replay_server.most_busy > 1, "independent calls are made at once"
     assert len(replay_app.knowledge.documents.all()) == 8, "the knowledge base itself is left alone"
-    page = markdown(replayed.report)
+    page = markdown(replayed)
     assert "## What it takes" in page
     assert "| agentic-1 |" in page
 
@@ -212,7 +213,7 @@ def test_chunking_scores_agentic_rows_and_reads_parents(priced_app: App) -> None
     gates = tuple(Judgment(f"q{n}", f"m/manual{n}.md", (), f"gate{n}x{n}") for n in range(8))
     priced_app.evaluation.querysets.keep(ADMIN, QuerySet("gates", asked, gates))
     made = replay(priced_app, ADMIN, "chunking", "gates")
-    names = [row["name"] for row in made.report.values["chunkers"]]
+    names = [row["name"] for row in made.values["chunkers"]]
     assert names == [
         "local",
         "fixed-1300-260",
@@ -221,15 +222,15 @@ def test_chunking_scores_agentic_rows_and_reads_parents(priced_app: App) -> None
         "agentic-1",
         "agentic-2",
     ]
-    assert made.report.values["skipped"] == []
-    dollars = {row["name"]: row["dollars_per_document"] for row in made.report.values["chunkers"]}
+    assert made.values["skipped"] == []
+    dollars = {row["name"]: row["dollars_per_document"] for row in made.values["chunkers"]}
     assert dollars["agentic-1"] > 0 < dollars["agentic-2"]
     assert not any(dollars[name] for name in names[:4])
     family = next(
         trial for trial in chunking.agentic(priced_app.platform.settings.profile()) if trial.name == "agentic-1"
     )
     assert family.search(SearchConfig()).parents
-    assert len({row["figures"]["T1EM"] for row in made.report.values["runs"]}) > 1
+    assert len({row["figures"]["T1EM"] for row in made.values["runs"]}) > 1
 
 
 @pytest.mark.parametrize("experiment", ["thesis", "chunking"])
@@ -237,9 +238,10 @@ def test_without_a_model_its_rows_are_left_out_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, experiment: str
 ) -> None:
     monkeypatch.setattr(chunking, "SIX", 1)
-    monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
+    monkeypatch.setattr(thesis, "KINDS", (LEARNERS["ridge"],))
+    monkeypatch.setattr(thesis, "GRID", NETWORKS[:1])
     app = judged(tmp_path / "home")
-    values = replay(app, ADMIN, experiment, "small", limit=24).report.values
+    values = replay(app, ADMIN, experiment, "small", limit=24).values
     left_out = [line.split(" was left out: ")[0] for line in values["skipped"]]
     assert left_out[:2] == ["agentic-1", "agentic-2"]
     assert all("No language model is configured" in line for line in values["skipped"])
@@ -260,11 +262,12 @@ def test_without_questions_that_quote_their_answers_the_thesis_says_what_to_make
 def test_without_a_model_known_items_that_quote_stand_in_and_the_report_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(thesis, "GRIDS", {"ridge": None})
+    monkeypatch.setattr(thesis, "KINDS", (LEARNERS["ridge"],))
+    monkeypatch.setattr(thesis, "GRID", NETWORKS[:1])
     made = replay(judged(tmp_path / "home"), ADMIN, "thesis", limit=12, options=PaperOptions(documents=10))
-    assert "known items that quote their answers, not SF1H" in made.report.facts["question source"]
-    assert made.report.facts["documents"] == "10 of 24: the longest"
-    assert made.report.facts["questions per category"].startswith("exact_phrase")
+    assert "known items that quote their answers, not SF1H" in made.facts["question source"]
+    assert made.facts["documents"] == "10 of 24: the longest"
+    assert made.facts["questions per category"].startswith("exact_phrase")
 
 
 def test_overlap_is_measured_against_the_thousand_words_around_an_answer(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ QUEUE: dict[str, Callable[[App, Actor], Job]] = {
     "calibrate": lambda app, actor: app.evaluation.jobs.calibrate(
         actor, "small", "bm25", TauRule(beta=1.0, least=1, measure="nDCG@10")
     ),
-    "learn": lambda app, actor: app.evaluation.jobs.learn(actor, "small", "linear", "convex-0.5", "nDCG@10", "best"),
+    "learn-all": lambda app, actor: app.evaluation.jobs.learn(actor, ["small"]),
     "evaluate": lambda app, actor: app.evaluation.runs.start(actor, "small", [("", "bm25")]),
 }
 

@@ -31,8 +31,6 @@ from core.services.playground.grades import Grade
 from core.services.remote.remotes import Remotes
 from core.services.reviews.authoring import Target
 from core.services.reviews.discussion import CommentPlace
-from core.services.tuning.alpha import AlphaSettings
-from core.services.tuning.prompts import PromptSettings
 from core.storage.state.records import AuditEntry
 from core.types import Profile, Receipt
 from tests.conftest import ROOT, FixedClock, NoProcesses, ScriptedLlm, SmallModels, demo, indexed, put, small_app, write
@@ -56,16 +54,6 @@ def proposed(app: App, name: str, submitted: bool = True, by: Actor = AUTHOR) ->
 
 def invited(app: App) -> int:
     return app.reviews.changes.invite(ADMIN, proposed(app, "uninvite"), ["reviewer"]).id
-
-
-def tuned(app: App) -> None:
-    """A prompt tuned with a language model that is there for this alone."""
-    models = app.search.searcher.models
-    try:
-        app.search.searcher.models = SmallModels(ScriptedLlm("[2, 1, 3]"))
-        app.tuning.prompts.tune(ADMIN, "small", PromptSettings(samples=2, rounds=1))
-    finally:
-        app.search.searcher.models = models
 
 
 def questioned(app: App) -> None:
@@ -464,11 +452,7 @@ USE_CASES: dict[str, Callable[[App], object]] = {
     "evaluation.jobs.calibrate": lambda app: app.evaluation.jobs.calibrate(
         ADMIN, "small", "bm25", TauRule(beta=0.9, least=5, measure="nDCG@10")
     ),
-    "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN, "small", "ridge", "bm25", "nDCG@10", "lss"),
-    "evaluation.jobs.tune_prompt": lambda app: app.evaluation.jobs.tune_prompt(ADMIN, "small"),
-    "evaluation.jobs.learn_ranker": lambda app: app.evaluation.jobs.learn_ranker(ADMIN, ["small"]),
-    "evaluation.jobs.learn_all": lambda app: app.evaluation.jobs.learn_all(ADMIN),
-    "evaluation.jobs.train_embedder": lambda app: app.evaluation.jobs.train_embedder(ADMIN, [wide(app)]),
+    "evaluation.jobs.learn": lambda app: app.evaluation.jobs.learn(ADMIN),
     "evaluation.jobs.keep_result": lambda app: app.evaluation.jobs.keep_result(ADMIN, "learn", {}, queryset="small"),
     "evaluation.jobs.drift": lambda app: app.evaluation.jobs.drift(ADMIN),
     "evaluation.jobs.cancel": lambda app: app.evaluation.jobs.cancel(ADMIN, started(app)),
@@ -477,15 +461,12 @@ USE_CASES: dict[str, Callable[[App], object]] = {
         ADMIN, "small", configs.parse("convex-0.5")
     ),
     "tuning.sweeps.tau": lambda app: app.tuning.sweeps.tau(ADMIN, "small", config=configs.parse("convex-0.5")),
-    "tuning.training.train": lambda app: app.tuning.training.train(
-        ADMIN, "small", AlphaSettings(config=configs.parse("tm2c2-0.5"))
-    ),
+    "tuning.training.train": lambda app: app.tuning.training.train(ADMIN, "small", config=configs.parse("tm2c2-0.5")),
     "tuning.confidence.measure": lambda app: app.tuning.confidence.measure(ADMIN, "small"),
     "tuning.confidence.choose": lambda app: app.tuning.confidence.choose(ADMIN, threshold=0.4, reason="A try."),
     "tuning.rankers.train": lambda app: ranked(app),
     "tuning.learning.learn": lambda app: taught(app),
     "tuning.embedders.train": lambda app: embedded(app),
-    "tuning.prompts.tune": lambda app: tuned(app),
     "tuning.production.check": lambda app: app.tuning.production.check(ADMIN),
     "tuning.production.promote": lambda app: app.tuning.production.promote(ADMIN, config="bm25", reason="A try."),
     "tuning.production.rollback": lambda app: rolled_back(app),

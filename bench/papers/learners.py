@@ -1,24 +1,28 @@
-"""Fitting of each kind of alpha model: the grid of the thesis, the best point by validation R2. The small network is
-trained by torch (two hidden layers, dropout, AdamW, early stopping) and kept as plain numbers."""
+"""The kinds of alpha model that the thesis compares, each over its grid, the best point by validation R2.
+
+The small network is trained by torch (two hidden layers, dropout, AdamW, early stopping) and kept as plain numbers.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from core.cures import SETUP
 from core.errors import Unavailable
+from core.evaluation.learning.training import RIDGE, Learned, Learner, r2
 from core.ports import Progress
-from core.types import NOTHING
+from core.retrieval.alpha.predictors import FEATURES
 
 if TYPE_CHECKING:
     import numpy as np
-
-    Part = tuple[np.ndarray, np.ndarray, np.ndarray]
     import torch
+
+    from core.evaluation.learning.training import Part
 
     Layers = list[tuple[np.ndarray, np.ndarray]]
 
@@ -107,7 +111,6 @@ def _loss(layers: Layers, x: np.ndarray, y: np.ndarray) -> float:
     return float(((predict(layers, x) - y) ** 2).mean()) if len(x) else 0.0
 
 
-LAMBDAS = (0.01, 0.1, 1.0, 10.0, 100.0)
 ROUNDS = (50, 100, 200)
 TREES: tuple[Mapping[str, Any], ...] = tuple(
     {"max_depth": depth, "learning_rate": rate, "subsample": share}
@@ -121,55 +124,11 @@ NETWORKS: tuple[NetworkSettings, ...] = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """A fit: parameters to store, a predictor, the chosen point of the grid, and loss curves."""
+@dataclass(frozen=True)
+class Explained(Learned):
+    """A fit that says how each feature moved each prediction."""
 
-    parameters: Mapping[str, Any]
-    predict: Callable[[np.ndarray], np.ndarray]
-    chosen: Mapping[str, Any]
-    tried: tuple[tuple[Mapping[str, Any], float], ...]
-    losses: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: NOTHING)
-    contributions: Callable[[np.ndarray], np.ndarray] | None = None
-
-
-def r2(optimal: np.ndarray, predicted: np.ndarray) -> float:
-    """The share of the variance that is explained; 0 is what the mean would explain, below it is worse than that.
-
-    >>> import numpy as np
-    >>> r2(np.array([0.0, 1.0]), np.array([0.25, 0.75]))
-    0.75
-    """
-    spread = float(((optimal - optimal.mean()) ** 2).sum()) if len(optimal) else 0.0
-    return 1.0 - float(((optimal - predicted) ** 2).sum()) / spread if spread > 0 else 0.0
-
-
-def ridge(train: Part, validation: Part, grid: Sequence[float], seed: int, progress: Progress) -> Learned:
-    """w = (X'X + lambda I)^-1 X'y on centred values; the intercept is not penalised (thesis, equations 20 to 22)."""
-    tried = []
-    for n, strength in enumerate(grid, 1):
-        slope, intercept = solve(train[0], train[1], strength)
-        tried.append(({"lambda": strength}, r2(validation[1], validation[0] @ slope + intercept)))
-        progress(n, len(grid), "Fitting ridge regression")
-    chosen = _best(tried)
-    slope, intercept = solve(train[0], train[1], chosen["lambda"])
-    parameters = {"coefficients": [float(weight) for weight in slope], "intercept": float(intercept)}
-    return Learned(parameters, lambda x: x @ slope + intercept, chosen, tuple(tried))
-
-
-def solve(x: np.ndarray, y: np.ndarray, strength: float) -> tuple[np.ndarray, float]:
-    """The coefficients and the intercept of a ridge regression.
-
-    >>> import numpy as np
-    >>> solve(np.array([[0.0], [2.0]]), np.array([0.0, 4.0]), 2.0)
-    (array([1.]), 1.0)
-    """
-    import numpy as np
-
-    centre, middle = x.mean(axis=0), float(y.mean())
-    apart = x - centre
-    slope = np.linalg.solve(apart.T @ apart + strength * np.eye(x.shape[1]), apart.T @ (y - middle))
-    return slope, middle - float(centre @ slope)
+    contributions: Callable[[np.ndarray], np.ndarray]
 
 
 def trees(train: Part, validation: Part, grid: Sequence[Mapping[str, Any]], seed: int, progress: Progress) -> Learned:
@@ -177,37 +136,21 @@ def trees(train: Part, validation: Part, grid: Sequence[Mapping[str, Any]], seed
     import xgboost
 
     data, check = (xgboost.DMatrix(x, label=y, weight=w) for x, y, w in (train, validation))
-    tried, boosters, curves = [], [], []
+    tried, boosters = [], []
     for n, point in enumerate(grid, 1):
-        curve: dict[str, dict[str, list[float]]] = {}
         settings = {**point, "objective": "reg:squarederror", "seed": seed, "nthread": 1, "verbosity": 0}
-        booster = xgboost.train(
-            settings,
-            data,
-            max(ROUNDS),
-            evals=[(data, "train"), (check, "validation")],
-            evals_result=curve,
-            verbose_eval=False,
-        )
+        booster = xgboost.train(settings, data, max(ROUNDS))
         for rounds in ROUNDS:
-            tried.append(
-                (
-                    {**point, "n_estimators": rounds},
-                    r2(validation[1], booster.predict(check, iteration_range=(0, rounds))),
-                )
-            )
+            predicted = booster.predict(check, iteration_range=(0, rounds))
+            tried.append(({**point, "n_estimators": rounds}, r2(validation[1], predicted)))
             boosters.append(booster)
-            curves.append({part: tuple(e * e for e in errors["rmse"][:rounds]) for part, errors in curve.items()})
         progress(n, len(grid), "Fitting boosted trees")
-    chosen = _best(tried)
-    at = next(n for n, (point, _) in enumerate(tried) if point is chosen)
+    at, chosen = _best(tried)
     best = boosters[at][: chosen["n_estimators"]]
-    return Learned(
+    return Explained(
         {"booster": json.loads(bytes(best.save_raw("json")))},
         lambda x: best.inplace_predict(x),
         chosen,
-        tuple(tried),
-        curves[at],
         lambda x: best.predict(xgboost.DMatrix(x), pred_contribs=True),
     )
 
@@ -221,11 +164,9 @@ def mlp(train: Part, validation: Part, grid: Sequence[NetworkSettings], seed: in
         fits.append(fit(train[0], train[1], validation[:2], settings, seed))
         tried.append((strict.plain(settings), r2(validation[1], predict(fits[-1].layers, validation[0]))))
         progress(n, len(grid), "Training networks")
-    chosen = _best(tried)
-    best = fits[next(n for n, (point, _) in enumerate(tried) if point is chosen)]
-    layers = [{"w": _short(w), "b": _short(b)} for w, b in best.layers]
-    losses = {"train": best.train, "validation": best.validation}
-    return Learned({"layers": layers}, lambda x: predict(best.layers, x), chosen, tuple(tried), losses)
+    at, chosen = _best(tried)
+    layers = [{"w": _short(w), "b": _short(b)} for w, b in fits[at].layers]
+    return Learned({"layers": layers}, lambda x: predict(fits[at].layers, x), chosen)
 
 
 def _short(values: np.ndarray) -> Any:
@@ -233,27 +174,23 @@ def _short(values: np.ndarray) -> Any:
     return [_short(row) for row in values] if values.ndim > 1 else [float(f"{value:.7g}") for value in values]
 
 
-def grid_point(kind: str, chosen: Mapping[str, Any]) -> Any:
-    """The point of the grid that a fit chose, to fit it again; how many trees it takes is found anew.
-
-    >>> grid_point("ridge", {"lambda": 10.0}), grid_point("xgboost", {**TREES[0], "n_estimators": 50}) == TREES[0]
-    (10.0, True)
-    """
-    if kind == "ridge":
-        return chosen["lambda"]
-    if kind == "mlp":
-        return NetworkSettings(**{**chosen, "hidden": tuple(chosen["hidden"])})
-    return {name: value for name, value in chosen.items() if name != "n_estimators"}
+def _best(tried: Sequence[tuple[Mapping[str, Any], float]]) -> tuple[int, Mapping[str, Any]]:
+    """The point with the highest validation R2, and its place; of equals the first."""
+    at = max(range(len(tried)), key=lambda n: tried[n][1])
+    return at, tried[at][0]
 
 
-def _best(tried: Sequence[tuple[Mapping[str, Any], float]]) -> Mapping[str, Any]:
-    """The point with the highest validation R2; of equals the first."""
-    return max(tried, key=lambda trial: trial[1])[0]
-
-
-LEARNERS: Mapping[str, tuple[Callable[..., Learned], Sequence[Any]]] = {
-    "ridge": (ridge, LAMBDAS),
-    "xgboost": (trees, TREES),
-    "mlp": (mlp, NETWORKS),
-    "distribution": (trees, TREES),
+LEARNERS: Mapping[str, Learner] = {
+    learner.kind: learner
+    for learner in (
+        RIDGE,
+        Learner("xgboost", lambda sample: FEATURES["xgboost"](sample.seen), trees, TREES),
+        Learner("distribution", lambda sample: FEATURES["distribution"](sample.seen), trees, TREES, weighted=True),
+    )
 }
+
+
+def network(embed: Callable[[str], np.ndarray], grid: Sequence[NetworkSettings] = NETWORKS) -> Learner:
+    """The learner of the small network, which reads the vector of the query."""
+    vectors = cache(embed)
+    return Learner("mlp", lambda sample: vectors(sample.seen.query), mlp, grid)

@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from bench.papers.own_runs import Asking
 from core import strict
-from core.access import READS, Actor, use_case
+from core.access import SYSTEM, Actor, reading_as
+from core.bootstrap import App
 from core.errors import BadInput, Unusable
 from core.evaluation.measures.by_name import mean, recall
 from core.evaluation.querysets import anchoring
@@ -22,15 +24,11 @@ from core.llm.asking import ModelTask, ask, together
 from core.llm.prompt import RULE, cut, quoted
 from core.llm.usable import json_value, schema_of
 from core.ports import Index, Llm, Progress, no_progress
-from core.retrieval.presets import spell
 from core.retrieval.prompts import RerankPrompt
 from core.services.evaluation.cached_candidates import CandidateCache, RankedQuestion
 from core.services.evaluation.runs import Runs
-from core.services.models.call_estimates import CallEstimate
 from core.services.models.ledger import stopping
-from core.services.people.audit import Audit
 from core.services.platform.settings import TunedPrompt
-from core.services.tuning.trainable import Trainable
 from core.types import SearchConfig
 
 FAR, NEAR = 50, 10  # places of the list that is reranked, and of what must hold the relevant documents
@@ -39,7 +37,7 @@ SAMPLES, ROUNDS = 1000, 5
 UNHELD = "There were no other questions to score it on."
 SHORT, LONG = 40, 4000  # characters of a task
 SHOWN = 600  # characters of a passage that a failure shows
-SYSTEM = (
+INSTRUCTIONS = (
     "You improve the instructions of another model, which ranks passages of a knowledge base for a query. Its ranking "
     "failed. First say what went wrong; then write its instructions anew, so that this and similar failures do not "
     "happen again. Keep them general: never name this query, its passages or their words. " + RULE
@@ -109,10 +107,6 @@ class PromptTuningResult:
         said = f"{found} and is {best.recall:.3f} with {self.kept.title}, on the questions it was tuned on."
         return f"{said} {self.held_out.sentence}" if self.held_out else f"{said} {UNHELD}"
 
-    def plain(self) -> dict[str, Any]:
-        """The rounds and what came of them, as plain values."""
-        return {"sentence": self.sentence, **strict.plain(self)}
-
 
 @dataclass(frozen=True, slots=True)
 class PromptSettings:
@@ -126,89 +120,53 @@ class PromptSettings:
     seed: int = 42
 
 
-class PromptTuning:
-    """Tunes prompts, and keeps them with the team's settings."""
+@reading_as(SYSTEM)
+def tune(
+    app: App,
+    actor: Actor,
+    queryset: str,
+    settings: PromptSettings = PromptSettings(),
+    *,
+    name: str = "",
+    progress: Progress = no_progress,
+) -> PromptTuningResult:
+    """Rewrite the task of a prompt round by round, and keep the best as the next version of its name."""
+    runs = app.evaluation.runs
+    trial = _Trial(runs, _config(runs, settings), queryset, settings.samples, settings.seed)
+    first = runs.team_settings.prompt(settings.start)
+    tried = trial.rounds(first, settings.rounds, progress)
+    best = max(tried, key=lambda round_: round_.recall)
+    if best is tried[0]:
+        return PromptTuningResult(len(trial.worth), tuple(tried), None, tuple(trial.unusable))
+    held = trial.held_out(first, replace(first, task=best.task), progress)
+    kept = _keep(actor, name or queryset, first, tried, trial, held)
+    return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable), held)
 
-    def __init__(self, runs: Runs, audit: Audit) -> None:
-        self.runs, self.audit = runs, audit
 
-    @use_case("run an evaluation", READS)
-    def listed(self, actor: Actor) -> tuple[TunedPrompt, ...]:
-        """Every version of every tuned prompt, oldest first."""
-        return self.runs.team_settings.prompts()
+def _config(runs: Runs, settings: PromptSettings) -> SearchConfig:
+    if settings.samples < 1 or not 1 <= settings.rounds <= 100:
+        raise BadInput("At least one question and 1 to 100 rounds are needed.")
+    plan, model = runs.plan(config=settings.config or "dense"), settings.model
+    asked = replace(plan.config, rerank="always", reranker="listwise", rerank_model=model, rerank_orders=1)
+    return replace(asked, depth=2 * FAR, rerank_depth=FAR)
 
-    @use_case("change what is in production", whole=True)
-    def tune(
-        self,
-        actor: Actor,
-        queryset: str,
-        settings: PromptSettings = PromptSettings(),
-        *,
-        name: str = "",
-        progress: Progress = no_progress,
-    ) -> PromptTuningResult:
-        """Rewrite the task of a prompt round by round, and keep the best as the next version of its name."""
-        trial = _Trial(self.runs, self._config(settings), queryset, settings.samples, settings.seed)
-        first = self.runs.team_settings.prompt(settings.start)
-        tried = trial.rounds(first, settings.rounds, progress)
-        best = max(tried, key=lambda round_: round_.recall)
-        kept, held = None, None
-        if best is not tried[0]:
-            held = trial.held_out(first, replace(first, task=best.task), progress)
-            kept = self._keep(actor, name or queryset, first, tried, trial, held)
-        self.audit.note(actor, "tune a prompt", kept.title if kept else queryset, detail=f"{len(tried)} tasks tried")
-        return PromptTuningResult(len(trial.worth), tuple(tried), kept, tuple(trial.unusable), held)
 
-    @use_case("run an evaluation", READS)
-    def estimate(
-        self, actor: Actor, queryset: str, settings: PromptSettings = PromptSettings()
-    ) -> tuple[CallEstimate, ...]:
-        """What tuning would ask: from one pass over the sample to one for every round, and two over held-out questions."""
-        plain, judged = self._config(settings), self.runs.querysets.get(queryset)
-        index = self.runs.searcher.generations.open(self.runs.team_settings.production().profile)
-        sample, held = parted(judged, anchoring.gains(judged.judgments, index).gains, settings.samples, settings.seed)
-        prompted = replace(plain, rerank_prompt=settings.start)
-        rows = self.runs.calls_of(replace(judged, questions=tuple(sample)), [self.runs.plan(config=spell(prompted))])
-        most = 1 + settings.rounds + (settings.rounds + 2 * len(held)) / max(1, len(sample))
-        return tuple(_times(row, most) for row in rows)
-
-    @property
-    def trainable(self) -> Trainable:
-        return Trainable("prompt", lambda arguments: self.runs.team_settings.prompt(arguments["start"]), self._as_job)
-
-    def _as_job(self, actor: Actor, arguments: Mapping[str, Any], progress: Progress) -> PromptTuningResult:
-        settings = PromptSettings(arguments["start"], samples=arguments["samples"], rounds=arguments["rounds"])
-        return self.tune(actor, arguments["queryset"], settings, progress=progress)
-
-    def _config(self, settings: PromptSettings) -> SearchConfig:
-        if settings.samples < 1 or not 1 <= settings.rounds <= 100:
-            raise BadInput("At least one question and 1 to 100 rounds are needed.")
-        plan, model = self.runs.plan(config=settings.config or "dense"), settings.model
-        asked = replace(plan.config, rerank="always", reranker="listwise", rerank_model=model, rerank_orders=1)
-        return replace(asked, depth=2 * FAR, rerank_depth=FAR)
-
-    def _keep(
-        self,
-        actor: Actor,
-        name: str,
-        first: RerankPrompt,
-        tried: Sequence[PromptRound],
-        trial: _Trial,
-        held: HeldOut | None,
-    ) -> TunedPrompt:
-        best = max(tried, key=lambda round_: round_.recall)
-        gain = f"recall at 10 from {tried[0].recall:.3f} to {best.recall:.3f} on {len(trial.worth)} questions"
-        evidence: Mapping[str, Any] = {
-            "sentence": f"{gain} of {trial.queryset.name}, from {first.name}. {held.sentence if held else UNHELD}",
-            "queryset": trial.queryset.name,
-            "digest": trial.queryset.digest,
-            "model": trial.llm().name,
-            "start": first.name,
-            "recall": [tried[0].recall, best.recall],
-            "analysis": best.analysis,
-            "held_out": strict.plain(held) if held else None,
-        }
-        return self.runs.team_settings.add_prompt(name, best.task, first.example, evidence, actor.person)
+def _keep(
+    actor: Actor, name: str, first: RerankPrompt, tried: Sequence[PromptRound], trial: _Trial, held: HeldOut | None
+) -> TunedPrompt:
+    best = max(tried, key=lambda round_: round_.recall)
+    gain = f"recall at 10 from {tried[0].recall:.3f} to {best.recall:.3f} on {len(trial.worth)} questions"
+    evidence: Mapping[str, Any] = {
+        "sentence": f"{gain} of {trial.queryset.name}, from {first.name}. {held.sentence if held else UNHELD}",
+        "queryset": trial.queryset.name,
+        "digest": trial.queryset.digest,
+        "model": trial.llm().name,
+        "start": first.name,
+        "recall": [tried[0].recall, best.recall],
+        "analysis": best.analysis,
+        "held_out": strict.plain(held) if held else None,
+    }
+    return trial.runs.team_settings.add_prompt(name, best.task, first.example, evidence, actor.person)
 
 
 class _Trial:
@@ -218,12 +176,17 @@ class _Trial:
         self.runs, self.config, self.queryset = runs, config, runs.querysets.get(queryset)
         self.unusable: list[str] = []
         self.index: Index = runs.searcher.generations.open(runs.team_settings.production().profile)
-        self.cache = CandidateCache(runs.searcher, runs.database, self.index, config)
+        self.prompt: RerankPrompt | None = None  # the one that is tried
+        searcher: Any = Asking(runs.searcher, self._prompted)
+        self.cache = CandidateCache(searcher, runs.database, self.index, config)
         self.gains = anchoring.gains(self.queryset.judgments, self.index).gains
         self.sample, self.held = parted(self.queryset, self.gains, samples, seed)
         self.worth = self._worth(self.sample)
         if not self.worth:
             raise BadInput(f"No question of {queryset!r} finds half of what is relevant among the first {FAR}.")
+
+    def _prompted(self, asked: Any) -> Any:
+        return asked._replace(prompt=lambda name: self.prompt or asked.prompt(name))
 
     def _worth(self, questions: Sequence[Question]) -> list[Question]:
         """Those whose fifty hold at least half of what is relevant."""
@@ -263,12 +226,12 @@ class _Trial:
         return tried
 
     def _rerank(self, prompt: RerankPrompt, progress: Progress, questions: Sequence[Question] = ()) -> list[Reranked]:
-        questions = questions or self.worth
+        questions, self.prompt = questions or self.worth, prompt
 
         def one(question: Question) -> Reranked:
             text = " ".join(question.text.split())
             with stopping():
-                ranked = self.cache.rank(text, self.config, prompt=prompt)
+                ranked = self.cache.rank(text, self.config)
             before = self._recall(question, self._plain(question), FAR)
             return Reranked(question, before, self._recall(question, ranked, NEAR), ranked)
 
@@ -300,16 +263,11 @@ class _Trial:
             'Answer only with JSON: {"analysis": "what went wrong", "prompt": "the new instructions"}',
         )
         schema = schema_of(analysis={"type": "string"}, prompt={"type": "string"})
-        return ask(self.llm(), ModelTask("prompt", "\n\n".join(parts), read_task, SYSTEM, 1200, 0.2, schema))[0]
+        return ask(self.llm(), ModelTask("prompt", "\n\n".join(parts), read_task, INSTRUCTIONS, 1200, 0.2, schema))[0]
 
     def _passages(self, chunks: Sequence[int]) -> str:
         texts = (cut(self.index.excerpt(chunk), SHOWN) for chunk in chunks)
         return "\n".join(quoted("passage", text, n) for n, text in enumerate(texts, 1))
-
-
-def choice(config: SearchConfig, title: str) -> SearchConfig:
-    """A configuration that reranks every question by a prompt that was tuned here."""
-    return replace(config, rerank="always", reranker="listwise", rerank_prompt=title)
 
 
 def parted(
@@ -327,17 +285,6 @@ def parted(
         held = draw.sample(pool, len(pool) // 5)
         pool = [question for question in pool if question not in held]
     return draw.sample(pool, min(samples, len(pool))), draw.sample(held, min(samples, len(held)))
-
-
-def _times(row: CallEstimate, most: float) -> CallEstimate:
-    """One pass as an estimate of at least that, and at most so many."""
-    return replace(
-        row,
-        calls=(row.calls[0], round(row.calls[1] * most)),
-        tokens=(row.tokens[0], round(row.tokens[1] * most)),
-        dollars=(row.dollars[0], row.dollars[1] * most),
-        seconds=(row.seconds[0], row.seconds[1] * most) if row.seconds else None,
-    )
 
 
 def _round(task: str, reranked: Sequence[Reranked], analysis: str = "") -> PromptRound:
