@@ -194,17 +194,6 @@ def test_only_admins_decide_on_status_words_and_only_our_statuses_are_taken(app:
     assert app.upload.statuses.decide(demo("admin"), {"Pre-Release": "draft"}) == {"pre release": "draft"}
 
 
-def test_status_words_are_set_and_taken_out_on_the_command_line(app: App, capsys: pytest.CaptureFixture[str]) -> None:
-    home = ["--home", str(app.settings.home), "--json", "statuses"]
-    assert cli.main([*home, "--set", "beta=draft", "--set", "GA=approved"]) == 0
-    assert json.loads(capsys.readouterr().out)["own"] == {"beta": "draft", "ga": "approved"}
-    assert cli.main([*home, "--remove", "GA"]) == 0
-    assert json.loads(capsys.readouterr().out)["own"] == {"beta": "draft"}
-    assert cli.main([*home, "--remove", "nothing"]) == 1
-    assert cli.main([*home, "--set", "beta"]) == 1
-    assert "WORD=STATUS" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     "text",
     [f"![Map]({DATA})", f"![Map][1]\n\n[1]: <{DATA}>", f"<img alt='Map' src='{DATA}'>"],

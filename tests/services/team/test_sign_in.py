@@ -19,7 +19,7 @@ from core.services.people.accounts import DEMO, MIN_PASSWORD, NewAccount
 from core.settings import Settings
 from pages.ui.server import direct
 from pages.ui.sign_in import cookies
-from tests.conftest import PASSWORD, ROOT, demo, forget_app, put, sql
+from tests.conftest import PASSWORD, ROOT, demo, forget_app, put
 from tests.support.apptest import PATIENCE, drawn
 
 
@@ -113,13 +113,6 @@ def test_an_open_tab_is_out_on_its_next_run(sign_in_app: App, tab: Tab, what: st
     app.run()
     assert titles(app) == OUT
     assert "upload_title" not in app.session_state
-
-
-def test_accounts_that_share_an_address_are_named_on_their_page(sign_in_app: App, tab: Tab) -> None:
-    sql(sign_in_app, "UPDATE accounts SET address = 'rita@example.org zoe' WHERE id = 'zoe'")
-    sign_in(sign_in_app, tab, "root")
-    page = opened("accounts")
-    assert "Switch off the one that is not needed" in page.warning[0].value
 
 
 def test_an_invitation_is_a_whole_address_at_once_until_they_have_signed_in(
