@@ -1,6 +1,7 @@
 """`python -m bench.papers compliance|chunking|cascade|support|thesis`: replay a paper and write its report.
 
-`alpha` and `prompt` train what the papers train and the product does not: kinds of learned alpha, and reranking prompts.
+`alpha` and `prompt` train what the papers train and the product does not: kinds of learned alpha, and reranking
+prompts.
 """
 
 from __future__ import annotations
@@ -133,7 +134,10 @@ def _alpha(app: App, actor: Actor, options: argparse.Namespace, terminal: Termin
         f"{name}: R2 on test {made.trained.r2['test']:.3f}.",
         f"Against the fixed alpha {made.best_fixed:g}: {made.against_best_fixed.sentence}",
         *([f"! {made.trained.warning}"] if made.trained.warning else []),
-        f'The playground runs it with: {{"base": "{options.config}", "alpha_from": "learned", "alpha_model": "{name}"}}',
+        (
+            f'The playground runs it with: {{"base": "{options.config}", "alpha_from": "learned", "alpha_model":'
+            f' "{name}"}}'
+        ),
     ]
 
 

@@ -1,4 +1,6 @@
-"""Chunking: the six settings of each deterministic chunker, and both agentic ones where a language model is configured."""
+"""Chunking: the six settings of each deterministic chunker, and both agentic ones where a language model is
+configured.
+"""
 
 from __future__ import annotations
 
@@ -102,15 +104,20 @@ def run(context: PaperContext, progress: Progress) -> Report:
         Text("What it says", (_best(names, runs), *remarks(trials), *skipped)),
         *leaderboard_parts(runs, COLUMNS, names={run.id: name for name, run in zip(names, runs, strict=True)}),
         cost_table(trials, runs),
-        Chart("Quality against ingestion time", plots.dots(names, seconds, gained, "ingestion, s per document", "nDCG@10")),
-    ]  # fmt: skip
+        Chart(
+            "Quality against ingestion time", plots.dots(names, seconds, gained, "ingestion, s per document", "nDCG@10")
+        ),
+    ]
     values = {**figures(runs), "chunkers": costs(trials, runs), "skipped": skipped}
     return context.report("chunking", TITLE, ABOUT, runs, parts, values)
 
 
 def _best(names: Sequence[str], runs: Sequence[Run]) -> str:
     name, best = max(zip(names, runs, strict=True), key=lambda pair: pair[1].figures.get("nDCG@10", 0.0))
-    return f"Best by nDCG@10: {name} with {best.figures['nDCG@10']:.3f}; production ({names[0]}): {runs[0].figures['nDCG@10']:.3f}."
+    return (
+        f"Best by nDCG@10: {name} with {best.figures['nDCG@10']:.3f}; production ({names[0]}):"
+        f" {runs[0].figures['nDCG@10']:.3f}."
+    )
 
 
 # ---------------------------------------------------------------- what it takes
@@ -152,10 +159,18 @@ def cost_table(trials: Sequence[Trial], runs: Sequence[Run]) -> ReportTable:
         )
         for row in costs(trials, runs)
     )
-    heads = ("Profile", "chunks", "model calls", "ingestion s per document", "dollars per document", "query s, p50", "p95")  # fmt: skip
+    heads = (
+        "Profile",
+        "chunks",
+        "model calls",
+        "ingestion s per document",
+        "dollars per document",
+        "query s, p50",
+        "p95",
+    )
     note = (
-        "Dollars are those of the bills of the builds, at the prices of then; what a cache gave counts at what it cost. "
-        "Ingestion is as measured when the index was built; vectors and texts that were known took no time then."
+        "Dollars are those of the bills of the builds, at the prices of then; what a cache gave counts at what it cost."
+        " Ingestion is as measured when the index was built; vectors and texts that were known took no time then."
     )
     return ReportTable("What it takes", heads, rows, note)
 

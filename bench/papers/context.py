@@ -41,8 +41,11 @@ BENCHMARK: Mapping[str, int] = {  # the compliance benchmark's questions, 1,706 
 
 @dataclass(frozen=True, slots=True)
 class PaperOptions:
-    """What may be chosen of a replay: language models to compare, the first of which does the rest; more embedders; how often
-    the calls of one row are repeated; the size of the questions that are made; and how many documents are taken, 0 for all."""
+    """What may be chosen of a replay: language models to compare, the first of which does the rest; more embedders; how
+    often
+    the calls of one row are repeated; the size of the questions that are made; and how many documents are taken, 0 for
+    all.
+    """
 
     models: tuple[str, ...] = ()
     embedders: tuple[str, ...] = ()
@@ -108,7 +111,9 @@ class PaperContext:
         try:
             queryset = sampled(self.runs.querysets.get(name or default), limit)
         except NotFound:
-            rows += self.generator.estimate(*(("qa", limit or known_items.PER_CATEGORY) if default == QA else ("known-items", self._paraphrased)))  # fmt: skip
+            rows += self.generator.estimate(
+                *(("qa", limit or known_items.PER_CATEGORY) if default == QA else ("known-items", self._paraphrased))
+            )
             size = limit or self.options.questions or known_items.PER_CATEGORY * len(known_items.CATEGORIES)
             titles = [document.title for document in self.documents.all()] or ["?"]
             queryset = QuerySet("", tuple(Question(str(n), titles[n % len(titles)]) for n in range(size)))

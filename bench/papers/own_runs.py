@@ -1,4 +1,6 @@
-"""Runs that only replays make: each question with a configuration of its own, and the same calls of a model once more."""
+"""Runs that only replays make: each question with a configuration of its own, and the same calls of a model
+once more.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,8 @@ class _Again:
     """A model that is given a few tokens more to answer with: the same question, but another one to a cache."""
 
     def __init__(self, llm: Llm, repeat: int) -> None:
-        self.name, self.server, self._llm, self._repeat = llm.name, llm.server, llm, repeat
+        self.name, self.server = llm.name, llm.server
+        self._llm, self._repeat = llm, repeat
 
     def complete(self, request: LlmRequest) -> Answer:
         return self._llm.complete(replace(request, max_tokens=request.max_tokens + self._repeat))

@@ -1,6 +1,7 @@
 """Prompts for reranking, tuned on what goes wrong (the support study, 4.7).
 
-The best fifty are retrieved for a sample of questions. Where they hold what is relevant and the reranked ten do not, the
+The best fifty are retrieved for a sample of questions. Where they hold what is relevant and the reranked ten do not,
+the
 model is shown its failure, says what went wrong, and rewrites its task. The best task of all rounds is kept.
 """
 
@@ -81,13 +82,18 @@ class HeldOut:
     @property
     def sentence(self) -> str:
         """What the kept task is worth elsewhere."""
-        found = f"On {self.questions} questions that it was not tuned on: {self.before:.3f} before and {self.after:.3f} with it"
+        found = (
+            f"On {self.questions} questions that it was not tuned on: {self.before:.3f} before and {self.after:.3f}"
+            " with it"
+        )
         return f"{found}. {self.compared.sentence}"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTuningResult:
-    """The rounds; the prompt that was kept, where one was better than the task it started from, and what it is worth."""
+    """The rounds; the prompt that was kept, where one was better than the task it started from, and what
+    it is worth.
+    """
 
     questions: int
     rounds: tuple[PromptRound, ...]

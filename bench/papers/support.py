@@ -1,4 +1,5 @@
-"""The support study: which embedder, two by RRF or side by side, then which reranker, prompt and language model at which
+"""The support study: which embedder, two by RRF or side by side, then which reranker, prompt and language model at
+which
 price; always by Recall@50 and Recall@10, and the gap between them."""
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ from core.services.evaluation.runs import RunPlan
 from core.types import ChunkerSpec, Frozen, Profile, SearchConfig
 
 TITLE = "The support study"
-ABOUT = "Embedders alone and in pairs, rerankers over the best fifty, prompts, language models and their price, chunk sizes."
+ABOUT = (
+    "Embedders alone and in pairs, rerankers over the best fifty, prompts, language models and their price, chunk"
+    " sizes."
+)
 COLUMNS = ("Recall@50", "Recall@10", "nDCG@50", "nDCG@10", "MRR@10")
 FAR, NEAR = "Recall@50", "Recall@10"
 EMBEDDERS = ("bge-small-en-v1.5-int8", "all-minilm-l6-v2-int8", "all-minilm-l6-v2", "potion-base-8m")
@@ -65,15 +69,28 @@ def run(context: PaperContext, progress: Progress) -> Report:
         Text("What it says", (*study.says(champion, best), *study.skipped)),
         study.table("Embedders alone and BM25", [*singles, "BM25"]),
         study.table("The best embedder with each other by RRF", [champion, *fused]),
-        study.table("The best embedder with each other side by side", [champion, *joined], "One index of concatenated, normalised vectors."),
+        study.table(
+            "The best embedder with each other side by side",
+            [champion, *joined],
+            "One index of concatenated, normalised vectors.",
+        ),
         study.table("Reranking of the best fifty", reranked, "± is the 95 % interval over repeats of the same calls."),
         study.table("Prompts", [best.title, *prompts]),
         study.prices(models),
         study.table("Chunk sizes", sizes),
         study.table("A made-up answer as the query", [champion, *imagined]),
-        *leaderboard_parts(list(study.runs.values()), COLUMNS, NEAR, {run.id: title for title, run in study.runs.items()}),
-        Chart("The gap that reranking could close", charts.bars(list(study.runs), {name: [run.figures[name] for run in study.runs.values()] for name in (NEAR, FAR)}, "recall")),
-    ]  # fmt: skip
+        *leaderboard_parts(
+            list(study.runs.values()), COLUMNS, NEAR, {run.id: title for title, run in study.runs.items()}
+        ),
+        Chart(
+            "The gap that reranking could close",
+            charts.bars(
+                list(study.runs),
+                {name: [run.figures[name] for run in study.runs.values()] for name in (NEAR, FAR)},
+                "recall",
+            ),
+        ),
+    ]
     values = {"champion": champion, "reranked": best.title, "skipped": study.skipped, "rows": study.values()}
     return context.report(
         "support", TITLE, ABOUT, list(study.runs.values()), parts, {**figures(list(study.runs.values())), **values}
@@ -251,7 +268,12 @@ class _Study:
     def prices(self, rows: Sequence[str]) -> ReportTable:
         """What each language model gives and costs."""
         heads = ("Model", NEAR, "nDCG@10", "tokens of a query", "1,000 queries", "p50 ms")
-        return ReportTable("Language models and their price", heads, tuple(self._price(row) for row in rows), "Tokens and dollars are those of the calls, cached ones included.")  # fmt: skip
+        return ReportTable(
+            "Language models and their price",
+            heads,
+            tuple(self._price(row) for row in rows),
+            "Tokens and dollars are those of the calls, cached ones included.",
+        )
 
     def _price(self, title: str) -> tuple[str, ...]:
         run = self.runs[title]
@@ -263,7 +285,10 @@ class _Study:
     def says(self, champion: str, best: BaseSystem) -> list[str]:
         """What was chosen, and what each reranker does to it, where nothing else differs."""
         run = self.runs[best.title]
-        lines = [f"Best embedder by {FAR}: {champion}. Reranked is {best.title}: {FAR} {run.figures[FAR]:.3f}, {NEAR} {run.figures[NEAR]:.3f}, a gap of {_gap(run):.3f}."]  # fmt: skip
+        lines = [
+            f"Best embedder by {FAR}: {champion}. Reranked is {best.title}: {FAR} {run.figures[FAR]:.3f}, {NEAR}"
+            f" {run.figures[NEAR]:.3f}, a gap of {_gap(run):.3f}."
+        ]
         for added in ("cross-encoder", "LLM", "SlideGAR"):
             if (title := f"{best.title} + {added}") in self.runs:
                 sentence = compare(run, self.runs[title], NEAR).overall.sentence

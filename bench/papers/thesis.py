@@ -25,8 +25,8 @@ from core.types import Frozen, Profile, SearchConfig
 
 TITLE = "The thesis, replayed"
 ABOUT = (
-    "Chunkers searched by meaning, then the graph, then BM25 and vectors with an alpha per question, then reranking where "
-    "the best fused score is below tau: the stages and measures of the thesis on this knowledge base."
+    "Chunkers searched by meaning, then the graph, then BM25 and vectors with an alpha per question, then reranking"
+    " where the best fused score is below tau: the stages and measures of the thesis on this knowledge base."
 )
 MEASURE = "T1EM"
 DENSE, GRAPH, FUSED = "dense", "graph", "tm2c2-0.5"  # ten candidates per leg, as in the thesis
@@ -47,8 +47,8 @@ def run(context: PaperContext, progress: Progress) -> Report:
     """Every stage on the winner of the stage before it, as the thesis does."""
     if not any(judgment.quote and judgment.grade > 0 for judgment in context.queryset.judgments):
         raise BadInput(
-            f"No question of {context.queryset.name!r} quotes its answer, and the thesis measures whether passages hold it. "
-            "Make such questions with: python -m core eval generate --kind qa"
+            f"No question of {context.queryset.name!r} quotes its answer, and the thesis measures whether passages hold"
+            " it. Make such questions with: python -m core eval generate --kind qa"
         )
     replay = Replay()
     _chunk(context, replay, progress)

@@ -74,17 +74,31 @@ def _values(replay: Replay, runs: Sequence[Run]) -> dict[str, Any]:
     return {
         **figures(runs),
         "stages": {name: {measure: run.figures.get(measure) for measure in KEY} for name, run in replay.stages.items()},
-        "kinds": {name: {kind: dict(row) for kind, row in _kinds(run, KEY).items()} for name, run in replay.stages.items()},
+        "kinds": {
+            name: {kind: dict(row) for kind, row in _kinds(run, KEY).items()} for name, run in replay.stages.items()
+        },
         "chunkers": chunking.costs(replay.trials, list(replay.chunkers.values())),
-        "graph": {name: {measure: run.figures.get(measure) for measure in GRAPHED} for name, run in replay.graphs.items()},
+        "graph": {
+            name: {measure: run.figures.get(measure) for measure in GRAPHED} for name, run in replay.graphs.items()
+        },
         "alphas": {name: {measure: run.figures.get(measure) for measure in KEY} for name, run in replay.alphas.items()},
         "r2": {kind: fit.r2 for kind, fit in replay.fits.items()},
         "shap": directions(replay.fits["xgboost"]) if "xgboost" in replay.fits else [],
         "tau": replay.tau,
         "event": replay.calibrated.event if replay.calibrated else "",
-        "taus": [{"tau": _tau(p), "measure": p.measure, "uplift": p.uplift, "seconds": p.seconds, "dollars": p.dollars, "share": p.share} for p in replay.taus],
+        "taus": [
+            {
+                "tau": _tau(p),
+                "measure": p.measure,
+                "uplift": p.uplift,
+                "seconds": p.seconds,
+                "dollars": p.dollars,
+                "share": p.share,
+            }
+            for p in replay.taus
+        ],
         "skipped": replay.skipped,
-    }  # fmt: skip
+    }
 
 
 # ---------------------------------------------------------------- stages (figures 11 and 12)
@@ -101,9 +115,15 @@ def _steps(stages: Runs) -> list[str]:
 def progression(stages: Runs) -> list[Part]:
     """Every stage over all questions, then by kind, as a table and a chart for each key measure."""
     rows = tuple(
-        (name, *(f"{run.figures.get(m, 0.0):.3f}" for m in KEY), _interval(run), f"{run.times['total']['p50'] / 1000:.3f}", dollars_of(1000 * run.cost))
+        (
+            name,
+            *(f"{run.figures.get(m, 0.0):.3f}" for m in KEY),
+            _interval(run),
+            f"{run.times['total']['p50'] / 1000:.3f}",
+            dollars_of(1000 * run.cost),
+        )
         for name, run in stages.items()
-    )  # fmt: skip
+    )
     heads = ("Stage", *KEY, f"95 % interval of {MEASURE}", "query s, p50", "1,000 questions")
     note = "Each stage stands on the winner of the one before it, but for the graph, which the thesis leaves again."
     parts: list[Part] = [
@@ -160,9 +180,14 @@ def by_field(context: PaperContext, stages: Runs) -> ReportTable:
     tags = [tag for tag, _ in sorted(common.items(), key=lambda pair: (-pair[1], pair[0])) if tag in asked][:FIELDS]
     sizes = {tag: max(table[tag][1] for table in found.values() if tag in table) for tag in tags}
     rows = tuple(
-        (tag, str(common[tag]), str(sizes[tag]), *(_three(found[name][tag][0] if tag in found[name] else None) for name in stages))
+        (
+            tag,
+            str(common[tag]),
+            str(sizes[tag]),
+            *(_three(found[name][tag][0] if tag in found[name] else None) for name in stages),
+        )
         for tag in tags
-    )  # fmt: skip
+    )
     return ReportTable(f"{MEASURE} by field (figure 12)", ("Tag", "documents", "questions", *stages), rows)
 
 
@@ -201,7 +226,10 @@ def _shap(fit: CrossFit) -> list[Part]:
     rows = directions(fit)
     at = [fit.features.index(row["feature"]) for row in rows]
     names = [str(row["feature"]) for row in rows]
-    table = tuple((row["feature"], f"{row['strength']:.4f}", f"{row['low']:+.4f}", f"{row['high']:+.4f}", row["sentence"]) for row in rows)  # fmt: skip
+    table = tuple(
+        (row["feature"], f"{row['strength']:.4f}", f"{row['low']:+.4f}", f"{row['high']:+.4f}", row["sentence"])
+        for row in rows
+    )
     heads = ("Feature", "mean strength", "push where low", "push where high", "What it says")
     values, pushes = ([[line[n] for n in at] for line in table] for table in (fit.values, fit.contributions))
     swarm = plots.beeswarm(names, values, pushes, "push on alpha (SHAP)")
@@ -256,7 +284,10 @@ def _tau_says(replay: Replay) -> list[str]:
     at, always = curve[round(replay.tau * (len(curve) - 1))], replay.taus[-1]
     if always.dollars > 0:
         saved = QUERIES * (always.dollars - at.dollars)
-        lines.append(f"At {QUERIES:,} questions a month, tau {replay.tau:.2f} saves {dollars_of(saved)} against reranking all of them.")  # fmt: skip
+        lines.append(
+            f"At {QUERIES:,} questions a month, tau {replay.tau:.2f} saves {dollars_of(saved)} against reranking all of"
+            " them."
+        )
     return lines
 
 
@@ -269,14 +300,48 @@ def tau_parts(replay: Replay) -> list[Part]:
     skipping = [point for point in calibrated.curve if point.skipped]
     bands = [Interval(point.precision, point.lower, point.upper) for point in skipping]
     rows = tuple(
-        (_tau(p), str(p.skipped), _three(p.precision), _three(p.lower), _three(p.measure), f"{p.uplift:+.3f}", f"{p.share:.0%}", dollars_of(p.dollars), f"{p.seconds:.3f}")
+        (
+            _tau(p),
+            str(p.skipped),
+            _three(p.precision),
+            _three(p.lower),
+            _three(p.measure),
+            f"{p.uplift:+.3f}",
+            f"{p.share:.0%}",
+            dollars_of(p.dollars),
+            f"{p.seconds:.3f}",
+        )
         for p in points
-    )  # fmt: skip
-    heads = ("tau", "skipped", "precision", "lower bound", MEASURE, "uplift", "reranked", "dollars per question", "reranking s per question")  # fmt: skip
+    )
+    heads = (
+        "tau",
+        "skipped",
+        "precision",
+        "lower bound",
+        MEASURE,
+        "uplift",
+        "reranked",
+        "dollars per question",
+        "reranking s per question",
+    )
     steps = [_tau(point) for point in points]
     return [
         ReportTable("Cost, time and uplift for each tau (table 5, figure 9)", heads, rows),
-        Chart(f"{MEASURE} over tau (figure 9)", charts.lines(taus, {MEASURE: [p.measure for p in calibrated.curve], "share reranked": [p.share for p in calibrated.curve]}, "tau", "measure or share")),
-        Chart("Uplift of each step of tau (figure 9)", charts.bars(steps, {"uplift": [point.uplift for point in points]}, f"{MEASURE} gained")),
-        Chart("Precision of skipped questions with its Wilson interval (figure 10)", charts.plot_curve([p.tau for p in skipping], bands, "tau", "precision", replay.tau)),
-    ]  # fmt: skip
+        Chart(
+            f"{MEASURE} over tau (figure 9)",
+            charts.lines(
+                taus,
+                {MEASURE: [p.measure for p in calibrated.curve], "share reranked": [p.share for p in calibrated.curve]},
+                "tau",
+                "measure or share",
+            ),
+        ),
+        Chart(
+            "Uplift of each step of tau (figure 9)",
+            charts.bars(steps, {"uplift": [point.uplift for point in points]}, f"{MEASURE} gained"),
+        ),
+        Chart(
+            "Precision of skipped questions with its Wilson interval (figure 10)",
+            charts.plot_curve([p.tau for p in skipping], bands, "tau", "precision", replay.tau),
+        ),
+    ]

@@ -18,7 +18,10 @@ KIND = "learn-all"
 WILL = [
     "Alpha per question, a ranker and an embedder are trained in the background, one after the other. You can stop it.",
     "What documents answer, pins, judgments and searches that ended at a document teach too.",
-    "Each part is judged on questions it has not seen. The one that wins goes into production, and you can roll it back.",
+    (
+        "Each part is judged on questions it has not seen. The one that wins goes into production, and you can roll it"
+        " back."
+    ),
     "If nothing wins, nothing changes.",
 ]
 
@@ -46,8 +49,8 @@ def draw(tuning_set: TuningSet) -> None:
         empty.state(
             "school",
             "Nothing was learned yet",
-            "Your questions can teach the search. Each part shows what it gains on questions it has not seen; most knowledge "
-            "bases keep the search they have.",
+            "Your questions can teach the search. Each part shows what it gains on questions it has not seen; most"
+            " knowledge bases keep the search they have.",
             "no_learning",
         )
 

@@ -23,7 +23,11 @@ from pages.ui.workspace import SweepKey, alpha_curves, app, generation, sweep_da
 PASSAGES = (*KEY, "T5EM")  # measures of the passages themselves, that sliders offer
 DEEP = 50  # candidates per leg that sliders can reach
 TAB = "tuning_tab"  # which tab is open, also in the URL
-FUSION, NORMALISATION, K, NAME, RERANK = "tune_fusion", "tune_normalisation", "tune_k", "tune_measure", "tune_rerank"
+FUSION = "tune_fusion"
+NORMALISATION = "tune_normalisation"
+K = "tune_k"
+NAME = "tune_measure"
+RERANK = "tune_rerank"
 
 
 def knob(parameter: str) -> str:
@@ -108,7 +112,8 @@ def with_rerank() -> SearchConfig:
 
 
 def with_tau() -> SearchConfig:
-    """The position of the sliders as it reranks below tau, whatever tau is: as production does where it reranks. A tau on
+    """The position of the sliders as it reranks below tau, whatever tau is: as production does where it reranks. A tau
+    on
     the best score, that was promoted before, stays one."""
     now = app().platform.settings.production().config
     reranking = (each.name for each in fields(SearchConfig) if each.name.startswith("rerank"))
